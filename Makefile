@@ -1,0 +1,89 @@
+# Interlock. `make` alone lists the targets; CONTRIBUTING.md explains them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BIN := $(CURDIR)/bin
+# Where tests find kube-apiserver and etcd. Absolute, as tests run in their own folders.
+ASSETS := $(abspath $(or $(KUBEBUILDER_ASSETS),$(BIN)))
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(VERSION)
+
+# Whatever has a main.go; the folders appear as Interlock grows.
+COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
+INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
+# The linter looks at the main module. Of the others only this one has code, two
+# mains of a few lines: a linter, or go vet, would have to read all of Kubernetes
+# for them, which takes longer than to compile it.
+OTHER_MODULES := test/controlplane
+
+# Every go command here compiles in the same way, so that binaries, tests and
+# linter share what is in Go's build cache. No C compiler is needed, except by
+# the race detector, and binaries are static.
+export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+
+GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: tools-present
+tools-present:
+	@hack/tools-present.sh
+
+.PHONY: build
+build: tools-present ## build the binaries into bin/ (static, stamped with the version)
+	@if [ -z "$(COMMANDS)" ]; then echo "build: nothing in cmd/"; exit 0; fi; \
+	mkdir -p $(BIN); echo "build: compiling $(COMMANDS)"; \
+	go build -ldflags '$(LDFLAGS)' -o $(BIN)/ $(addprefix ./cmd/,$(COMMANDS)); \
+	echo "build: $(VERSION) in $(BIN)"
+
+.PHONY: control-plane
+control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless KUBEBUILDER_ASSETS has them
+	@go run ./hack/controlplane -bin $(BIN)
+
+.PHONY: generate
+generate: tools-present ## write deepcopy methods and manifests/crds
+	@hack/generate.sh
+
+.PHONY: tidy
+tidy: tools-present ## tidy go.mod and go.sum of every module
+	@hack/each-module.sh go mod tidy
+
+.PHONY: verify
+verify: tools-present ## check that generated files and go.mod are current; changes nothing
+	@hack/verify-generated.sh
+	@hack/verify-tidy.sh
+
+.PHONY: lint
+lint: tools-present ## run golangci-lint
+	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
+	@echo "lint: format of $(OTHER_MODULES)"; unformatted=$$(gofmt -l $(OTHER_MODULES)); \
+	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
+
+.PHONY: fmt
+fmt: tools-present ## format the Go code
+	@$(GOLANGCI_LINT) fmt ./...
+
+.PHONY: test
+test: build control-plane ## run all tests, fuzz seeds included, on real API servers
+	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
+	@echo "test: integration tests on the API server in $(ASSETS)"; \
+	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
+	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION)
+
+.PHONY: demo
+demo: build control-plane ## play the main job on a hub and managed clusters (KEEP=1 keeps them running)
+	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/demo
+
+.PHONY: bench
+bench: build control-plane ## measure reaction time, steady state and evaluation; fails when a bound is missed
+	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark -bin $(BIN)
+	@go test -run '^$$' -bench . -benchmem ./pkg/dependency
+
+.PHONY: clean
+clean: ## remove bin/; Go's own caches stay
+	rm -rf $(BIN)

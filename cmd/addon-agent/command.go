@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"open-cluster-management.io/interlock/pkg/agent"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/logging"
+)
+
+const (
+	flagMetrics = "metrics-bind-address"
+	flagHealth  = "health-probe-bind-address"
+)
+
+type options struct {
+	hubKubeconfig     string
+	kubeconfig        string
+	hostingKubeconfig string
+	agent             agent.Options
+	log               logging.Options
+}
+
+func newCommand() *cobra.Command {
+	o := &options{}
+	command := &cobra.Command{
+		Use:   "addon-agent",
+		Short: "Report whether Open Cluster Management add-ons are available on a managed cluster",
+		Long: `addon-agent runs on a managed cluster. It sets the condition Available of the
+ManagedClusterAddOns in the cluster's namespace on the hub:
+
+  False   RequiredDependencyNotSatisfied          Degraded says so
+  True    ManagedClusterAddOnLeaseUpdated         the add-on renews its lease
+  False   ManagedClusterAddOnLeaseUpdateStopped   it did not within the grace period
+  Unknown ManagedClusterAddOnLeaseNotFound        it has no lease
+  Unknown AwaitingHealthCheck                     its own health check has the next word`,
+		Example: `  # On a managed cluster, as a Deployment does it
+  addon-agent --cluster-name=cluster1 --hub-kubeconfig=/var/run/hub/kubeconfig --log-format=json
+
+  # From a terminal
+  addon-agent --cluster-name=cluster1 --hub-kubeconfig=hub.kubeconfig --kubeconfig=cluster1.kubeconfig`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			clusters, err := o.complete()
+			if err != nil {
+				return cmdline.UsageError(err)
+			}
+			logger := o.log.Start(command.ErrOrStderr())
+			return o.log.Ended(logger, o.run(command.Context(), clusters))
+		},
+	}
+	o.addFlags(command.Flags())
+	return command
+}
+
+func (o *options) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.agent.Cluster, "cluster-name", "", "Name of the managed cluster, and of its namespace on the hub. Required.")
+	flags.StringVar(&o.hubKubeconfig, "hub-kubeconfig", "", "Kubeconfig of the hub. Required.")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the managed cluster. Default: $KUBECONFIG, else the cluster that it runs in.")
+	flags.StringVar(&o.hostingKubeconfig, "hosting-kubeconfig", "",
+		"Kubeconfig of the cluster on which hosted add-ons keep their leases. Default: the managed cluster.")
+	flags.DurationVar(&o.agent.GracePeriod, "lease-grace-period", availability.DefaultGracePeriod,
+		"How long an add-on may go without renewing its lease before it counts as unavailable.")
+	flags.StringVar(&o.agent.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
+	flags.StringVar(&o.agent.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
+	o.log.AddFlags(flags)
+}
+
+// complete returns the clusters that valid options speak of, and an error
+// that names flag and value otherwise.
+func (o *options) complete() (agent.Clusters, error) {
+	if err := o.validate(); err != nil {
+		return agent.Clusters{}, err
+	}
+	var clusters agent.Clusters
+	for _, cluster := range []struct {
+		flag, path string
+		optional   bool
+		config     **rest.Config
+	}{
+		{flag: "hub-kubeconfig", path: o.hubKubeconfig, config: &clusters.Hub},
+		{flag: "kubeconfig", path: o.kubeconfig, config: &clusters.Managed},
+		{flag: "hosting-kubeconfig", path: o.hostingKubeconfig, optional: true, config: &clusters.Hosting},
+	} {
+		if cluster.optional && cluster.path == "" {
+			continue
+		}
+		restConfig, err := cmdline.RestConfig(cluster.path)
+		if err != nil {
+			return agent.Clusters{}, fmt.Errorf("--%s=%q: %w", cluster.flag, cluster.path, err)
+		}
+		*cluster.config = restConfig
+	}
+	return clusters, nil
+}
+
+func (o *options) validate() error {
+	if o.agent.Cluster == "" {
+		return errors.New("--cluster-name is required: the name of the managed cluster on the hub")
+	}
+	if problems := validation.IsDNS1123Label(o.agent.Cluster); len(problems) > 0 {
+		return fmt.Errorf("--cluster-name=%q: %s", o.agent.Cluster, strings.Join(problems, "; "))
+	}
+	if o.hubKubeconfig == "" {
+		return errors.New("--hub-kubeconfig is required: the path of a kubeconfig of the hub")
+	}
+	if o.agent.GracePeriod <= 0 {
+		return fmt.Errorf("--lease-grace-period=%s: must be more than 0", o.agent.GracePeriod)
+	}
+	return cmp.Or(
+		cmdline.ListenAddress(flagMetrics, o.agent.MetricsAddress),
+		cmdline.ListenAddress(flagHealth, o.agent.HealthAddress),
+		o.log.Validate())
+}
+
+func (o *options) run(ctx context.Context, clusters agent.Clusters) error {
+	o.agent.Registry = ctrlmetrics.Registry
+	mgr, err := agent.NewManager(clusters, o.agent)
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}

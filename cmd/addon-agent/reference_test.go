@@ -1,0 +1,11 @@
+package main
+
+import (
+	"testing"
+
+	"open-cluster-management.io/interlock/pkg/cmdline/cmdlinetest"
+)
+
+func TestFlagsAreDocumented(t *testing.T) {
+	cmdlinetest.FlagsAreDocumented(t, newCommand().Flags(), "../../docs/reference.md", "Flags of addon-agent")
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/guard"
+	"open-cluster-management.io/interlock/pkg/logging"
+)
+
+const (
+	flagNamespace = "leader-elect-namespace"
+	flagMetrics   = "metrics-bind-address"
+	flagHealth    = "health-probe-bind-address"
+	flagGuard     = "guard"
+)
+
+type options struct {
+	kubeconfig string
+	offline    string
+	guard      string
+	hub        hub.Options
+	log        logging.Options
+}
+
+func newCommand() *cobra.Command {
+	o := &options{}
+	command := &cobra.Command{
+		Use:   "addon-manager",
+		Short: "Check the dependencies of Open Cluster Management add-ons on every managed cluster",
+		Long: `addon-manager runs on an Open Cluster Management hub. It checks what each
+ClusterManagementAddOn declares in spec.dependencies against the
+ManagedClusterAddOns of every managed cluster, and sets their condition Degraded:
+
+  True  RequiredDependencyNotSatisfied   a Required dependency is not installed or not available
+  True  DependencyNotSatisfied           only Optional dependencies are not
+  False DependenciesSatisfied            all of them are again`,
+		Example: `  # On the hub, as a Deployment does it
+  addon-manager --log-format=json
+
+  # From a terminal
+  addon-manager --kubeconfig hub.kubeconfig --leader-elect=false`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			logger := o.log.Start(command.ErrOrStderr())
+			return o.log.Ended(logger, o.run(command.Context()))
+		},
+	}
+	o.addFlags(command.Flags())
+	command.AddCommand(newWebhookCommand())
+	command.CompletionOptions.DisableDefaultCmd = true
+	return command
+}
+
+func (o *options) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
+	flags.BoolVar(&o.hub.LeaderElection, "leader-elect", true, "Let only one replica at a time write.")
+	flags.StringVar(&o.hub.LeaderElectionNamespace, flagNamespace, "",
+		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
+	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
+	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
+	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
+		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
+	flags.StringVar(&o.guard, flagGuard, string(guard.ModeOff),
+		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" as a webhook, "auto" as a policy where the hub serves that API, else as a webhook, "off" not at all, and what was installed before is removed. Off by default as long as its webhook is not served.`)
+	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
+	o.log.AddFlags(flags)
+}
+
+func (o *options) validate() error {
+	o.hub.Offline = dependency.OfflinePolicy(o.offline)
+	if !slices.Contains([]dependency.OfflinePolicy{dependency.OfflineHold, dependency.OfflineStrict}, o.hub.Offline) {
+		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
+	}
+	if err := o.validateGuard(); err != nil {
+		return err
+	}
+	if o.hub.Concurrency < 1 {
+		return fmt.Errorf("--concurrency=%d: must be at least 1", o.hub.Concurrency)
+	}
+	if problems := validation.IsDNS1123Label(o.hub.LeaderElectionNamespace); o.hub.LeaderElectionNamespace != "" && len(problems) > 0 {
+		return fmt.Errorf("--%s=%q: %s", flagNamespace, o.hub.LeaderElectionNamespace, problems[0])
+	}
+	return cmp.Or(
+		cmdline.ListenAddress(flagMetrics, o.hub.MetricsAddress),
+		cmdline.ListenAddress(flagHealth, o.hub.HealthAddress),
+		o.log.Validate())
+}
+
+func (o *options) validateGuard() error {
+	o.hub.Guard = guard.Mode(o.guard)
+	if !slices.Contains(guard.Modes, o.hub.Guard) {
+		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
+	}
+	if o.hub.Guard == guard.ModeWebhook && o.hub.GuardWebhook == nil {
+		return fmt.Errorf("--%s=%s: the webhook is not served yet; use policy, auto or off", flagGuard, o.guard)
+	}
+	return nil
+}
+
+func (o *options) run(ctx context.Context) error {
+	restConfig, err := cmdline.RestConfig(o.kubeconfig)
+	if err != nil {
+		return cmdline.UsageError(fmt.Errorf("--kubeconfig=%q: %w", o.kubeconfig, err))
+	}
+	if o.hub.LeaderElectionNamespace == "" {
+		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
+	}
+	mgr, err := hub.NewManager(restConfig, o.hub)
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}

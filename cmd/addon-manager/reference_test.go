@@ -1,0 +1,15 @@
+package main
+
+import (
+	"testing"
+
+	"open-cluster-management.io/interlock/pkg/cmdline/cmdlinetest"
+)
+
+func TestFlagsAreDocumented(t *testing.T) {
+	cmdlinetest.FlagsAreDocumented(t, newCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager")
+}
+
+func TestFlagsOfTheWebhookAreDocumented(t *testing.T) {
+	cmdlinetest.FlagsAreDocumented(t, newWebhookCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager webhook")
+}

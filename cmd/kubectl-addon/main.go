@@ -1,0 +1,17 @@
+// Command kubectl-addon is the kubectl plugin of Interlock: kubectl addon …
+package main
+
+import (
+	"os"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+)
+
+func main() {
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	os.Exit(cmdline.Run(ctrl.SetupSignalHandler(), cli.NewCommand(streams), os.Stderr))
+}

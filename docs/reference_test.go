@@ -1,0 +1,44 @@
+// Package docs checks that reference.md names all that users can see.
+package docs
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/notes"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+func TestReferenceNamesEverythingVisible(t *testing.T) {
+	page, err := os.ReadFile("reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	visible := []string{addonv1alpha1.DependenciesAnnotation, degraded.EventContested}
+	visible = append(visible, dependency.Reasons...)
+	visible = append(visible, notes.Reasons()...)
+	for _, verdict := range dependency.Verdicts {
+		visible = append(visible, string(verdict))
+	}
+	for _, problem := range dependency.ProblemReasons {
+		visible = append(visible, string(problem))
+	}
+	for _, name := range visible {
+		if !strings.Contains(string(page), name+"`") {
+			t.Errorf("reference.md does not name `%s`", name)
+		}
+	}
+	help := maps.Clone(metrics.Help)
+	maps.Copy(help, agentmetrics.Help)
+	for name, help := range help {
+		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
+			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// progress tells how a long step is doing: on a terminal by rewriting one
+// line, elsewhere (a log) by a new line now and then.
+type progress struct {
+	out      *os.File
+	terminal bool
+	start    time.Time
+}
+
+func newProgress(out *os.File) *progress {
+	info, err := out.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	return &progress{out: out, terminal: terminal, start: time.Now()}
+}
+
+// follow prints status until the returned function is called.
+func (p *progress) follow(status func() string) (stop func()) {
+	interval := 15 * time.Second
+	if p.terminal {
+		interval = 250 * time.Millisecond
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				p.print(status())
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+func (p *progress) finish(text string) {
+	p.print(text)
+	if p.terminal {
+		fmt.Fprintln(p.out)
+	}
+}
+
+func (p *progress) print(text string) {
+	before, after := "", "\n"
+	if p.terminal {
+		before, after = "\r\033[K", ""
+	}
+	elapsed := time.Since(p.start).Round(time.Second)
+	fmt.Fprintf(p.out, "%scontrol plane: %s (%s)%s", before, text, elapsed, after)
+}

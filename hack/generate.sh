@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Writes every generated file: deepcopy methods and CRDs.
+# For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+schemas=$(mktemp -d)
+trap 'rm -rf "$schemas"' EXIT
+
+controller_gen() {
+  go tool -modfile=hack/tools/controller-gen/go.mod controller-gen "$@"
+}
+
+# go list does not download, and the CRDs are read from the module's folder.
+go mod download open-cluster-management.io/api
+
+echo "generate: deepcopy methods"
+controller_gen object paths=./pkg/apis/...
+echo "generate: CRDs"
+controller_gen crd paths=./pkg/apis/... "output:crd:dir=$schemas"
+mkdir -p manifests/crds
+rm -f manifests/crds/*.yaml
+go run ./hack/crds -schemas "$schemas" -out manifests/crds

@@ -1,0 +1,17 @@
+// Package manifests holds the Kubernetes objects that Interlock's binaries
+// and tests carry inside them.
+package manifests
+
+import "embed"
+
+// CRDs holds crds/*.yaml: OCM's CRDs, the ClusterManagementAddOn with
+// Interlock's fields. They are generated; see hack/crds.
+//
+//go:embed crds/*.yaml
+var CRDs embed.FS
+
+// Guard holds guard/*.yaml: the admission rule that keeps Available from
+// being True while a Required dependency fails. See pkg/guard.
+//
+//go:embed guard/*.yaml
+var Guard embed.FS

@@ -1,0 +1,103 @@
+// Package addons is what the agent sees of the hub: a cache of the
+// ManagedClusterAddOns in its own cluster's namespace that holds only what a
+// decision needs.
+package addons
+
+import (
+	"cmp"
+	"net/http"
+
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+// Kind is the one kind that the agent reads.
+var Kind = addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn")
+
+// Scheme returns the types that the agent uses on the hub.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	return scheme, eventsv1.AddToScheme(scheme)
+}
+
+// Mapper returns the resources that the agent uses on the hub without asking
+// it for them: the agent starts while the hub is away, and needs no right to
+// discovery. It has the signature that a manager wants.
+func Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{addonv1alpha1.GroupVersion, eventsv1.SchemeGroupVersion})
+	mapper.Add(Kind, meta.RESTScopeNamespace)
+	mapper.Add(eventsv1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
+	return mapper, nil
+}
+
+// CacheOptions limits the cache to the cluster's namespace. Objects are
+// stripped on ingest, and reads return the cached object itself, so whoever
+// reads must not change it.
+func CacheOptions(cluster string) cache.Options {
+	return cache.Options{
+		DefaultNamespaces:            map[string]cache.Config{cluster: {}},
+		DefaultUnsafeDisableDeepCopy: ptr.To(true),
+		ReaderFailOnMissingInformer:  true,
+		ByObject:                     map[client.Object]cache.ByObject{&addonv1alpha1.ManagedClusterAddOn{}: {Transform: strip}},
+	}
+}
+
+func strip(object any) (any, error) {
+	full, ok := object.(*addonv1alpha1.ManagedClusterAddOn)
+	if !ok {
+		return object, nil // the tombstone of one that is gone
+	}
+	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
+	}}
+	if hosting := HostingCluster(full); hosting != "" {
+		lean.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: hosting}
+	}
+	lean.Spec.InstallNamespace = full.Spec.InstallNamespace //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	lean.Status.Namespace = full.Status.Namespace
+	lean.Status.HealthCheck = full.Status.HealthCheck
+	for _, kind := range []string{availability.ConditionAvailable, availability.ConditionDegraded} {
+		if condition := meta.FindStatusCondition(full.Status.Conditions, kind); condition != nil {
+			lean.Status.Conditions = append(lean.Status.Conditions, *condition)
+		}
+	}
+	return lean, nil
+}
+
+// HostingCluster returns the cluster that hosts the add-on's agent; empty if
+// the agent runs on the managed cluster itself.
+func HostingCluster(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	return addOn.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey]
+}
+
+// defaultInstallNamespace is where OCM installs an add-on that names no namespace.
+const defaultInstallNamespace = "open-cluster-management-agent-addon"
+
+// InstallNamespace returns the namespace in which the add-on's agent runs and
+// keeps its lease.
+func InstallNamespace(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	return cmp.Or(
+		addOn.Status.Namespace,
+		addOn.Spec.InstallNamespace, //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+		defaultInstallNamespace,
+	)
+}
+
+// Customized reports whether the add-on's health is somebody else's to check.
+func Customized(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return addOn.Status.HealthCheck.Mode == ocmv1alpha1.HealthCheckModeCustomized
+}

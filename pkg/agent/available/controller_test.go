@@ -1,0 +1,229 @@
+package available
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
+	f := newFixture(t, proxy(with("Progressing", "True", "Installing"), with("Degraded", "False", "Fine")))
+	f.leases.observed = renewed(time.Minute)
+	result, err := f.reconcile(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]any{{
+		"apiVersion": "addon.open-cluster-management.io/v1alpha1", "kind": "ManagedClusterAddOn",
+		"metadata": map[string]any{"namespace": "cluster1", "name": "proxy", "resourceVersion": "999"},
+		"status": map[string]any{"conditions": []any{map[string]any{
+			"type": "Available", "status": "True", "reason": "ManagedClusterAddOnLeaseUpdated",
+			"message": "proxy add-on is available.", "lastTransitionTime": "2026-08-01T12:00:00Z",
+		}}},
+	}}
+	if diff := cmp.Diff(want, f.applied); diff != "" {
+		t.Errorf("applied (-want +got)\n%s", diff)
+	}
+	if result.RequeueAfter != grace-time.Minute {
+		t.Errorf("comes back after %s, want %s: the moment of expiry", result.RequeueAfter, grace-time.Minute)
+	}
+	if diff := cmp.Diff([]string{"Normal ManagedClusterAddOnLeaseUpdated"}, f.events); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+}
+
+func TestHubThatRefuses(t *testing.T) {
+	unavailable := errors.New("connection refused")
+	tests := []struct {
+		name       string
+		applyError error
+		want       reconcile.Result
+		wantError  error
+		result     string
+	}{
+		{name: "a conflict is tried again shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil), want: afterConflict, result: "conflict"},
+		{name: "deleted meanwhile", applyError: apierrors.NewNotFound(group, "proxy")},
+		{name: "anything else is an error, to be tried again with backoff", applyError: unavailable, wantError: unavailable, result: "error"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, proxy())
+			f.leases.observed, f.applyError = renewed(0), tt.applyError
+			result, err := f.reconcile(t)
+			if !errors.Is(err, tt.wantError) || result != tt.want {
+				t.Errorf("got %+v and error %v, want %+v and %v", result, err, tt.want, tt.wantError)
+			}
+			if len(f.events) > 0 {
+				t.Errorf("told %v of what did not happen", f.events)
+			}
+			if wait := f.Contention.Wait(key, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}); wait != 0 {
+				t.Errorf("took its own failure for somebody else's write: waits %s", wait)
+			}
+			if tt.result != "" && testutil.CollectAndCount(f.registry, metrics.NameWrites) != 1 {
+				t.Errorf("write not counted")
+			}
+		})
+	}
+}
+
+func TestCacheThatFails(t *testing.T) {
+	f := newFixture(t, proxy())
+	f.getError = errors.New("not synced")
+	if _, err := f.reconcile(t); !errors.Is(err, f.getError) {
+		t.Errorf("got error %v", err)
+	}
+	if f.leases.forgotten > 0 || len(f.applied) > 0 {
+		t.Error("took a failure to read for a deletion")
+	}
+}
+
+// A watch that hears nothing more and a lease that is not renewed look the
+// same from here.
+func TestAsksBeforeItSaysThatAnAddOnHasDied(t *testing.T) {
+	unreachable := errors.New("no route to host")
+	tests := []struct {
+		name      string
+		asked     availability.Lease
+		askError  error
+		want      string
+		wantError error
+	}{
+		{name: "stopped indeed", asked: renewed(time.Hour), want: "ManagedClusterAddOnLeaseUpdateStopped"},
+		{name: "renewed, which the watch has not heard of", asked: renewed(time.Second)},
+		{name: "deleted, which the watch has not heard of", asked: availability.Lease{State: availability.LeaseNotFound}, want: "ManagedClusterAddOnLeaseNotFound"},
+		{name: "no answer: the last state is kept", askError: unreachable, wantError: unreachable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, proxy(with("Available", "True", "ManagedClusterAddOnLeaseUpdated")))
+			f.leases.observed, f.leases.asked, f.leases.askError = renewed(grace), tt.asked, tt.askError
+			_, err := f.reconcile(t)
+			if !errors.Is(err, tt.wantError) {
+				t.Errorf("got error %v, want %v", err, tt.wantError)
+			}
+			if got := appliedReason(t, f); got != tt.want {
+				t.Errorf("wrote %q, want %q", got, tt.want)
+			}
+		})
+	}
+	t.Run("but not again once that is known", func(t *testing.T) {
+		f := newFixture(t, proxy(with("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped")))
+		f.leases.observed = renewed(grace)
+		if _, err := f.reconcile(t); err != nil || f.leases.questions != 0 || len(f.applied) != 0 {
+			t.Errorf("asked %d times, wrote %v, error %v", f.leases.questions, f.applied, err)
+		}
+	})
+}
+
+func appliedReason(t *testing.T, f *fixture) string {
+	t.Helper()
+	if len(f.applied) == 0 {
+		return ""
+	}
+	conditions, _, err := unstructured.NestedSlice(f.applied[len(f.applied)-1], "status", "conditions")
+	if err != nil || len(conditions) != 1 {
+		t.Fatalf("applied %v: %v", f.applied, err)
+	}
+	return conditions[0].(map[string]any)["reason"].(string)
+}
+
+func TestLeaseIsLookedForWhereTheAddOnRuns(t *testing.T) {
+	hosted := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "mgmt"}
+	}
+	installed := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Spec.InstallNamespace = "in-spec" //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	}
+	reported := func(addOn *addonv1alpha1.ManagedClusterAddOn) { addOn.Status.Namespace = "in-status" }
+	custom := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Status.HealthCheck.Mode = ocmv1alpha1.HealthCheckModeCustomized
+	}
+	tests := []struct {
+		name   string
+		addOn  *addonv1alpha1.ManagedClusterAddOn
+		want   []leases.Reference
+		forget int
+	}{
+		{name: "by default", addOn: proxy(), want: []leases.Reference{{Place: leases.Managed, Namespace: "open-cluster-management-agent-addon", Name: "proxy"}}},
+		{name: "spec", addOn: proxy(installed), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}}},
+		{name: "status before spec", addOn: proxy(installed, reported), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-status", Name: "proxy"}}},
+		{name: "hosted", addOn: proxy(hosted, installed), want: []leases.Reference{{Place: leases.Hosting, Namespace: "in-spec", Name: "proxy"}}},
+		{name: "Customized: nowhere", addOn: proxy(custom), forget: 1},
+		{name: "a failing dependency does not end the watch", addOn: proxy(installed, with("Degraded", "True", "RequiredDependencyNotSatisfied")), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, tt.addOn)
+			if _, err := f.reconcile(t); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, f.leases.references); diff != "" || f.leases.forgotten != tt.forget {
+				t.Errorf("forgotten %d times; observed (-want +got)\n%s", f.leases.forgotten, diff)
+			}
+		})
+	}
+}
+
+func TestWriterThatInsistsIsMadeToWait(t *testing.T) {
+	f := newFixture(t, proxy(with("Available", "True", "SomebodyElse"), with("Degraded", "True", "RequiredDependencyNotSatisfied")))
+	for i, wait := range []time.Duration{0, 0, 500 * time.Millisecond, time.Second} {
+		result, err := f.reconcile(t) // the stored condition is never ours: overwritten at once
+		if err != nil || result.RequeueAfter != wait {
+			t.Fatalf("%d. time: %+v, error %v, want to wait %s", i+1, result, err, wait)
+		}
+		if wait > 0 {
+			f.clock.Step(wait)
+			if _, err := f.reconcile(t); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(f.applied) != 4 {
+		t.Errorf("wrote %d times, want 4", len(f.applied))
+	}
+	if diff := cmp.Diff([]string{
+		"Warning RequiredDependencyNotSatisfied", "Warning RequiredDependencyNotSatisfied", "Warning AvailableContested",
+	}, f.events); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+}
+
+func TestNothingIsLeftOfAnAddOnThatIsGone(t *testing.T) {
+	f := newFixture(t, proxy())
+	f.leases.observed = renewed(-time.Hour)
+	if _, err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{metrics.NameWrites, metrics.NameLeases, metrics.NameSkew} {
+		if testutil.CollectAndCount(f.registry, name) != 1 {
+			t.Errorf("no series of %s while the add-on is there", name)
+		}
+	}
+	f.getError = apierrors.NewNotFound(group, "proxy")
+	if _, err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if count := testutil.CollectAndCount(f.registry, metrics.Names()...); count != 0 || f.leases.forgotten != 1 {
+		t.Errorf("%d series left, lease forgotten %d times", count, f.leases.forgotten)
+	}
+}
+
+func TestMomentThatHasPassedMeanwhileIsNow(t *testing.T) {
+	f := newFixture(t)
+	if got := f.at(start.Add(-time.Second)).RequeueAfter; got <= 0 {
+		t.Errorf("comes back after %s, which is never", got)
+	}
+}

@@ -1,0 +1,224 @@
+package leases
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+const patience = 10 * time.Second
+
+var at = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func lease(renewTime *metav1.MicroTime) *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "proxy"},
+		Spec:       coordinationv1.LeaseSpec{RenewTime: renewTime},
+	}
+}
+
+func renewTime(t time.Time) *metav1.MicroTime {
+	micro := metav1.NewMicroTime(t)
+	return &micro
+}
+
+// plain says of a fake client what a reflector has to know of it: it cannot
+// begin a watch with a list, as a real API server can.
+type plain struct {
+	coordinationv1client.LeasesGetter
+}
+
+type plainLeases struct {
+	coordinationv1client.LeaseInterface
+}
+
+func (p plain) Leases(namespace string) coordinationv1client.LeaseInterface {
+	return plainLeases{p.LeasesGetter.Leases(namespace)}
+}
+
+func (plainLeases) IsWatchListSemanticsUnSupported() bool { return true }
+
+// started returns a watcher and the names that it says have changed.
+func started(t *testing.T, managed, hosting *fake.Clientset) (*Watcher, <-chan string) {
+	t.Helper()
+	changed := make(chan string, 100)
+	watcher := New(plain{managed.CoordinationV1()}, plain{hosting.CoordinationV1()}, func(name string) { changed <- name })
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- watcher.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("watches did not end with the context")
+		}
+	})
+	return watcher, changed
+}
+
+func awaitChange(t *testing.T, changed <-chan string) {
+	t.Helper()
+	select {
+	case name := <-changed:
+		if name != "proxy" {
+			t.Fatalf("woke %q", name)
+		}
+	case <-time.After(patience):
+		t.Fatal("was not told of a change")
+	}
+}
+
+var here = Reference{Place: Managed, Namespace: "here", Name: "proxy"}
+
+func TestObserveFollowsTheLease(t *testing.T) {
+	managed := fake.NewClientset()
+	watcher, changed := started(t, managed, fake.NewClientset())
+	expect := func(state availability.LeaseState, renewed *time.Time) {
+		t.Helper()
+		got := watcher.Observe(here)
+		if got.State != state || (got.RenewTime == nil) != (renewed == nil) || (renewed != nil && !got.RenewTime.Equal(*renewed)) {
+			t.Fatalf("observed %+v, want state %d renewed at %v", got, state, renewed)
+		}
+	}
+	expect(availability.LeaseUnobserved, nil)
+	awaitChange(t, changed)
+	expect(availability.LeaseNotFound, nil)
+
+	client := managed.CoordinationV1().Leases("here")
+	if _, err := client.Create(t.Context(), lease(nil), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitChange(t, changed)
+	expect(availability.LeaseFound, nil)
+	if _, err := client.Update(t.Context(), lease(renewTime(at)), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitChange(t, changed)
+	expect(availability.LeaseFound, &at)
+	if err := client.Delete(t.Context(), "proxy", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitChange(t, changed)
+	expect(availability.LeaseNotFound, nil)
+}
+
+func TestOneWatchPerLease(t *testing.T) {
+	managed, hosting := fake.NewClientset(), fake.NewClientset(lease(renewTime(at)))
+	watcher, changed := started(t, managed, hosting)
+	for range 5 {
+		watcher.Observe(here)
+	}
+	awaitChange(t, changed)
+	if watches := count(managed, "watch"); watches > 1 {
+		t.Errorf("%d watches on one lease", watches)
+	}
+	for _, action := range managed.Actions() {
+		if list, ok := action.(clienttesting.ListAction); ok && list.GetListRestrictions().Fields.String() != "metadata.name=proxy" {
+			t.Errorf("listed %q: others' leases too", list.GetListRestrictions().Fields)
+		}
+	}
+
+	elsewhere := here
+	elsewhere.Place = Hosting
+	if got := watcher.Observe(elsewhere); got.State != availability.LeaseUnobserved {
+		t.Errorf("takes one lease for another: %+v", got)
+	}
+	awaitChange(t, changed)
+	if got := watcher.Observe(elsewhere); got.State != availability.LeaseFound {
+		t.Errorf("observed %+v on the hosting cluster", got)
+	}
+	watcher.Forget("proxy")
+	watcher.Forget("proxy") // already forgotten
+	if got := watcher.Observe(elsewhere); got.State != availability.LeaseUnobserved {
+		t.Errorf("remembers what it forgot: %+v", got)
+	}
+}
+
+func count(client *fake.Clientset, verb string) int {
+	n := 0
+	for _, action := range client.Actions() {
+		if action.GetVerb() == verb {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAPIServerThatRefuses(t *testing.T) {
+	managed := fake.NewClientset(lease(renewTime(at)))
+	refusals := 0
+	managed.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		refusals++
+		return refusals < 3, nil, apierrors.NewServiceUnavailable("starting")
+	})
+	watcher, changed := started(t, managed, fake.NewClientset())
+	if got := watcher.Observe(here); got.State != availability.LeaseUnobserved {
+		t.Fatalf("observed %+v", got)
+	}
+	awaitChange(t, changed)
+	if got := watcher.Observe(here); got.State != availability.LeaseFound || refusals < 3 {
+		t.Errorf("observed %+v after %d refusals", got, refusals)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	refusal := apierrors.NewForbidden(coordinationv1.Resource("leases"), "proxy", errors.New("no"))
+	tests := []struct {
+		name    string
+		objects []runtime.Object
+		refusal error
+		want    availability.Lease
+	}{
+		{name: "found", objects: []runtime.Object{lease(renewTime(at))}, want: availability.Lease{State: availability.LeaseFound, RenewTime: &at}},
+		{name: "never renewed", objects: []runtime.Object{lease(nil)}, want: availability.Lease{State: availability.LeaseFound}},
+		{name: "not found", want: availability.Lease{State: availability.LeaseNotFound}},
+		{name: "refused", refusal: refusal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			hosting := fake.NewClientset(tt.objects...)
+			if tt.refusal != nil {
+				hosting.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tt.refusal })
+			}
+			watcher := New(fake.NewClientset().CoordinationV1(), hosting.CoordinationV1(), func(string) {})
+			got, err := watcher.Ask(t.Context(), Reference{Place: Hosting, Namespace: "here", Name: "proxy"})
+			if !errors.Is(err, tt.refusal) {
+				t.Fatalf("got error %v, want %v", err, tt.refusal)
+			}
+			if err != nil && err.Error() != "read lease here/proxy on the hosting cluster: "+refusal.Error() {
+				t.Errorf("error does not say what was read where: %v", err)
+			}
+			if got.State != tt.want.State || (got.RenewTime == nil) != (tt.want.RenewTime == nil) {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestObservesNothingAfterTheEnd(t *testing.T) {
+	watcher := New(fake.NewClientset().CoordinationV1(), fake.NewClientset().CoordinationV1(), func(string) {})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := watcher.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	watcher.Observe(here)
+	if len(watcher.watches) != 0 {
+		t.Error("a watch that nothing ends")
+	}
+}

@@ -1,0 +1,97 @@
+package leases
+
+import (
+	"context"
+	"sync"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+// watch is the watch on one lease, and the store of what it saw: of a lease
+// nothing but the time of its renewal.
+type watch struct {
+	reference Reference
+	cancel    context.CancelFunc
+	changed   func()
+
+	mutex sync.Mutex
+	lease availability.Lease
+}
+
+// run watches until the context ends. A reflector deals with an API server
+// that goes away: it tries again, ever later, and lists anew.
+func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterface) {
+	// RBAC takes a watch on this selector for one on the name: a role that
+	// names its leases is enough.
+	one := fields.OneTermEqualSelector(metav1.ObjectNameField, w.reference.Name).String()
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.FieldSelector = one
+			return client.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
+			options.FieldSelector = one
+			return client.Watch(ctx, options)
+		},
+	}
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(source, client), &coordinationv1.Lease{}, w,
+		cache.ReflectorOptions{Name: "lease " + w.reference.Namespace + "/" + w.reference.Name}).RunWithContext(ctx)
+}
+
+func (w *watch) state() availability.Lease {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.lease
+}
+
+func (w *watch) set(lease availability.Lease) {
+	w.mutex.Lock()
+	w.lease = lease
+	w.mutex.Unlock()
+	w.changed()
+}
+
+// Add implements cache.ReflectorStore, as do all methods below.
+func (w *watch) Add(object any) error { return w.Update(object) }
+
+// Update keeps what the new lease says.
+func (w *watch) Update(object any) error {
+	if lease, ok := object.(*coordinationv1.Lease); ok {
+		w.set(found(lease))
+	}
+	return nil
+}
+
+// Delete keeps that there is no lease.
+func (w *watch) Delete(any) error {
+	w.set(availability.Lease{State: availability.LeaseNotFound})
+	return nil
+}
+
+// Replace is called with the first answer, and with each after an interruption.
+func (w *watch) Replace(objects []any, _ string) error {
+	if len(objects) == 0 {
+		return w.Delete(nil)
+	}
+	return w.Update(objects[0])
+}
+
+// Resync has nothing to do.
+func (w *watch) Resync() error { return nil }
+
+func found(lease *coordinationv1.Lease) availability.Lease {
+	observed := availability.Lease{State: availability.LeaseFound}
+	if lease.Spec.RenewTime != nil {
+		renewed := lease.Spec.RenewTime.Time
+		observed.RenewTime = &renewed
+	}
+	return observed
+}

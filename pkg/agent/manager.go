@@ -1,0 +1,112 @@
+// Package agent assembles addon-agent: what runs on each managed cluster.
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"open-cluster-management.io/interlock/pkg/agent/addons"
+	"open-cluster-management.io/interlock/pkg/agent/available"
+	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/notes"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/contention"
+)
+
+const userAgent = "interlock-addon-agent"
+
+// Clusters are the API servers that the agent talks to.
+type Clusters struct {
+	Hub *rest.Config
+	// Managed is where add-ons keep their leases.
+	Managed *rest.Config
+	// Hosting is where hosted add-ons do; nil if that is the managed cluster.
+	Hosting *rest.Config
+}
+
+// Options configure addon-agent.
+type Options struct {
+	// Cluster is the name of the managed cluster, and of its namespace on the hub.
+	Cluster string
+	// GracePeriod is how long a lease may go without being renewed.
+	GracePeriod    time.Duration
+	MetricsAddress string
+	HealthAddress  string
+	// Registry takes the agent's metrics.
+	Registry prometheus.Registerer
+	// Unnamed lets several agents run in one process, as tests do.
+	Unnamed bool
+}
+
+// NewManager returns a manager with all of addon-agent set up, ready to be
+// started. It does not talk to any of the clusters yet.
+func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
+	scheme, err := addons.Scheme()
+	if err != nil {
+		return nil, fmt.Errorf("register types: %w", err)
+	}
+	mgr, err := ctrl.NewManager(unthrottled(clusters.Hub), ctrl.Options{
+		Scheme:                 scheme,
+		MapperProvider:         addons.Mapper,
+		Cache:                  addons.CacheOptions(options.Cluster),
+		Metrics:                server.Options{BindAddress: options.MetricsAddress},
+		HealthProbeBindAddress: options.HealthAddress,
+		// No leader election: it would take a lease on the hub, and two agents
+		// for one cluster decide the same.
+		LeaderElection: false,
+		Controller:     config.Controller{SkipNameValidation: &options.Unnamed},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create manager: %w", err)
+	}
+	waker := available.NewWaker(options.Cluster)
+	watcher, err := newWatcher(clusters, waker)
+	if err != nil {
+		return nil, err
+	}
+	if err := mgr.Add(watcher); err != nil {
+		return nil, fmt.Errorf("add watcher of leases: %w", err)
+	}
+	err = (&available.Reconciler{
+		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watcher,
+		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Contention: contention.New(clock.RealClock{}), Metrics: metrics.New(options.Registry),
+		Notes: notes.New(clock.RealClock{}, mgr.GetClient(), options.Cluster), GracePeriod: options.GracePeriod,
+	}).SetupWithManager(mgr, waker)
+	if err != nil {
+		return nil, err
+	}
+	return mgr, setupProbes(mgr)
+}
+
+func newWatcher(clusters Clusters, waker *available.Waker) (*leases.Watcher, error) {
+	managed, err := coordinationv1client.NewForConfig(unthrottled(clusters.Managed))
+	if err != nil {
+		return nil, fmt.Errorf("create client of the managed cluster: %w", err)
+	}
+	hosting := managed
+	if clusters.Hosting != nil {
+		if hosting, err = coordinationv1client.NewForConfig(unthrottled(clusters.Hosting)); err != nil {
+			return nil, fmt.Errorf("create client of the hosting cluster: %w", err)
+		}
+	}
+	return leases.New(managed, hosting, waker.Wake), nil
+}
+
+// unthrottled leaves the limits to the API server's priority and fairness: a
+// change that waits in the client is one that the hub hears of late.
+func unthrottled(given *rest.Config) *rest.Config {
+	own := rest.CopyConfig(given)
+	own.QPS = -1
+	own.UserAgent = userAgent
+	return own
+}

@@ -1,0 +1,127 @@
+// Package metrics holds what addon-agent tells Prometheus. Series exist only
+// while the objects they speak of do.
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Names and meanings of all metrics of addon-agent.
+const (
+	NameWrites = "interlock_agent_condition_writes_total"
+	HelpWrites = "Writes of the Available condition, by add-on, the status and reason written and the result (success, conflict or error)."
+
+	NameContested = "interlock_agent_contested_conditions_total"
+	HelpContested = "Times that Available was written again because somebody else keeps overwriting it, by add-on."
+
+	NameLeases = "interlock_agent_leases_watched"
+	HelpLeases = "Leases that are watched, by add-on and cluster (managed or hosting): 1 once its API server has answered, 0 until then."
+
+	NameSkew = "interlock_agent_lease_skew_seconds"
+	HelpSkew = "How far an add-on's lease was renewed in the future, where that is more than the grace period: its clock or the agent's is wrong."
+)
+
+// Help maps the name of every metric of addon-agent to its meaning.
+var Help = map[string]string{
+	NameWrites:    HelpWrites,
+	NameContested: HelpContested,
+	NameLeases:    HelpLeases,
+	NameSkew:      HelpSkew,
+}
+
+// Names lists every metric of addon-agent, sorted.
+func Names() []string {
+	return slices.Sorted(maps.Keys(Help))
+}
+
+const labelAddOn = "addon"
+
+// leasePlaces are the values of the label cluster.
+var leasePlaces = []string{"managed", "hosting"}
+
+// WriteResult is how a write of a condition ended.
+type WriteResult string
+
+// The results of a write.
+const (
+	WriteSuccess  WriteResult = "success"
+	WriteConflict WriteResult = "conflict"
+	WriteError    WriteResult = "error"
+)
+
+// Metrics records what the agent does.
+type Metrics struct {
+	writes    *prometheus.CounterVec
+	contested *prometheus.CounterVec
+	leases    *prometheus.GaugeVec
+	skew      *prometheus.GaugeVec
+}
+
+// New registers all metrics with the registry; it panics when one of the names
+// is taken, which only a programming error can cause.
+func New(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: HelpWrites},
+			[]string{labelAddOn, "status", "reason", "result"}),
+		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
+			[]string{labelAddOn}),
+		leases: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameLeases, Help: HelpLeases},
+			[]string{labelAddOn, "cluster"}),
+		skew: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameSkew, Help: HelpSkew},
+			[]string{labelAddOn}),
+	}
+	registry.MustRegister(m.writes, m.contested, m.leases, m.skew)
+	return m
+}
+
+// Wrote counts one write of an add-on's Available.
+func (m *Metrics) Wrote(addOn string, condition metav1.Condition, result WriteResult) {
+	m.writes.WithLabelValues(addOn, string(condition.Status), condition.Reason, string(result)).Inc()
+}
+
+// Contested counts one write that somebody who keeps overwriting made necessary.
+func (m *Metrics) Contested(addOn string) {
+	m.contested.WithLabelValues(addOn).Inc()
+}
+
+// LeaseWatched tells that an add-on's lease is watched on a cluster, and no
+// longer anywhere else; answered is whether the API server has done so yet.
+func (m *Metrics) LeaseWatched(addOn, cluster string, answered bool) {
+	for _, other := range leasePlaces {
+		if other != cluster {
+			m.leases.DeleteLabelValues(addOn, other)
+		}
+	}
+	value := 0.0
+	if answered {
+		value = 1
+	}
+	m.leases.WithLabelValues(addOn, cluster).Set(value)
+}
+
+// LeaseUnwatched tells that no lease of the add-on is watched any more.
+func (m *Metrics) LeaseUnwatched(addOn string) {
+	m.leases.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
+}
+
+// Skewed tells how far ahead a lease's renew time is; zero if it is not.
+func (m *Metrics) Skewed(addOn string, ahead time.Duration) {
+	if ahead == 0 {
+		m.skew.DeleteLabelValues(addOn)
+		return
+	}
+	m.skew.WithLabelValues(addOn).Set(ahead.Seconds())
+}
+
+// Gone drops all series of an add-on that is no longer there.
+func (m *Metrics) Gone(addOn string) {
+	labels := prometheus.Labels{labelAddOn: addOn}
+	for _, vector := range []*prometheus.MetricVec{m.writes.MetricVec, m.contested.MetricVec, m.leases.MetricVec, m.skew.MetricVec} {
+		vector.DeletePartialMatch(labels)
+	}
+}

@@ -1,0 +1,46 @@
+package metrics
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestSeriesComeAndGoWithTheirObjects(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	for _, addOn := range []string{"proxy", "other"} {
+		m.Wrote(addOn, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated"}, WriteSuccess)
+		m.Contested(addOn)
+		m.LeaseWatched(addOn, "managed", false)
+		m.LeaseWatched(addOn, "hosting", true)
+		m.Skewed(addOn, time.Minute)
+	}
+	m.Gone("other")
+	want := `
+# HELP interlock_agent_condition_writes_total ` + HelpWrites + `
+# TYPE interlock_agent_condition_writes_total counter
+interlock_agent_condition_writes_total{addon="proxy",reason="ManagedClusterAddOnLeaseUpdated",result="success",status="True"} 1
+# HELP interlock_agent_contested_conditions_total ` + HelpContested + `
+# TYPE interlock_agent_contested_conditions_total counter
+interlock_agent_contested_conditions_total{addon="proxy"} 1
+# HELP interlock_agent_lease_skew_seconds ` + HelpSkew + `
+# TYPE interlock_agent_lease_skew_seconds gauge
+interlock_agent_lease_skew_seconds{addon="proxy"} 60
+# HELP interlock_agent_leases_watched ` + HelpLeases + `
+# TYPE interlock_agent_leases_watched gauge
+interlock_agent_leases_watched{addon="proxy",cluster="hosting"} 1
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), Names()...); err != nil {
+		t.Error(err)
+	}
+	m.Skewed("proxy", 0)
+	m.LeaseUnwatched("proxy")
+	if count := testutil.CollectAndCount(registry, NameSkew, NameLeases); count != 0 {
+		t.Errorf("%d series of a lease that is neither watched nor ahead", count)
+	}
+}

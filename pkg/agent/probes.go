@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
+
+// patience is how long the hub may be silent before the log says so, each time.
+// client-go says nothing of an API server that refuses connections.
+const patience = 15 * time.Second
+
+// setupProbes: alive while the process answers; ready once the cache of the
+// hub's add-ons has synced. A hub that is lost later makes it no less ready:
+// to restart would only lose what is known.
+func setupProbes(mgr ctrl.Manager) error {
+	readiness := &readiness{cache: mgr.GetCache(), clock: clock.RealClock{}, hub: mgr.GetConfig().Host}
+	if err := mgr.Add(readiness); err != nil {
+		return fmt.Errorf("add readiness probe: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add health probe: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("cache", readiness.check); err != nil {
+		return fmt.Errorf("add readiness probe: %w", err)
+	}
+	return nil
+}
+
+// readiness looks for its informer only when the manager has started its
+// caches. One that exists before makes the manager wait there for the hub, and
+// while it waits there, it cannot be stopped.
+type readiness struct {
+	cache  cache.Informers
+	clock  clock.WithTicker
+	hub    string
+	synced atomic.Pointer[func() bool]
+}
+
+// Start implements manager.Runnable.
+func (r *readiness) Start(ctx context.Context) error {
+	informer, err := r.cache.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watch add-ons: %w", err)
+	}
+	synced := informer.HasSynced
+	r.synced.Store(&synced)
+	ticker := r.clock.NewTicker(patience)
+	defer ticker.Stop()
+	for !synced() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+		if !synced() {
+			log.FromContext(ctx).Info("Waiting for the hub: its add-ons could not be read yet; -v=2 tells why", "hub", r.hub)
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (r *readiness) check(*http.Request) error {
+	if synced := r.synced.Load(); synced == nil || !(*synced)() {
+		return errNotSynced
+	}
+	return nil
+}

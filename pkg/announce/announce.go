@@ -1,0 +1,44 @@
+// Package announce words events so that the API server takes them.
+package announce
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// The kinds that events are about: objects from a typed cache do not name theirs.
+const (
+	ClusterManagementAddOn = "ClusterManagementAddOn"
+	ManagedClusterAddOn    = "ManagedClusterAddOn"
+)
+
+const (
+	maxNote  = 1024 // bytes; the API server rejects an event with a longer one
+	ellipsis = "…"
+)
+
+// About refers to the object that an event is about.
+func About(kind string, object client.Object) *corev1.ObjectReference {
+	return &corev1.ObjectReference{
+		APIVersion:      addonv1alpha1.GroupVersion.String(),
+		Kind:            kind,
+		Namespace:       object.GetNamespace(),
+		Name:            object.GetName(),
+		UID:             object.GetUID(),
+		ResourceVersion: object.GetResourceVersion(),
+	}
+}
+
+// Note cuts a message to what an event can carry, between characters.
+func Note(message string) string {
+	if len(message) <= maxNote {
+		return message
+	}
+	cut := maxNote - len(ellipsis)
+	for cut > 0 && message[cut]&0xC0 == 0x80 { // inside a UTF-8 sequence
+		cut--
+	}
+	return message[:cut] + ellipsis
+}

@@ -1,0 +1,30 @@
+package v1alpha1
+
+import (
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+)
+
+// ManagedClusterAddOn is an add-on on one managed cluster. Interlock adds no
+// field to it, so it is OCM's own type.
+type ManagedClusterAddOn = addonv1alpha1.ManagedClusterAddOn
+
+// ManagedClusterAddOnList is a list of ManagedClusterAddOn resources.
+type ManagedClusterAddOnList = addonv1alpha1.ManagedClusterAddOnList
+
+// the reasons of condition ManagedClusterAddOnConditionDegraded
+const (
+	// AddonDegradedReasonDependencyNotSatisfied is the reason of condition Degraded indicating that one or more
+	// soft (optional) dependencies of the addon are not satisfied (not installed or not available).
+	// The addon may still be Available with reduced functionality.
+	AddonDegradedReasonDependencyNotSatisfied = "DependencyNotSatisfied"
+
+	// AddonDegradedReasonRequiredDependencyNotSatisfied is the reason of condition Degraded indicating that one or more
+	// hard (required) dependencies of the addon are not satisfied (not installed or not available).
+	// The Available condition should also be set to False as the addon cannot function.
+	AddonDegradedReasonRequiredDependencyNotSatisfied = "RequiredDependencyNotSatisfied"
+
+	// AddonDegradedReasonDependenciesSatisfied is the reason of Degraded=False once dependencies that were not
+	// satisfied are so again. The proposal only asks that its two reasons be gone; a condition that a stock writer
+	// has co-written does not vanish when its owner drops it, so it is set to False instead.
+	AddonDegradedReasonDependenciesSatisfied = "DependenciesSatisfied"
+)

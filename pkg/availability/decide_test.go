@@ -1,0 +1,223 @@
+package availability
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+)
+
+const (
+	grace   = 5 * time.Minute
+	missing = "Required addon 'gateway' is not installed or not available. No way in (not installed)"
+)
+
+var (
+	now     = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	earlier = metav1.NewTime(now.Add(-time.Hour))
+	atNow   = metav1.NewTime(now)
+)
+
+func available(status metav1.ConditionStatus, reason, message string, since metav1.Time) metav1.Condition {
+	return metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: message, LastTransitionTime: since}
+}
+
+func degraded(status metav1.ConditionStatus, reason string) *metav1.Condition {
+	return &metav1.Condition{Type: "Degraded", Status: status, Reason: reason, Message: missing, LastTransitionTime: earlier}
+}
+
+func renewed(ago time.Duration) Lease {
+	at := now.Add(-ago)
+	return Lease{State: LeaseFound, RenewTime: &at}
+}
+
+func write(condition metav1.Condition) Decision {
+	return Decision{Write: true, Condition: condition}
+}
+
+func (d Decision) until(moment time.Time) Decision {
+	d.LookAgain = moment
+	return d
+}
+
+func (d Decision) skewed(ahead time.Duration) Decision {
+	d.Skew = ahead
+	return d
+}
+
+var (
+	upSince = func(t metav1.Time) metav1.Condition {
+		return available("True", "ManagedClusterAddOnLeaseUpdated", "proxy add-on is available.", t)
+	}
+	stoppedSince = func(t metav1.Time) metav1.Condition {
+		return available("False", "ManagedClusterAddOnLeaseUpdateStopped", "proxy add-on is not available.", t)
+	}
+	unknownSince = func(t metav1.Time) metav1.Condition {
+		return available("Unknown", "ManagedClusterAddOnLeaseNotFound", "The status of proxy add-on is unknown.", t)
+	}
+	blockedSince = func(t metav1.Time) metav1.Condition {
+		return available("False", "RequiredDependencyNotSatisfied", missing, t)
+	}
+	leaveAlone = Decision{}
+)
+
+func stored(condition metav1.Condition) *metav1.Condition { return &condition }
+
+func TestLeaseMode(t *testing.T) {
+	tests := []struct {
+		name      string
+		available *metav1.Condition
+		lease     Lease
+		hosting   string
+		want      Decision
+	}{
+		{name: "no lease yet, nothing stored", lease: Lease{State: LeaseNotFound}, want: write(unknownSince(atNow))},
+		{name: "lease deleted", lease: Lease{State: LeaseNotFound}, available: stored(upSince(earlier)), want: write(unknownSince(atNow))},
+		{name: "no lease, known already", lease: Lease{State: LeaseNotFound}, available: stored(unknownSince(earlier)), want: leaveAlone},
+		{
+			name: "no lease on the hosting cluster: says where it was looked for", lease: Lease{State: LeaseNotFound}, hosting: "mgmt",
+			want: write(available("Unknown", "ManagedClusterAddOnLeaseNotFound",
+				`The status of proxy add-on is unknown. No lease found on hosting cluster "mgmt"; verify it matches the cluster `+
+					`where this managed cluster's klusterlet actually runs.`, atNow)),
+		},
+		{name: "fresh lease", lease: renewed(time.Second), want: write(upSince(atNow)).until(now.Add(grace - time.Second))},
+		{name: "fresh lease, known already", lease: renewed(time.Second), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(grace - time.Second))},
+		{name: "renewed again after it stopped", lease: renewed(0), available: stored(stoppedSince(earlier)), want: write(upSince(atNow)).until(now.Add(grace))},
+		{name: "a nanosecond before expiry", lease: renewed(grace - 1), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(1))},
+		{name: "at the moment of expiry", lease: renewed(grace), available: stored(upSince(earlier)), want: write(stoppedSince(atNow))},
+		{name: "expired long ago, known already", lease: renewed(time.Hour), available: stored(stoppedSince(earlier)), want: leaveAlone},
+		{name: "never renewed", lease: Lease{State: LeaseFound}, want: write(stoppedSince(atNow))},
+		{name: "not answered yet, nothing stored", lease: Lease{State: LeaseUnobserved}, want: leaveAlone},
+		{name: "not answered yet: the last state is kept", lease: Lease{State: LeaseUnobserved}, available: stored(upSince(earlier)), want: leaveAlone},
+		{name: "clock ahead within the grace period", lease: renewed(-grace), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(2 * grace))},
+		{
+			name: "clock ahead by more than the grace period: available, and told of", lease: renewed(-time.Hour),
+			want: write(upSince(atNow)).until(now.Add(time.Hour + grace)).skewed(time.Hour),
+		},
+		{
+			name: "the same in other words is no change", lease: renewed(0),
+			available: stored(available("True", "ManagedClusterAddOnLeaseUpdated", "proxy läuft", earlier)),
+			want:      leaveAlone.until(now.Add(grace)),
+		},
+		{
+			name: "same status for another reason: the reason changes, the time does not", lease: renewed(0),
+			available: stored(available("True", "ProbeAvailable", "", earlier)),
+			want:      write(upSince(earlier)).until(now.Add(grace)),
+		},
+		{name: "dependency satisfied again: back to the lease", lease: renewed(0), available: stored(blockedSince(earlier)), want: write(upSince(atNow)).until(now.Add(grace))},
+		{name: "dependency satisfied again, lease stopped: still False, for another reason", lease: renewed(grace), available: stored(blockedSince(earlier)), want: write(stoppedSince(earlier))},
+		{
+			name: "the hub's word that the cluster is lost ends with a fresh lease", lease: renewed(0),
+			available: stored(available("Unknown", "ManagedClusterLeaseUpdateStopped", "Registration agent stopped updating its lease.", earlier)),
+			want:      write(upSince(atNow)).until(now.Add(grace)),
+		},
+	}
+	for _, mode := range []ocmv1alpha1.HealthCheckMode{"", "Lease", "SomethingNewer"} {
+		for _, tt := range tests {
+			t.Run(string(mode)+"/"+tt.name, func(t *testing.T) {
+				got := Decide(Input{
+					AddOn: "proxy", Mode: mode, Available: tt.available, Lease: tt.lease, HostingCluster: tt.hosting,
+					GracePeriod: grace, Now: now,
+				})
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestCustomizedMode(t *testing.T) {
+	handedBack := available("Unknown", "AwaitingHealthCheck",
+		"The dependencies of proxy add-on are satisfied again; waiting for the add-on's own health check.", atNow)
+	tests := []struct {
+		name      string
+		available *metav1.Condition
+		want      Decision
+	}{
+		{name: "nothing stored", want: leaveAlone},
+		{name: "its own True", available: stored(available("True", "ProbeAvailable", "", earlier)), want: leaveAlone},
+		{name: "its own False", available: stored(available("False", "ProbeUnavailable", "", earlier)), want: leaveAlone},
+		{name: "left behind by another mode", available: stored(stoppedSince(earlier)), want: leaveAlone},
+		{name: "our False is handed back", available: stored(blockedSince(earlier)), want: write(handedBack)},
+		{name: "handed back already", available: stored(handedBack), want: leaveAlone},
+		{name: "our reason, but not our status", available: stored(available("Unknown", "RequiredDependencyNotSatisfied", "", earlier)), want: leaveAlone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			// A lease that happens to exist means nothing in this mode.
+			got := Decide(Input{AddOn: "proxy", Mode: "Customized", Available: tt.available, Lease: renewed(0), GracePeriod: grace, Now: now})
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDependencyRule(t *testing.T) {
+	tests := []struct {
+		name      string
+		degraded  *metav1.Condition
+		available *metav1.Condition
+		want      Decision
+	}{
+		{name: "nothing stored", degraded: degraded("True", "RequiredDependencyNotSatisfied"), want: write(blockedSince(atNow))},
+		{name: "was True", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(upSince(earlier)), want: write(blockedSince(atNow))},
+		{name: "was Unknown", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(unknownSince(earlier)), want: write(blockedSince(atNow))},
+		{name: "was False: the time stays", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(stoppedSince(earlier)), want: write(blockedSince(earlier))},
+		{name: "applied already", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(blockedSince(earlier)), want: leaveAlone},
+		{
+			name: "another message follows", degraded: degraded("True", "RequiredDependencyNotSatisfied"),
+			available: stored(available("False", "RequiredDependencyNotSatisfied", "two are missing", earlier)),
+			want:      write(blockedSince(earlier)),
+		},
+	}
+	for _, mode := range []ocmv1alpha1.HealthCheckMode{"Lease", "Customized"} {
+		for state, lease := range map[string]Lease{"unobserved": {}, "missing": {State: LeaseNotFound}, "fresh": renewed(0), "expired": renewed(time.Hour)} {
+			for _, tt := range tests {
+				t.Run(string(mode)+"/lease "+state+"/"+tt.name, func(t *testing.T) {
+					got := Decide(Input{AddOn: "proxy", Mode: mode, Available: tt.available, Degraded: tt.degraded, Lease: lease, GracePeriod: grace, Now: now})
+					if diff := cmp.Diff(tt.want, got); diff != "" {
+						t.Errorf("(-want +got)\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
+	for name, other := range map[string]*metav1.Condition{
+		"none":                         nil,
+		"only Optional edges fail":     degraded("True", "DependencyNotSatisfied"),
+		"satisfied again":              degraded("False", "DependenciesSatisfied"),
+		"the reason, but not True":     degraded("False", "RequiredDependencyNotSatisfied"),
+		"the reason, but Unknown":      degraded("Unknown", "RequiredDependencyNotSatisfied"),
+		"somebody else's":              degraded("True", "DiskFull"),
+		"somebody else's word for it ": degraded("True", "requiredDependencyNotSatisfied"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Lease: renewed(0), GracePeriod: grace, Now: now}
+			if diff := cmp.Diff(write(upSince(atNow)).until(now.Add(grace)), Decide(in)); diff != "" {
+				t.Errorf("Lease mode (-want +got)\n%s", diff)
+			}
+			in.Mode = ocmv1alpha1.HealthCheckModeCustomized
+			if diff := cmp.Diff(leaveAlone, Decide(in)); diff != "" {
+				t.Errorf("Customized mode (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecidingDoesNotChangeItsInput(t *testing.T) {
+	condition, cause := upSince(earlier), degraded("True", "RequiredDependencyNotSatisfied")
+	Decide(Input{AddOn: "proxy", Available: &condition, Degraded: cause, GracePeriod: grace, Now: now})
+	if diff := cmp.Diff(upSince(earlier), condition); diff != "" {
+		t.Errorf("Available changed\n%s", diff)
+	}
+	if diff := cmp.Diff(degraded("True", "RequiredDependencyNotSatisfied"), cause); diff != "" {
+		t.Errorf("Degraded changed\n%s", diff)
+	}
+}

@@ -1,0 +1,71 @@
+package status
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/table"
+)
+
+func addOn(namespace, name string, conditions ...metav1.Condition) addonv1alpha1.ManagedClusterAddOn {
+	a := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	a.Status.Conditions = conditions
+	return a
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+func TestTableShowsWhatMatters(t *testing.T) {
+	rows := Rows([]addonv1alpha1.ManagedClusterAddOn{
+		addOn("cluster2", "leaf"),
+		addOn("cluster1", "optional-missing",
+			condition("Degraded", metav1.ConditionTrue, "DependencyNotSatisfied", "Optional addon 'x' is not there."),
+			condition("Available", metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated", "it is available.")),
+		addOn("cluster1", "healthy",
+			condition("Available", metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated", "it is available."),
+			condition("Degraded", metav1.ConditionFalse, "DependenciesSatisfied", "All satisfied.")),
+		addOn("cluster1", "required-missing",
+			condition("Available", metav1.ConditionFalse, "RequiredDependencyNotSatisfied", "Required\naddon\t'y' is not there."),
+			condition("Degraded", metav1.ConditionTrue, "RequiredDependencyNotSatisfied", "Required\naddon\t'y' is not there.")),
+	})
+	var cells [][]string
+	for _, row := range rows {
+		cells = append(cells, row.Cells())
+	}
+	var out bytes.Buffer
+	if err := table.Print(&out, Heading, cells); err != nil {
+		t.Fatal(err)
+	}
+	want := `NAMESPACE   NAME               AVAILABLE   DEGRADED   REASON                            MESSAGE
+cluster1    healthy            True        False      ManagedClusterAddOnLeaseUpdated   it is available.
+cluster1    optional-missing   True        True       DependencyNotSatisfied            Optional addon 'x' is not there.
+cluster1    required-missing   False       True       RequiredDependencyNotSatisfied    Required addon 'y' is not there.
+cluster2    leaf               -           -          -                                 -
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestOnlyRequiredDependenciesFailACheck(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		row  Row
+		want bool
+	}{
+		{"a Required dependency is missing", Row{Degraded: "True", Reason: "RequiredDependencyNotSatisfied"}, true},
+		{"an Optional one is: the add-on works", Row{Degraded: "True", Reason: "DependencyNotSatisfied"}, false},
+		{"degraded for another reason: not a matter of dependencies", Row{Degraded: "True", Reason: "DiskFull"}, false},
+		{"the agent has not followed yet", Row{Degraded: "False", Available: "False", Reason: "RequiredDependencyNotSatisfied"}, false},
+	} {
+		if got := test.row.Unsatisfied(); got != test.want {
+			t.Errorf("%s: unsatisfied is %t", test.name, got)
+		}
+	}
+}

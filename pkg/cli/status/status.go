@@ -1,0 +1,167 @@
+// Package status is the verb of kubectl addon that lists add-ons on managed
+// clusters with both of their conditions.
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+)
+
+// ErrUnsatisfied is returned with --check when a Required dependency is unsatisfied.
+var ErrUnsatisfied = errors.New("required dependencies are not satisfied")
+
+type options struct {
+	genericiooptions.IOStreams
+	config        *genericclioptions.ConfigFlags
+	allNamespaces bool
+	check         bool
+	output        string
+	name          string
+	namespace     string
+}
+
+// NewCommand returns the verb; config says which hub and which namespace.
+func NewCommand(config *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, config: config}
+	command := &cobra.Command{
+		Use:   "status [ADDON]",
+		Short: "List add-ons on managed clusters: available, degraded, and why",
+		Long: `List the add-ons of a managed cluster, or of all, with both of their
+conditions and the reason and message that matter: those of Degraded while it
+is True, else those of Available. A managed cluster is the namespace of its name.`,
+		Example: `  # All add-ons on all managed clusters
+  kubectl addon status -A
+
+  # One add-on on every cluster
+  kubectl addon status cluster-gateway -A
+
+  # In a pipeline: exit 1 while a Required dependency is missing on cluster1
+  kubectl addon status -n cluster1 --check`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.complete(args); err != nil {
+				return err
+			}
+			if err := o.validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context())
+		},
+	}
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
+	command.Flags().BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied.")
+	command.Flags().StringVarP(&o.output, "output", "o", "", `Output format: "json", "yaml", or a table when empty.`)
+	return command
+}
+
+func (o *options) complete(args []string) error {
+	if len(args) == 1 {
+		o.name = args[0]
+	}
+	if o.allNamespaces {
+		return nil
+	}
+	namespace, _, err := o.config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	o.namespace = namespace
+	return nil
+}
+
+func (o *options) validate() error {
+	if !slices.Contains([]string{"", "json", "yaml"}, o.output) {
+		return fmt.Errorf("--output=%q: must be json or yaml", o.output)
+	}
+	return nil
+}
+
+func (o *options) run(ctx context.Context) error {
+	addOns, err := o.list(ctx)
+	if err != nil {
+		return err
+	}
+	if len(addOns) == 0 && o.name != "" {
+		return errors.New(o.nothingFound())
+	}
+	rows := Rows(addOns)
+	if err := o.print(rows); err != nil {
+		return err
+	}
+	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
+		return ErrUnsatisfied
+	}
+	return nil
+}
+
+func (o *options) list(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+	restConfig, err := o.config.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	scheme := runtime.NewScheme()
+	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	hub, err := client.New(restConfig, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("reach the hub: %w", err)
+	}
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := hub.List(ctx, &list, client.InNamespace(o.namespace)); err != nil {
+		return nil, fmt.Errorf("list managedclusteraddons: %w (is %s an Open Cluster Management hub?)", err, restConfig.Host)
+	}
+	if o.name == "" {
+		return list.Items, nil
+	}
+	return slices.DeleteFunc(list.Items, func(a addonv1alpha1.ManagedClusterAddOn) bool { return a.Name != o.name }), nil
+}
+
+func (o *options) print(rows []Row) error {
+	switch {
+	case o.output == "json":
+		encoder := json.NewEncoder(o.Out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(rows)
+	case o.output == "yaml":
+		text, err := yaml.Marshal(rows)
+		if err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+		_, err = o.Out.Write(text)
+		return err
+	case len(rows) == 0:
+		fmt.Fprintln(o.ErrOut, o.nothingFound())
+		return nil
+	}
+	cells := make([][]string, 0, len(rows))
+	for _, row := range rows {
+		cells = append(cells, row.Cells())
+	}
+	return table.Print(o.Out, Heading, cells)
+}
+
+func (o *options) nothingFound() string {
+	what := "No add-ons found"
+	if o.name != "" {
+		what = fmt.Sprintf("No add-on %q found", o.name)
+	}
+	if o.allNamespaces {
+		return what + " on any managed cluster."
+	}
+	return fmt.Sprintf("%s on managed cluster %q; name another with -n, or all with -A.", what, o.namespace)
+}

@@ -1,0 +1,116 @@
+// Package cmdline is what the command lines of Interlock's binaries agree on:
+// exit codes, and where a cluster's address comes from.
+package cmdline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"open-cluster-management.io/interlock/pkg/version"
+)
+
+// The exit codes.
+const (
+	ExitOK    = 0
+	ExitError = 1 // it failed, or a check did
+	ExitUsage = 2 // it was called in a way that cannot work
+)
+
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// UsageError marks an error as one of how the command was called.
+func UsageError(err error) error { return usageError{err} }
+
+type loggedError struct{ error }
+
+func (e loggedError) Unwrap() error { return e.error }
+
+// LoggedError marks an error that already stands in the log: Run prints it no
+// more, and a log in JSON stays one to its last line.
+func LoggedError(err error) error { return loggedError{err} }
+
+// Run executes the command, tells of an error in one line on errOut, and
+// returns the exit code.
+func Run(ctx context.Context, command *cobra.Command, errOut io.Writer) int {
+	command.SilenceUsage, command.SilenceErrors = true, true
+	command.SetErr(errOut)
+	command.Version = version.Version
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return UsageError(err) })
+	called, err := command.ExecuteContextC(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	wrongCall := errors.As(err, new(usageError)) || isUnknownArgument(err)
+	if !errors.As(err, new(loggedError)) {
+		fmt.Fprintf(errOut, "%s: %v\n", called.CommandPath(), err)
+		if wrongCall {
+			fmt.Fprintf(errOut, "See '%s --help'.\n", called.CommandPath())
+		}
+	}
+	if wrongCall {
+		return ExitUsage
+	}
+	return ExitError
+}
+
+// isUnknownArgument recognizes cobra's own errors on arguments and
+// sub-commands, which have no type.
+func isUnknownArgument(err error) bool {
+	text := err.Error()
+	return strings.HasPrefix(text, "unknown command ") || strings.HasPrefix(text, "required flag(s) ") || strings.HasPrefix(text, "accepts ")
+}
+
+// ListenAddress returns an error that names the flag unless the value is an
+// address to listen on, [host]:port, or "0" for none.
+func ListenAddress(flag, value string) error {
+	if value == "0" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(value)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf(`--%s=%q: must be [host]:port, or "0" for none`, flag, value)
+	}
+	return nil
+}
+
+// RestConfig returns the configuration of a kubeconfig file; without one that
+// of $KUBECONFIG, else of the cluster that the process runs in.
+func RestConfig(kubeconfig string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		if kubeconfig == "" {
+			return nil, fmt.Errorf("no kubeconfig given and not inside a cluster: %w", err)
+		}
+		return nil, fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
+	}
+	return config, nil
+}
+
+// OwnNamespace returns the namespace of the pod that the process runs in, or
+// the fallback outside a cluster.
+func OwnNamespace(fallback string) string {
+	namespace, err := os.ReadFile(namespaceFile)
+	if err != nil || len(strings.TrimSpace(string(namespace))) == 0 {
+		return fallback
+	}
+	return strings.TrimSpace(string(namespace))
+}

@@ -1,0 +1,81 @@
+// Package condition writes one condition of a ManagedClusterAddOn and nothing
+// else.
+package condition
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Writer writes conditions.
+type Writer struct {
+	Status client.StatusClient
+	// Live reads from the API server: a cache holds too little of an add-on to
+	// write all of its conditions.
+	Live client.Reader
+}
+
+// Apply writes desired to the add-on in the name of owner. It carries the
+// version it was decided on: where somebody wrote in between, the answer is a
+// conflict and not a decision on what is no longer so.
+//
+// The API server keeps the fields of each writer in the version that it wrote
+// in, and converts the object to all of them for every server-side apply. Where
+// it cannot, it refuses it with a 500, again and again: while OCM's conversion
+// webhook is down, and without one after any write through v1beta1, because
+// that has no place for v1alpha1's installNamespace. Any other write it takes.
+func (w Writer) Apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
+	err := w.apply(ctx, owner, addOn, desired)
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
+		return w.merge(ctx, owner, addOn, desired)
+	}
+	return err
+}
+
+// apply writes the one condition by server-side apply. Ownership is forced:
+// stock writers send the whole list of conditions and so come to own this one
+// too.
+func (w Writer) apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
+	configuration := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": addonv1alpha1.GroupVersion.String(),
+		"kind":       "ManagedClusterAddOn",
+		"metadata": map[string]any{
+			"namespace":       addOn.Namespace,
+			"name":            addOn.Name,
+			"resourceVersion": addOn.ResourceVersion,
+		},
+		"status": map[string]any{"conditions": []any{map[string]any{
+			"type":               desired.Type,
+			"status":             string(desired.Status),
+			"reason":             desired.Reason,
+			"message":            desired.Message,
+			"lastTransitionTime": desired.LastTransitionTime.UTC().Format(time.RFC3339),
+		}}},
+	}}
+	return w.Status.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
+		client.FieldOwner(owner), client.ForceOwnership)
+}
+
+// merge writes the whole list of conditions, as stock writers do, with the
+// others as they are stored in the version that was decided on.
+func (w Writer) merge(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
+	live := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
+		return err
+	}
+	live.ResourceVersion = addOn.ResourceVersion // a conflict if it was written since
+	before := live.DeepCopy()
+	meta.SetStatusCondition(&live.Status.Conditions, desired)
+	return w.Status.Status().Patch(ctx, live,
+		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
+}

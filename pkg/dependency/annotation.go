@@ -1,0 +1,96 @@
+package dependency
+
+import (
+	"bufio"
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var (
+	errAliases   = errors.New("YAML aliases are not supported")
+	errDocuments = errors.New("it holds more than one YAML document")
+	errCase      = errors.New("the names of fields are in lower case")
+
+	anchor = regexp.MustCompile(`[&*][0-9A-Za-z_-]+`)
+)
+
+// parseAnnotation reads the annotation form of a declaration as strictly as an
+// API server reads the field: no unknown, repeated or wrongly cased key, no
+// number or boolean where a string belongs.
+func parseAnnotation(text string) ([]addonv1alpha1.AddonDependency, error) {
+	// Each alias of one long text copies it when YAML becomes JSON: some
+	// kilobytes of aliases would fill the memory of the hub.
+	if hasAlias(text) {
+		return nil, errAliases
+	}
+	if severalDocuments(text) {
+		return nil, errDocuments
+	}
+	var raw stdjson.RawMessage
+	if err := yaml.UnmarshalStrict([]byte(text), &raw); err != nil {
+		return nil, err
+	}
+	if len(raw) == 0 { // null, or nothing but comments
+		return nil, nil
+	}
+
+	var listed, exact []addonv1alpha1.AddonDependency
+	decoder := stdjson.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&listed); err != nil {
+		return nil, err
+	}
+	// The standard library takes Name for name; the API server does not.
+	if err := json.Unmarshal(raw, &exact); err != nil {
+		return nil, err
+	}
+	if !reflect.DeepEqual(listed, exact) {
+		return nil, errCase
+	}
+	return listed, nil
+}
+
+// hasAlias reports whether text has an anchor &x and an alias *x for it.
+func hasAlias(text string) bool {
+	if !strings.Contains(text, "&") || !strings.Contains(text, "*") {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, mark := range anchor.FindAllString(text, -1) {
+		if mark[0] == '&' {
+			seen[mark[1:]] = true
+		} else if seen[mark[1:]] {
+			return true
+		}
+	}
+	return false
+}
+
+func severalDocuments(text string) bool {
+	reader := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	for count := 0; ; {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return false
+		}
+		if err != nil {
+			return false // the parser says it better
+		}
+		if len(bytes.TrimSpace(document)) > 0 {
+			count++
+		}
+		if count > 1 {
+			return true
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package dependency
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// installed makes an observe function of a cluster's add-ons.
+func installed(addOns map[string]*metav1.Condition) func(string) Observation {
+	return func(name string) Observation {
+		condition, ok := addOns[name]
+		return Observation{Installed: ok, Available: condition}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	back := time.Unix(1000, 0)
+	stopped := available(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped")
+	noLease := available(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound")
+	lost := available(metav1.ConditionUnknown, clusterLostReason)
+	up := available(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated")
+	type addOns = map[string]*metav1.Condition
+	const (
+		unknown = metav1.ConditionUnknown
+		joined  = metav1.ConditionTrue
+	)
+
+	cases := map[string]struct {
+		reason  string
+		catalog string
+		cluster Cluster
+		addOns  addOns
+		want    []Finding
+	}{
+		"NoDependencies": {
+			reason: "no edges, no findings", catalog: "x:", want: nil,
+		},
+		"Satisfied": {
+			reason: "installed and Available=True", catalog: "x: a", addOns: addOns{"a": up},
+			want: []Finding{{Dependency: required("a"), Verdict: Satisfied}},
+		},
+		"NotInstalled": {
+			reason: "no ManagedClusterAddOn of the name", catalog: "x: a",
+			want: []Finding{{Dependency: required("a"), Verdict: NotInstalled}},
+		},
+		"False": {
+			reason: "anything but True is not available", catalog: "x: a", addOns: addOns{"a": stopped},
+			want: []Finding{{Dependency: required("a"), Verdict: NotAvailable, Available: stopped}},
+		},
+		"Unknown": {
+			reason: "Unknown for a reason of the add-on's own is not available", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": noLease},
+			want: []Finding{{Dependency: required("a"), Verdict: NotAvailable, Available: noLease}},
+		},
+		"NoCondition": {
+			reason: "installed, but not reported yet", catalog: "x: a?", addOns: addOns{"a": nil},
+			want: []Finding{{Dependency: optional("a"), Verdict: NotAvailable}},
+		},
+		"NeverOnlyTheFirst": {
+			reason: "all edges, in the order declared", catalog: "x: c b? a", addOns: addOns{"b": stopped, "a": up},
+			want: []Finding{
+				{Dependency: required("c"), Verdict: NotInstalled},
+				{Dependency: optional("b"), Verdict: NotAvailable, Available: stopped},
+				{Dependency: required("a"), Verdict: Satisfied},
+			},
+		},
+		"Cycle": {
+			reason: "can never be satisfied, whatever is observed", catalog: "x: y a, y: x", addOns: addOns{"y": up, "a": up},
+			want: []Finding{
+				{Dependency: required("y"), Verdict: Cycle, Cycle: []string{"x", "y", "x"}},
+				{Dependency: required("a"), Verdict: Satisfied},
+			},
+		},
+		"LegalPair": {
+			reason: "the Required side of a pair that is broken elsewhere", catalog: "x: y, y: x?", addOns: addOns{"y": up},
+			want: []Finding{{Dependency: required("y"), Verdict: Satisfied}},
+		},
+		"OptionalIntoOwnCycle": {
+			reason: "an Optional edge is on no cycle, even between members of one", catalog: "x: y z?, y: z, z: x", addOns: addOns{"z": up},
+			want: []Finding{
+				{Dependency: required("y"), Verdict: Cycle, Cycle: []string{"x", "y", "z", "x"}},
+				{Dependency: optional("z"), Verdict: Satisfied},
+			},
+		},
+		"Lost": {
+			reason: "a lost cluster says nothing new, not even of what is missing or on a cycle", catalog: "x: a b y, y: x",
+			cluster: Cluster{Available: unknown, Offline: OfflineHold}, addOns: addOns{"a": up},
+			want: []Finding{
+				{Dependency: required("a"), Verdict: Held},
+				{Dependency: required("b"), Verdict: Held},
+				{Dependency: required("y"), Verdict: Held},
+			},
+		},
+		"LostStrict": {
+			reason: "strict: Unknown is not available, whatever became of the cluster", catalog: "x: a b",
+			cluster: Cluster{Available: unknown, Offline: OfflineStrict}, addOns: addOns{"a": lost, "b": up},
+			want: []Finding{
+				{Dependency: required("a"), Verdict: NotAvailable, Available: lost}, {Dependency: required("b"), Verdict: Satisfied},
+			},
+		},
+		"LeftFromOutage": {
+			reason: "the cluster is back, its agents have not reported yet", catalog: "x: a b",
+			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": lost, "b": up},
+			want: []Finding{{Dependency: required("a"), Verdict: Held, Until: time.Time{}.Add(settleTime)}, {Dependency: required("b"), Verdict: Satisfied}},
+		},
+		"LeftTooLong": {
+			reason: "who has not reported by now will not", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Since: back, Now: back.Add(settleTime)}, addOns: addOns{"a": lost},
+			want: []Finding{{Dependency: required("a"), Verdict: NotAvailable, Available: lost}},
+		},
+		"LeftAlmostTooLong": {
+			reason: "to the last moment", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Since: back, Now: back.Add(settleTime - 1)}, addOns: addOns{"a": lost},
+			want: []Finding{{Dependency: required("a"), Verdict: Held, Until: back.Add(settleTime)}},
+		},
+		"LeftFromOutageStrict": {
+			reason: "strict knows no holding", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineStrict}, addOns: addOns{"a": lost},
+			want: []Finding{{Dependency: required("a"), Verdict: NotAvailable, Available: lost}},
+		},
+		"FalseWithTheReason": {
+			reason: "only Unknown is the hub's word", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": available(metav1.ConditionFalse, clusterLostReason)},
+			want: []Finding{{Dependency: required("a"), Verdict: NotAvailable, Available: available(metav1.ConditionFalse, clusterLostReason)}},
+		},
+		"NoManagedCluster": {
+			reason: "without a ManagedCluster, as usual: nobody will report again", catalog: "x: a b",
+			cluster: Cluster{Offline: OfflineHold}, addOns: addOns{"a": lost, "b": up},
+			want: []Finding{
+				{Dependency: required("a"), Verdict: NotAvailable, Available: lost}, {Dependency: required("b"), Verdict: Satisfied},
+			},
+		},
+	}
+	seen := map[Verdict]bool{}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := catalogOf(tc.catalog).Evaluate("x", tc.cluster, installed(tc.addOns))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			for _, finding := range got {
+				seen[finding.Verdict] = true
+				if want := finding.Verdict != Satisfied && finding.Verdict != Held; finding.Unsatisfied() != want {
+					t.Errorf("%s: %s: Unsatisfied() = %t", tc.reason, finding.Verdict, !want)
+				}
+			}
+		})
+	}
+	for _, verdict := range Verdicts {
+		if !seen[verdict] {
+			t.Errorf("no case for %s", verdict)
+		}
+	}
+	if len(seen) != len(Verdicts) || len(slices.Compact(slices.Sorted(slices.Values(Verdicts)))) != len(Verdicts) {
+		t.Errorf("Verdicts lists every verdict once: %v, seen %v", Verdicts, seen)
+	}
+}
+
+func TestEvaluateInvalidAndUnknown(t *testing.T) {
+	c := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{annotated("x", "{")})
+	if diff := cmp.Diff([]Finding{{Verdict: Held}}, c.Evaluate("x", Cluster{}, nil)); diff != "" {
+		t.Errorf("an unusable declaration keeps the last verdicts: %s", diff)
+	}
+	if got := c.Evaluate("nobody", Cluster{}, nil); got != nil {
+		t.Errorf("an add-on without registration has no edges, got %v", got)
+	}
+}
+
+func TestHeldUntil(t *testing.T) {
+	at := time.Unix(1000, 0)
+	for name, tc := range map[string]struct {
+		findings []Finding
+		want     time.Time
+	}{
+		"Nothing":       {nil, time.Time{}},
+		"WithoutAnEnd":  {[]Finding{{Verdict: Held}, {Verdict: Satisfied}}, time.Time{}},
+		"TheFirstCount": {[]Finding{{Verdict: Held, Until: at.Add(2)}, {Verdict: Held}, {Verdict: Held, Until: at}}, at},
+	} {
+		if got := HeldUntil(tc.findings); !got.Equal(tc.want) {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+// FuzzMutateHolds: whatever is stored and written, what comes of it is not
+// Available while a Required dependency fails, nothing but that one condition
+// has changed, and a second look changes nothing more.
+func FuzzMutateHolds(f *testing.F) {
+	f.Add([]byte{}, []byte{})
+	f.Add([]byte{0, 1, 2, 3}, []byte{3, 2, 1, 0})
+	f.Add([]byte{1, 40, 80}, []byte{0, 64, 129, 250})
+	f.Fuzz(func(t *testing.T, stored, written []byte) {
+		before, after := shaped(stored), shaped(written)
+		beforeJSON, afterJSON := encoded(t, before), encoded(t, after)
+		patch, err := Mutate(beforeJSON, afterJSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := shaped(written)
+		for _, operation := range patch {
+			replace(t, result, operation.Path, operation.Value)
+		}
+		if violates(result) {
+			t.Errorf("Available in spite of a Required dependency: %s", encoded(t, result))
+		}
+		if (len(patch) > 0) != violates(after) {
+			t.Errorf("change %v of %s", patch, afterJSON)
+		}
+		for i := range after {
+			if after[i]["type"] != typeAvailable && !reflect.DeepEqual(after[i], result[i]) {
+				t.Errorf("condition %d changed from %v to %v", i, after[i], result[i])
+			}
+		}
+		if again, err := Mutate(beforeJSON, encoded(t, result)); err != nil || again != nil {
+			t.Errorf("a second look: %v, %v", again, err)
+		}
+		// What is stored now holds still against the same write.
+		once, err := Mutate(encoded(t, result), afterJSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		still := shaped(written)
+		for _, operation := range once {
+			replace(t, still, operation.Path, operation.Value)
+		}
+		if !reflect.DeepEqual(still, result) {
+			t.Errorf("the same write again makes %v of %v", still, result)
+		}
+	})
+}
+
+// FuzzMutateSurvives: no input makes it panic.
+func FuzzMutateSurvives(f *testing.F) {
+	for _, test := range mutations {
+		f.Add([]byte(test.before), []byte(test.after))
+	}
+	f.Fuzz(func(_ *testing.T, before, after []byte) {
+		_, _ = Mutate(before, after)
+	})
+}
+
+// shaped makes a list of conditions of the bytes: each type at most once, in
+// any order, as the list's schema demands.
+func shaped(bytes []byte) []map[string]any {
+	var conditions []map[string]any
+	seen := map[string]bool{}
+	pick := func(b byte, shift int, from ...string) string { return from[int(b>>shift)%len(from)] }
+	for _, b := range bytes {
+		kind := pick(b, 0, typeAvailable, typeDegraded, "Progressing")
+		if seen[kind] {
+			continue
+		}
+		seen[kind] = true
+		conditions = append(conditions, map[string]any{
+			"type":               kind,
+			"status":             pick(b, 1, "True", "False", "Unknown"),
+			"reason":             pick(b, 2, reason, "Other"),
+			"message":            pick(b, 3, "<a> & b", "ü", ""),
+			"lastTransitionTime": pick(b, 4, early, late, lateThere),
+		})
+	}
+	return conditions
+}
+
+func encoded(t *testing.T, conditions []map[string]any) []byte {
+	t.Helper()
+	content, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func replace(t *testing.T, conditions []map[string]any, path string, value any) {
+	t.Helper()
+	var index int
+	if _, err := fmt.Sscanf(path, "/status/conditions/%d", &index); err != nil || index >= len(conditions) {
+		t.Fatalf("path %q: %v", path, err)
+	}
+	content, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conditions[index] = exactly(t, string(content))
+}
+
+func violates(conditions []map[string]any) bool {
+	var fails, runs bool
+	for _, c := range conditions {
+		fails = fails || c["type"] == typeDegraded && c["status"] == "True" && c["reason"] == reason
+		runs = runs || c["type"] == typeAvailable && c["status"] == "True"
+	}
+	return fails && runs
+}

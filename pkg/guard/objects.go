@@ -1,0 +1,97 @@
+// Package guard is the rule that an add-on whose Required dependency fails is
+// not Available, whoever writes: as objects that put it in force on a hub, and
+// as a function that a webhook calls.
+package guard
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/manifests"
+)
+
+// Name is what each of the guard's objects is called.
+const Name = "interlock-required-dependency"
+
+// The label by which the guard's objects are recognized as Interlock's own.
+const (
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	ManagedByValue = "interlock-addon-manager"
+)
+
+// Group is the API group of the guard's objects.
+const Group = admissionregistrationv1.GroupName
+
+// The kinds of the guard's objects: a policy and its binding, or a webhook.
+const (
+	KindPolicy  = "MutatingAdmissionPolicy"
+	KindBinding = "MutatingAdmissionPolicyBinding"
+	KindWebhook = "MutatingWebhookConfiguration"
+)
+
+// Policy returns the guard as objects of the given version of the
+// MutatingAdmissionPolicy API. Their schema is the same in all of them.
+func Policy(version string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, file := range []string{"policy.yaml", "binding.yaml"} {
+		object, err := load(file)
+		if err != nil {
+			return nil, err
+		}
+		object.SetAPIVersion(schema.GroupVersion{Group: Group, Version: version}.String())
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// Webhook returns the guard as a webhook that is served at the given place. A
+// place without a CA bundle leaves whatever bundle somebody else puts there.
+func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
+	policy, err := load("policy.yaml")
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := load("webhook.yaml")
+	if err != nil {
+		return nil, err
+	}
+	clientConfig, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&served)
+	if err != nil {
+		return nil, fmt.Errorf("where the webhook is served: %w", err)
+	}
+	rule, ok := policy.Object["spec"].(map[string]any)
+	webhooks, _ := configuration.Object["webhooks"].([]any)
+	if !ok || len(webhooks) != 1 {
+		return nil, fmt.Errorf("manifests/guard: a policy with spec and one webhook are expected")
+	}
+	webhook, _ := webhooks[0].(map[string]any)
+	constraints, _ := rule["matchConstraints"].(map[string]any)
+	if webhook == nil || constraints == nil {
+		return nil, fmt.Errorf("manifests/guard: a webhook and a policy with matchConstraints are expected")
+	}
+	webhook["clientConfig"] = clientConfig
+	webhook["rules"] = constraints["resourceRules"]
+	webhook["matchPolicy"] = constraints["matchPolicy"]
+	for _, field := range []string{"matchConditions", "failurePolicy", "reinvocationPolicy"} {
+		webhook[field] = rule[field]
+	}
+	return configuration, nil
+}
+
+func load(file string) (*unstructured.Unstructured, error) {
+	path := "guard/" + file
+	content, err := manifests.Guard.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict(content, &object.Object); err != nil {
+		return nil, fmt.Errorf("manifests/%s: %w", path, err)
+	}
+	return object, nil
+}

@@ -1,0 +1,138 @@
+package degraded
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+var (
+	leaf     = types.NamespacedName{Namespace: "cluster1", Name: "leaf"}
+	resource = schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: "managedclusteraddons"}
+	aTime    = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+)
+
+// bench is a reconciler on a fake hub, with what it tells. The add-on "leaf"
+// requires "base".
+type bench struct {
+	*Reconciler
+	clock    *clocktesting.FakeClock
+	registry *prometheus.Registry
+	events   chan string
+	hub      client.Client
+	applies  int
+	answer   error // of the API server to the next write
+}
+
+func newBench(t *testing.T, objects ...client.Object) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	store := declarations.NewStore()
+	store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	recorder := events.NewFakeRecorder(100)
+
+	b := &bench{clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
+	writer := interceptor.NewClient(b.hub.(client.WithWatch), interceptor.Funcs{
+		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+			b.applies++
+			return b.answer
+		},
+	})
+	measured := metrics.New(b.registry)
+	measured.Registered([]string{leaf.Name})
+	b.Reconciler = &Reconciler{
+		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
+		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
+	}
+	return b
+}
+
+func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
+	t.Helper()
+	return b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+}
+
+func (b *bench) told() []string {
+	var told []string
+	for {
+		select {
+		case event := <-b.events:
+			told = append(told, event)
+		default:
+			return told
+		}
+	}
+}
+
+// expectWrites compares the counter of writes with lines of its labels.
+func (b *bench) expectWrites(t *testing.T, lines ...string) {
+	t.Helper()
+	text := "# HELP " + metrics.NameWrites + " " + metrics.HelpWrites + "\n# TYPE " + metrics.NameWrites + " counter\n"
+	for _, line := range lines {
+		text += metrics.NameWrites + line + "\n"
+	}
+	if err := testutil.GatherAndCompare(b.registry, strings.NewReader(text), metrics.NameWrites); err != nil {
+		t.Error(err)
+	}
+}
+
+func addOn(name string, conditions ...metav1.Condition) *addonv1alpha1.ManagedClusterAddOn {
+	object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: name}}
+	object.Status.Conditions = conditions
+	return object
+}
+
+func conditionOf(kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(aTime)}
+}
+
+// failing is a reader that cannot read one kind.
+type failing struct {
+	client.Reader
+	kind string
+	err  error
+}
+
+func (f failing) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if fmt.Sprintf("%T", object) == f.kind {
+		return f.err
+	}
+	return f.Reader.Get(ctx, key, object, options...)
+}
+
+func (f failing) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if fmt.Sprintf("%T", list) == f.kind+"List" {
+		return f.err
+	}
+	return f.Reader.List(ctx, list, options...)
+}

@@ -1,0 +1,223 @@
+package degraded
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+)
+
+// woken runs a handler and returns whom it woke, in order of their names.
+func woken(t *testing.T, handle func(queue)) []string {
+	t.Helper()
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	handle(q)
+	names := []string{}
+	for q.Len() > 0 {
+		request, _ := q.Get()
+		names = append(names, request.String())
+		q.Done(request)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func mapped(t *testing.T) (mapping, *bench, *[]types.NamespacedName) {
+	t.Helper()
+	b := newBench(t, addOn("leaf"), addOn("base"))
+	var forgotten []types.NamespacedName
+	return mapping{
+		declarations: b.Declarations, fleet: b.Fleet,
+		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
+	}, b, &forgotten
+}
+
+func TestUpdatesOfAddOns(t *testing.T) {
+	fine := conditionOf("Available", metav1.ConditionTrue, "Fine")
+	down := conditionOf("Available", metav1.ConditionFalse, "Down")
+	bad := conditionOf("Degraded", metav1.ConditionTrue, "Bad")
+	other := conditionOf("Progressing", metav1.ConditionTrue, "Busy")
+	both := []string{"cluster1/base", "cluster1/leaf"}
+	for _, test := range []struct {
+		name       string
+		of         string
+		from, to   []metav1.Condition
+		change     func(after *addonv1alpha1.ManagedClusterAddOn)
+		want       []string
+		wantForgot bool
+	}{
+		{name: "nothing", of: "base", from: []metav1.Condition{fine}, to: []metav1.Condition{fine}},
+		{name: "a label and a version", of: "base", change: func(after *addonv1alpha1.ManagedClusterAddOn) {
+			after.Labels, after.ResourceVersion = map[string]string{"a": "b"}, "7"
+		}},
+		{name: "another condition", of: "base", to: []metav1.Condition{other}},
+		{name: "Available appears", of: "base", to: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
+		{
+			name: "Available changes", of: "base", from: []metav1.Condition{fine}, to: []metav1.Condition{down},
+			want: []string{"cluster1/leaf"},
+		},
+		{name: "Available vanishes", of: "base", from: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
+		{name: "Available of one that nobody depends on", of: "leaf", from: []metav1.Condition{fine}, to: []metav1.Condition{down}},
+		{name: "Degraded appears", of: "leaf", to: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
+		{name: "Degraded vanishes", of: "leaf", from: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
+		{name: "the conditions change places", of: "base", from: []metav1.Condition{fine, bad}, to: []metav1.Condition{bad, fine}},
+		{name: "deletion begins", of: "base", want: both, change: func(after *addonv1alpha1.ManagedClusterAddOn) {
+			after.DeletionTimestamp = &metav1.Time{Time: aTime}
+		}},
+		{
+			name: "another object of the name", of: "base", want: both, wantForgot: true,
+			change: func(after *addonv1alpha1.ManagedClusterAddOn) { after.UID = "another" },
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, _, forgotten := mapped(t)
+			before, after := addOn(test.of, test.from...), addOn(test.of, test.to...)
+			if test.change != nil {
+				test.change(after)
+			}
+			got := woken(t, func(q queue) {
+				m.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: before, ObjectNew: after}, q)
+			})
+			if !slices.Equal(got, test.want) {
+				t.Errorf("wakes %q, want %q", got, test.want)
+			}
+			if (len(*forgotten) > 0) != test.wantForgot {
+				t.Errorf("forgets %v", *forgotten)
+			}
+		})
+	}
+}
+
+func TestComingAndGoingOfAddOns(t *testing.T) {
+	m, _, forgotten := mapped(t)
+	want := []string{"cluster1/base", "cluster1/leaf"}
+	created := woken(t, func(q queue) {
+		m.addOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: addOn("base")}, q)
+	})
+	if !slices.Equal(created, want) {
+		t.Errorf("a creation wakes %q, want %q", created, want)
+	}
+	if len(*forgotten) != 0 {
+		t.Errorf("a creation forgets %v", *forgotten)
+	}
+	deleted := woken(t, func(q queue) {
+		m.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: addOn("base")}, q)
+	})
+	if !slices.Equal(deleted, want) {
+		t.Errorf("a deletion wakes %q, want %q", deleted, want)
+	}
+	if len(*forgotten) != 1 {
+		t.Errorf("a deletion forgets %v", *forgotten)
+	}
+}
+
+func TestBeforeTheFirstCatalogNobodyDependsOnAnybody(t *testing.T) {
+	m, _, _ := mapped(t)
+	m.declarations = declarations.NewStore()
+	got := woken(t, func(q queue) {
+		m.addOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: addOn("base")}, q)
+	})
+	if want := []string{"cluster1/base"}; !slices.Equal(got, want) {
+		t.Errorf("wakes %q, want %q", got, want)
+	}
+}
+
+func cluster(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
+	object := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
+	if status != "" {
+		object.Status.Conditions = []metav1.Condition{conditionOf(clusterv1.ManagedClusterConditionAvailable, status, "Test")}
+	}
+	return object
+}
+
+func TestUpdatesOfClusters(t *testing.T) {
+	all := []string{"cluster1/base", "cluster1/leaf"}
+	for _, test := range []struct {
+		name     string
+		from, to metav1.ConditionStatus
+		want     []string
+	}{
+		{"is lost", metav1.ConditionTrue, metav1.ConditionUnknown, nil},
+		{"stays lost", metav1.ConditionUnknown, metav1.ConditionUnknown, nil},
+		{"stays", metav1.ConditionTrue, metav1.ConditionTrue, nil},
+		{"joins", "", metav1.ConditionTrue, nil},
+		{"is denied by itself", metav1.ConditionTrue, metav1.ConditionFalse, nil},
+		{"is back", metav1.ConditionUnknown, metav1.ConditionTrue, all},
+		{"is back, not well", metav1.ConditionUnknown, metav1.ConditionFalse, all},
+		{"is back, unspoken of", metav1.ConditionUnknown, "", all},
+		{"is not spoken of any more", metav1.ConditionTrue, "", all},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, _, _ := mapped(t)
+			got := woken(t, func(q queue) {
+				m.clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
+					ObjectOld: cluster(test.from), ObjectNew: cluster(test.to),
+				}, q)
+			})
+			if !slices.Equal(got, test.want) {
+				t.Errorf("wakes %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestComingAndGoingOfClusters(t *testing.T) {
+	m, b, _ := mapped(t)
+	deleted := func(status metav1.ConditionStatus) []string {
+		return woken(t, func(q queue) {
+			m.clusters().Delete(t.Context(), event.TypedDeleteEvent[*clusterv1.ManagedCluster]{Object: cluster(status)}, q)
+		})
+	}
+	if got := deleted(""); len(got) != 0 {
+		t.Errorf("the deletion of a cluster that never joined wakes %q", got)
+	}
+	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
+		if got := deleted(status); len(got) != 2 {
+			t.Errorf("the deletion of a cluster that was %s wakes %q", status, got)
+		}
+	}
+	got := woken(t, func(q queue) {
+		m.clusters().Create(t.Context(), event.TypedCreateEvent[*clusterv1.ManagedCluster]{Object: cluster("")}, q)
+	})
+	if len(got) != 0 {
+		t.Errorf("the creation of a cluster wakes %q", got)
+	}
+	m.fleet = fleet.Reader{Reader: failing{b.hub, "*v1alpha1.ManagedClusterAddOn", errors.New("not synced")}}
+	if got := deleted(metav1.ConditionUnknown); len(got) != 0 {
+		t.Errorf("wakes %q from a cache that cannot be read", got)
+	}
+}
+
+func TestWakerWaitsForItsController(t *testing.T) {
+	waker := NewWaker()
+	ended := make(chan error, 1)
+	go func() { ended <- waker.Wake(t.Context(), []types.NamespacedName{leaf}) }()
+	got := woken(t, func(q queue) {
+		if err := waker.source().Start(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("still waits")
+		}
+	})
+	if want := []string{"cluster1/leaf"}; !slices.Equal(got, want) {
+		t.Errorf("wakes %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,136 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var deleted = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+// fullMeta is what objects of a real hub carry, and kept what is needed of it.
+func fullMeta() metav1.ObjectMeta {
+	meta := keptMeta()
+	meta.Labels = map[string]string{"addon.open-cluster-management.io/hosted-manifest-location": strings.Repeat("a", 60)}
+	meta.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("a", 2000)}
+	meta.Finalizers = []string{"cluster.open-cluster-management.io/addon-pre-delete"}
+	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "ClusterManagementAddOn", Name: "leaf"}}
+	meta.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "registration", FieldsV1: &metav1.FieldsV1{Raw: make([]byte, 3000)}}}
+	meta.Generation = 7
+	meta.CreationTimestamp = deleted
+	return meta
+}
+
+func keptMeta() metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: "cluster1", Name: "leaf", UID: "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", ResourceVersion: "123456", DeletionTimestamp: &deleted,
+	}
+}
+
+func conditions(types ...string) []metav1.Condition {
+	var all []metav1.Condition
+	for _, each := range types {
+		all = append(all, metav1.Condition{Type: each, Status: metav1.ConditionTrue, Reason: "Tested", Message: "as tested", LastTransitionTime: deleted})
+	}
+	return all
+}
+
+func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
+	full := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: fullMeta()}
+	full.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "leaf"}}}
+	full.Status.Namespace = "open-cluster-management-agent-addon"
+	full.Status.HealthCheck.Mode = "Lease"
+	full.Status.Conditions = conditions("Configured", "Available", "Progressing", "Degraded", "RegistrationApplied")
+	return full
+}
+
+func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: fullMeta()}
+	registered.Annotations[addonv1alpha1.DependenciesAnnotation] = "[]"
+	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
+	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
+	wantRegistered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[]"}
+	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
+
+	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
+	wantInstalled.Status.Conditions = conditions("Available", "Degraded")
+
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: fullMeta()}
+	cluster.Status.Conditions = conditions("HubAcceptedManagedCluster", clusterv1.ManagedClusterConditionAvailable)
+	cluster.Status.ClusterClaims = make([]clusterv1.ManagedClusterClaim, 30)
+	wantCluster := &clusterv1.ManagedCluster{ObjectMeta: keptMeta()}
+	wantCluster.Status.Conditions = conditions(clusterv1.ManagedClusterConditionAvailable)
+
+	tested := map[reflect.Type]bool{}
+	for _, test := range []struct{ full, want client.Object }{
+		{registered, wantRegistered}, {fullManagedClusterAddOn(), wantInstalled}, {cluster, wantCluster},
+	} {
+		kind := reflect.TypeOf(test.full)
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			got := ingest(t, test.full)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(got, ingest(t, got.(client.Object).DeepCopyObject())); diff != "" {
+				t.Errorf("a second time changes it:\n%s", diff)
+			}
+			tested[kind] = true
+		})
+	}
+	for object := range CacheOptions().ByObject {
+		if !tested[reflect.TypeOf(object)] {
+			t.Errorf("%T is cached, but not tested", object)
+		}
+	}
+}
+
+// ingest does with an object what the cache does when it comes in.
+func ingest(t *testing.T, object any) any {
+	t.Helper()
+	for kind, options := range CacheOptions().ByObject {
+		if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+			kept, err := options.Transform(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kept
+		}
+	}
+	t.Fatalf("%T is not cached", object)
+	return nil
+}
+
+func TestAnAddOnTakesAboutOneKibibyte(t *testing.T) {
+	full := fullManagedClusterAddOn()
+	full.DeletionTimestamp = nil
+	kept, err := json.Marshal(ingest(t, full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) > 1024 {
+		t.Errorf("%d bytes of text: %s", len(kept), kept)
+	}
+}
+
+func TestTombstonesPass(t *testing.T) {
+	tombstone := toolscache.DeletedFinalStateUnknown{Key: "cluster1/leaf", Obj: fullManagedClusterAddOn()}
+	for _, options := range CacheOptions().ByObject {
+		got, err := options.Transform(tombstone)
+		if err != nil || !reflect.DeepEqual(got, tombstone) {
+			t.Errorf("got %v, error %v", got, err)
+		}
+	}
+}

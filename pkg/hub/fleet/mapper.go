@@ -1,0 +1,29 @@
+package fleet
+
+import (
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Mapper knows the resources of the fleet without asking the hub for them, so
+// that addon-manager starts while the hub is away or its CRDs are missing, and
+// waits for them; of any other it asks. It has the signature that a manager wants.
+func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
+	known := meta.NewDefaultRESTMapper(nil)
+	known.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
+	known.Add(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn"), meta.RESTScopeNamespace)
+	known.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
+	asking, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("create mapper: %w", err)
+	}
+	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{known, asking}}, nil
+}

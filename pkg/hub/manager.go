@@ -1,0 +1,145 @@
+// Package hub assembles addon-manager: the controllers that run on the hub.
+package hub
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/guard"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+const (
+	leaderElectionID = "interlock-addon-manager"
+	// cacheSyncTimeout: a hub that is away is waited for. There is no value for
+	// "forever"; giving up would end the process and change nothing.
+	cacheSyncTimeout = 10 * 365 * 24 * time.Hour
+)
+
+// Options configure addon-manager.
+type Options struct {
+	LeaderElection          bool
+	LeaderElectionNamespace string
+	MetricsAddress          string
+	HealthAddress           string
+	// Offline says what becomes of verdicts on clusters that are lost.
+	Offline dependency.OfflinePolicy
+	// Concurrency is how many add-ons are evaluated and written at a time.
+	Concurrency int
+	// Guard says which form of the guard is in force; empty leaves alone
+	// whatever is there.
+	Guard guard.Mode
+	// GuardWebhook is where the guard is served as a webhook; nil if nowhere.
+	GuardWebhook *admissionregistrationv1.WebhookClientConfig
+	// Registry takes the metrics of the controllers; nil for the one that
+	// MetricsAddress serves. A process with several managers gives each its own.
+	Registry prometheus.Registerer
+}
+
+// NewManager returns a manager with all controllers of addon-manager set up,
+// ready to be started. It does not talk to the hub yet.
+func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	restConfig = rest.CopyConfig(restConfig)
+	restConfig.QPS = -1 // the API server's priority and fairness limits us
+	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+		Scheme:                        scheme,
+		MapperProvider:                fleet.Mapper,
+		Cache:                         fleet.CacheOptions(),
+		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
+		HealthProbeBindAddress:        options.HealthAddress,
+		LeaderElection:                options.LeaderElection,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		Controller: config.Controller{
+			CacheSyncTimeout:   cacheSyncTimeout,
+			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create manager: %w", err)
+	}
+	warmup := fleet.NewWarmup(mgr.GetCache(), restConfig.Host)
+	if err := mgr.Add(warmup); err != nil {
+		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
+	}
+	if err := setupControllers(mgr, warmup, options); err != nil {
+		return nil, err
+	}
+	if err := setupGuard(mgr, options); err != nil {
+		return nil, err
+	}
+	return mgr, setupProbes(mgr, warmup)
+}
+
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) error {
+	reader := fleet.Reader{Reader: mgr.GetCache()}
+	store := declarations.NewStore()
+	recorder := mgr.GetEventRecorder("interlock-addon-manager")
+	var registry prometheus.Registerer = ctrlmetrics.Registry
+	if options.Registry != nil {
+		registry = options.Registry
+	}
+	measured := metrics.New(registry)
+	waker := degraded.NewWaker()
+
+	err := (&declarations.Reconciler{
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	}).SetupWithManager(mgr)
+	if err != nil {
+		return err
+	}
+	return (&degraded.Reconciler{
+		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
+		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
+	}).SetupWithManager(mgr, waker, options.Concurrency)
+}
+
+func setupGuard(mgr ctrl.Manager, options Options) error {
+	if options.Guard == "" {
+		return nil
+	}
+	served, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create discovery client: %w", err)
+	}
+	return (&guard.Installer{
+		Mode: options.Guard, Webhook: options.GuardWebhook, Client: mgr.GetClient(), Discovery: served,
+	}).SetupWithManager(mgr)
+}
+
+// setupProbes: alive while the process answers; ready once its cache has synced,
+// on a replica that waits for its turn to lead as well.
+func setupProbes(mgr ctrl.Manager, warmup *fleet.Warmup) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add health probe: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("cache", readyOnce(warmup.Synced())); err != nil {
+		return fmt.Errorf("add readiness probe: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// Package metrics holds what addon-manager tells Prometheus. Series exist only
+// while the objects they speak of do.
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+// Names and meanings of all metrics of addon-manager.
+const (
+	NameUnsatisfied = "interlock_unsatisfied_dependencies"
+	HelpUnsatisfied = "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict."
+
+	NameWrites = "interlock_condition_writes_total"
+	HelpWrites = "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error)."
+
+	NameEvaluation = "interlock_evaluation_duration_seconds"
+	HelpEvaluation = "Time to load and evaluate the dependencies of one add-on on one cluster, without writing."
+
+	NameInvalid = "interlock_declaration_problems"
+	HelpInvalid = "Problems in an add-on's declared dependencies, by add-on and problem."
+
+	NameContested = "interlock_contested_conditions_total"
+	HelpContested = "Times that Degraded was written again because somebody else keeps overwriting it, by add-on."
+)
+
+// Help maps the name of every metric of addon-manager to its meaning.
+var Help = map[string]string{
+	NameUnsatisfied: HelpUnsatisfied,
+	NameWrites:      HelpWrites,
+	NameEvaluation:  HelpEvaluation,
+	NameInvalid:     HelpInvalid,
+	NameContested:   HelpContested,
+}
+
+// WriteResult is how a write of a condition ended.
+type WriteResult string
+
+// The results of a write.
+const (
+	WriteSuccess  WriteResult = "success"
+	WriteConflict WriteResult = "conflict"
+	WriteError    WriteResult = "error"
+)
+
+// Metrics records what the hub controllers do.
+type Metrics struct {
+	unsatisfied *unsatisfiedEdges
+	writes      *prometheus.CounterVec
+	evaluation  prometheus.Histogram
+	problems    *prometheus.GaugeVec
+	contested   *prometheus.CounterVec
+
+	mutex      sync.Mutex
+	registered map[string]bool
+}
+
+// New registers all metrics with the registry; it panics when one of the names
+// is taken, which only a programming error can cause.
+func New(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		unsatisfied: newUnsatisfiedEdges(),
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: HelpWrites},
+			[]string{"addon", "reason", "result"}),
+		evaluation: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: NameEvaluation, Help: HelpEvaluation,
+			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
+		}),
+		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameInvalid, Help: HelpInvalid},
+			[]string{"addon", "problem"}),
+		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
+			[]string{"addon"}),
+	}
+	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested)
+	return m
+}
+
+// Wrote counts one write of a registered add-on's Degraded.
+func (m *Metrics) Wrote(addOn, reason string, result WriteResult) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if !m.registered[addOn] {
+		return
+	}
+	m.writes.WithLabelValues(addOn, reason, string(result)).Inc()
+}
+
+// Contested counts one write that somebody who keeps overwriting made necessary.
+func (m *Metrics) Contested(addOn string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if !m.registered[addOn] {
+		return
+	}
+	m.contested.WithLabelValues(addOn).Inc()
+}
+
+// Evaluated records how long loading and evaluating took.
+func (m *Metrics) Evaluated(took time.Duration) {
+	m.evaluation.Observe(took.Seconds())
+}
+
+// Declared replaces what is known to be wrong with an add-on's declaration.
+func (m *Metrics) Declared(addOn string, problems []dependency.Problem) {
+	m.problems.DeletePartialMatch(prometheus.Labels{"addon": addOn})
+	for _, problem := range problems {
+		m.problems.WithLabelValues(addOn, string(problem.Reason)).Inc()
+	}
+}
+
+// Registered replaces the names of all registered add-ons, and drops the
+// series of those that no longer are; those of their unsatisfied edges go as
+// each cluster is evaluated. What was being written meanwhile, and what is
+// written to clear up after them, counts no more: it would bring series back
+// that nothing drops.
+func (m *Metrics) Registered(addOns []string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	before := m.registered
+	m.registered = make(map[string]bool, len(addOns))
+	for _, addOn := range addOns {
+		m.registered[addOn] = true
+	}
+	for addOn := range before {
+		if !m.registered[addOn] {
+			labels := prometheus.Labels{"addon": addOn}
+			m.problems.DeletePartialMatch(labels)
+			m.writes.DeletePartialMatch(labels)
+			m.contested.DeletePartialMatch(labels)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+func on(cluster string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster, Name: "leaf"}
+}
+
+func finding(name string, verdict dependency.Verdict) dependency.Finding {
+	return dependency.Finding{
+		Dependency: addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired}, Verdict: verdict,
+	}
+}
+
+// expect compares all series of a metric with lines of their labels and value.
+func expect(t *testing.T, registry *prometheus.Registry, name, kind string, lines ...string) {
+	t.Helper()
+	text := "# HELP " + name + " " + Help[name] + "\n# TYPE " + name + " " + kind + "\n"
+	for _, line := range lines {
+		text += name + line + "\n"
+	}
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(text), name); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnsatisfied(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	line := func(name, verdict string, count int) string {
+		return fmt.Sprintf(`{addon="leaf",dependency=%q,type="Required",verdict=%q} %d`, name, verdict, count)
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want []string
+	}{
+		{"satisfied: no series", func() { m.Found(on("c1"), []dependency.Finding{finding("base", dependency.Satisfied)}) }, nil},
+		{"one cluster", func() {
+			m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotInstalled), finding("other", dependency.Satisfied)})
+		}, []string{line("base", "NotInstalled", 1)}},
+		{"the same again", func() {
+			m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotInstalled), finding("other", dependency.Satisfied)})
+		}, []string{line("base", "NotInstalled", 1)}},
+		{"another cluster", func() {
+			m.Found(on("c2"), []dependency.Finding{finding("base", dependency.NotInstalled), finding("other", dependency.NotAvailable)})
+		}, []string{line("base", "NotInstalled", 2), line("other", "NotAvailable", 1)}},
+		{
+			"another verdict", func() { m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotAvailable)}) },
+			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
+		},
+		{
+			"held: as before", func() { m.Found(on("c1"), []dependency.Finding{finding("base", dependency.Held)}) },
+			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
+		},
+		{
+			"one held beside a known one: the held one as before",
+			func() {
+				m.Found(on("c2"), []dependency.Finding{finding("base", dependency.Held), finding("other", dependency.NotInstalled)})
+			},
+			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
+		},
+		{
+			"a declaration that cannot be used: all as before", func() { m.Found(on("c2"), []dependency.Finding{{Verdict: dependency.Held}}) },
+			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
+		},
+		{
+			"no dependencies any more", func() { m.Found(on("c1"), nil) },
+			[]string{line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
+		},
+		{"gone", func() { m.Gone(on("c2")) }, nil},
+		{"gone twice", func() { m.Gone(on("c2")) }, nil},
+	} {
+		step.do()
+		t.Log(step.name)
+		expect(t, registry, NameUnsatisfied, "gauge", step.want...)
+	}
+	if len(m.unsatisfied.byAddOn) != 0 || len(m.unsatisfied.counts) != 0 {
+		t.Errorf("remembers what is gone: %v %v", m.unsatisfied.byAddOn, m.unsatisfied.counts)
+	}
+}
+
+func TestSeriesLiveAsLongAsTheRegistration(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	m.Wrote("leaf", "R", WriteSuccess)
+	expect(t, registry, NameWrites, "counter")
+
+	m.Registered([]string{"leaf", "base"})
+	for _, addOn := range []string{"leaf", "base"} {
+		m.Wrote(addOn, "R", WriteSuccess)
+		m.Contested(addOn)
+		m.Declared(addOn, []dependency.Problem{{Reason: dependency.ProblemCycle}, {Reason: dependency.ProblemCycle}})
+	}
+	m.Wrote("leaf", "R", WriteConflict)
+	expect(t, registry, NameWrites, "counter", `{addon="base",reason="R",result="success"} 1`,
+		`{addon="leaf",reason="R",result="conflict"} 1`, `{addon="leaf",reason="R",result="success"} 1`)
+	expect(t, registry, NameInvalid, "gauge", `{addon="base",problem="DependencyCycle"} 2`, `{addon="leaf",problem="DependencyCycle"} 2`)
+
+	m.Declared("leaf", nil)
+	expect(t, registry, NameInvalid, "gauge", `{addon="base",problem="DependencyCycle"} 2`)
+
+	m.Registered([]string{"leaf"})
+	m.Wrote("base", "R", WriteSuccess) // a write that clears up comes late
+	m.Contested("base")
+	expect(t, registry, NameWrites, "counter",
+		`{addon="leaf",reason="R",result="conflict"} 1`, `{addon="leaf",reason="R",result="success"} 1`)
+	expect(t, registry, NameContested, "counter", `{addon="leaf"} 1`)
+	expect(t, registry, NameInvalid, "gauge")
+}
+
+func TestConcurrentUse(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	var working sync.WaitGroup
+	for i := range 8 {
+		working.Go(func() {
+			for range 200 {
+				m.Registered([]string{"leaf"})
+				m.Found(on(fmt.Sprint(i)), []dependency.Finding{finding("base", dependency.NotInstalled)})
+				m.Wrote("leaf", "R", WriteSuccess)
+				m.Registered(nil)
+				m.Gone(on(fmt.Sprint(i)))
+				if _, err := registry.Gather(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	working.Wait()
+	expect(t, registry, NameUnsatisfied, "gauge")
+	expect(t, registry, NameWrites, "counter")
+}
+
+func TestEveryMetricIsExplained(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	m.Registered([]string{"leaf"})
+	m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotInstalled)})
+	m.Wrote("leaf", "R", WriteSuccess)
+	m.Contested("leaf")
+	m.Evaluated(1)
+	m.Declared("leaf", []dependency.Problem{{Reason: dependency.ProblemCycle}})
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, family := range families {
+		names = append(names, family.GetName())
+		if family.GetHelp() != Help[family.GetName()] {
+			t.Errorf("%s: help %q, want %q", family.GetName(), family.GetHelp(), Help[family.GetName()])
+		}
+	}
+	if len(names) != len(Help) {
+		t.Errorf("metrics %q, of which %d are explained", slices.Sorted(slices.Values(names)), len(Help))
+	}
+}

@@ -1,0 +1,111 @@
+package metrics
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+// edge is one series: the clusters on which a dependency is unsatisfied in one way.
+type edge struct {
+	addOn, dependency, kind, verdict string
+}
+
+// unsatisfiedEdges counts clusters by edge. It remembers what each add-on on
+// each cluster contributed, so that a change or a deletion takes that back.
+type unsatisfiedEdges struct {
+	description *prometheus.Desc
+
+	mutex   sync.Mutex
+	byAddOn map[types.NamespacedName][]edge
+	counts  map[edge]int
+}
+
+func newUnsatisfiedEdges() *unsatisfiedEdges {
+	return &unsatisfiedEdges{
+		description: prometheus.NewDesc(NameUnsatisfied, HelpUnsatisfied,
+			[]string{"addon", "dependency", "type", "verdict"}, nil),
+		byAddOn: map[types.NamespacedName][]edge{},
+		counts:  map[edge]int{},
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (u *unsatisfiedEdges) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- u.description
+}
+
+// Collect implements prometheus.Collector.
+func (u *unsatisfiedEdges) Collect(metrics chan<- prometheus.Metric) {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	for e, count := range u.counts {
+		metrics <- prometheus.MustNewConstMetric(u.description, prometheus.GaugeValue, float64(count),
+			e.addOn, e.dependency, e.kind, e.verdict)
+	}
+}
+
+// change lets next say what an add-on contributes, from what it contributed.
+func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []edge) []edge) {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	before := u.byAddOn[key]
+	now := next(before)
+	if slices.Equal(before, now) {
+		return
+	}
+	for _, e := range before {
+		if u.counts[e]--; u.counts[e] == 0 {
+			delete(u.counts, e)
+		}
+	}
+	for _, e := range now {
+		u.counts[e]++
+	}
+	if len(now) == 0 {
+		delete(u.byAddOn, key)
+		return
+	}
+	u.byAddOn[key] = now
+}
+
+// Found replaces what is known of the edges of an add-on on one cluster. Of
+// those that are held, what was known before stays.
+func (m *Metrics) Found(key types.NamespacedName, findings []dependency.Finding) {
+	m.unsatisfied.change(key, func(before []edge) []edge {
+		var now []edge
+		for _, finding := range findings {
+			switch {
+			case finding.Verdict == dependency.Held && finding.Dependency.Name == "":
+				return before // the declaration cannot be used: all of it is held
+			case finding.Verdict == dependency.Held:
+				now = append(now, ofDependency(before, finding.Dependency.Name)...)
+			case finding.Unsatisfied():
+				now = append(now, edge{
+					addOn: key.Name, dependency: finding.Dependency.Name,
+					kind: string(finding.Dependency.Type), verdict: string(finding.Verdict),
+				})
+			}
+		}
+		return now
+	})
+}
+
+func ofDependency(edges []edge, name string) []edge {
+	var found []edge
+	for _, e := range edges {
+		if e.dependency == name {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// Gone drops what an add-on that no longer exists on a cluster contributed.
+func (m *Metrics) Gone(key types.NamespacedName) {
+	m.unsatisfied.change(key, func([]edge) []edge { return nil })
+}

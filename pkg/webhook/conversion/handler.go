@@ -1,0 +1,78 @@
+package conversion
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+const (
+	// Path is where the handler is to be served.
+	Path = "/convert"
+
+	// maxRequest bounds the memory of one request: a list is converted at
+	// once, and 10,000 large registrations are less than this.
+	maxRequest = 128 << 20
+)
+
+// NewHandler returns a handler of the API server's ConversionReviews (v1) of
+// ClusterManagementAddOns. It has no state and can be served by any number of
+// replicas.
+func NewHandler(log logr.Logger) http.Handler {
+	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		review, err := readReview(writer, request)
+		if err != nil {
+			log.Info("Cannot answer a request for conversion", "reason", err.Error())
+			http.Error(writer, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = respond(review.Request)
+		if review.Response.Result.Status != metav1.StatusSuccess {
+			log.Info("Conversion failed", "uid", review.Request.UID, "reason", review.Response.Result.Message)
+		}
+		review.Request = nil
+		writer.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(writer).Encode(review); err != nil {
+			log.Error(err, "Cannot write the answer to a request for conversion")
+		}
+	})
+}
+
+func readReview(writer http.ResponseWriter, request *http.Request) (*apiextensionsv1.ConversionReview, error) {
+	review := &apiextensionsv1.ConversionReview{}
+	if err := json.NewDecoder(http.MaxBytesReader(writer, request.Body, maxRequest)).Decode(review); err != nil {
+		return nil, fmt.Errorf("read the ConversionReview: %w", err)
+	}
+	if review.APIVersion != apiextensionsv1.SchemeGroupVersion.String() || review.Kind != "ConversionReview" {
+		return nil, fmt.Errorf("got a %s of %q, want a ConversionReview of %s",
+			review.Kind, review.APIVersion, apiextensionsv1.SchemeGroupVersion)
+	}
+	if review.Request == nil {
+		return nil, errors.New("the ConversionReview has no request")
+	}
+	return review, nil
+}
+
+// respond converts all objects or none: the API server takes nothing else.
+func respond(request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
+	response := &apiextensionsv1.ConversionResponse{
+		UID:    request.UID,
+		Result: metav1.Status{Status: metav1.StatusSuccess},
+	}
+	for _, object := range request.Objects {
+		converted, err := Convert(object.Raw, request.DesiredAPIVersion)
+		if err != nil {
+			response.ConvertedObjects = nil
+			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
+			return response
+		}
+		response.ConvertedObjects = append(response.ConvertedObjects, runtime.RawExtension{Raw: converted})
+	}
+	return response
+}

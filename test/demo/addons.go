@@ -1,0 +1,80 @@
+package main
+
+import (
+	"slices"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+const (
+	cluster1 = "cluster1" // where things happen
+	cluster2 = "cluster2" // these two have every add-on
+	cluster3 = "cluster3" // from the start, and look on
+
+	serviceAccount = "managed-serviceaccount"
+	proxy          = "cluster-proxy"
+	gateway        = "cluster-gateway"
+	kueue          = "multicluster-kueue-manager"
+	governance     = "governance-policy-framework"
+	policies       = "config-policy-controller"
+	templating     = "governance-standalone-hub-templating"
+	scoring        = "dynamic-scoring-framework"
+	workManager    = "work-manager"
+	search         = "search-collector"
+)
+
+var clusters = []string{cluster1, cluster2, cluster3}
+
+// addOn is a real add-on of the OCM ecosystem as the demo registers it.
+type addOn struct {
+	name         string
+	dependencies []addonv1alpha1.AddonDependency
+}
+
+// registered are the add-ons and what they really need of each other. Each of
+// policies and templating has an edge on the other, which is legal: one of the
+// two is Optional.
+var registered = []addOn{
+	{serviceAccount, nil},
+	{proxy, nil},
+	{gateway, []addonv1alpha1.AddonDependency{
+		required(serviceAccount, "Cluster credentials cannot be issued."),
+		optional(proxy, "Clusters behind a firewall are unreachable."),
+	}},
+	{kueue, []addonv1alpha1.AddonDependency{
+		required(serviceAccount, "Jobs cannot be dispatched to this cluster."),
+	}},
+	{governance, nil},
+	{policies, []addonv1alpha1.AddonDependency{
+		required(governance, "Policies are not delivered to this cluster."),
+		optional(templating, "Hub templates in policies are not resolved."),
+	}},
+	{templating, []addonv1alpha1.AddonDependency{
+		required(policies, "There are no policies to resolve templates in."),
+	}},
+	{scoring, []addonv1alpha1.AddonDependency{
+		optional(governance, "Scores leave out policy compliance."),
+	}},
+	{workManager, nil},
+	{search, nil},
+}
+
+func required(name, message string) addonv1alpha1.AddonDependency {
+	return addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired, Message: message}
+}
+
+func optional(name, message string) addonv1alpha1.AddonDependency {
+	return addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeOptional, Message: message}
+}
+
+// installedFirst are the add-ons that a cluster has before the first step.
+func installedFirst(cluster string) []string {
+	var names []string
+	for _, a := range registered {
+		later := []string{serviceAccount, proxy, gateway, kueue}
+		if cluster != cluster1 || !slices.Contains(later, a.name) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func addOnWith(conditions ...metav1.Condition) *installed {
+	a := &installed{ObjectMeta: metav1.ObjectMeta{Namespace: cluster1, Name: gateway}}
+	a.Status.Conditions = conditions
+	return a
+}
+
+func is(name string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: name, Status: status, Reason: reason, Message: message}
+}
+
+// An expectation that holds where it should not would make the demo worthless.
+func TestExpectations(t *testing.T) {
+	up := is("Available", "True", "ManagedClusterAddOnLeaseUpdated", "")
+	missing := is("Degraded", "True", requiredMissing, "one and two")
+	less := is("Degraded", "True", optionalMissing, "two")
+	down := is("Available", "False", requiredMissing, "one and two")
+	tests := []struct {
+		name     string
+		expected expectation
+		seen     *installed
+		holds    bool
+	}{
+		{"works, never degraded", available(cluster1, gateway), addOnWith(up), true},
+		{"works, no longer degraded", available(cluster1, gateway), addOnWith(up, is("Degraded", "False", "x", "")), true},
+		{"not installed", available(cluster1, gateway), nil, false},
+		{"nothing reported", available(cluster1, gateway), addOnWith(), false},
+		{"degraded after all", available(cluster1, gateway), addOnWith(up, less), false},
+		{"works with less", reduced(cluster1, gateway, "two"), addOnWith(up, less), true},
+		{"works with less, but does not say so", reduced(cluster1, gateway, "three"), addOnWith(up, less), false},
+		{"blocked", blocked(cluster1, gateway, "one", "two"), addOnWith(missing, down), true},
+		{"blocked, in the wrong order", blocked(cluster1, gateway, "two", "one"), addOnWith(missing, down), false},
+		{"blocked, the agent has not followed", blocked(cluster1, gateway), addOnWith(missing, up), false},
+		{"blocked, the agent says something else", blocked(cluster1, gateway), addOnWith(missing, is("Available", "False", requiredMissing, "x")), false},
+		{"blocked only by its agent", blocked(cluster1, gateway), addOnWith(down), false},
+		{"dead", dead(cluster1, gateway), addOnWith(is("Available", "False", leaseStopped, "")), true},
+		{"dead for another reason", dead(cluster1, gateway), addOnWith(down), false},
+		{"deleted", gone(cluster1, gateway), nil, true},
+		{"not deleted", gone(cluster1, gateway), addOnWith(up), false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if mismatch := test.expected.mismatch(test.seen); (mismatch == "") != test.holds {
+				t.Errorf("holds: %t, want %t: %s", mismatch == "", test.holds, mismatch)
+			}
+		})
+	}
+}
+
+// Steps speak of add-ons and clusters that exist, and each says all that is printed of it.
+func TestSteps(t *testing.T) {
+	for _, s := range steps {
+		if s.title == "" || s.story == "" || s.do == nil || len(s.expect) == 0 {
+			t.Errorf("step %q is not complete", s.title)
+		}
+		if (s.clock == "") != (len(s.show) > 0) || (s.wait == "") != (s.from == nil) {
+			t.Errorf("step %q: its times would not be explained", s.title)
+		}
+		for _, e := range s.expect {
+			known := slices.ContainsFunc(registered, func(a addOn) bool { return a.name == e.addOn })
+			if !known || !slices.Contains(clusters, e.cluster) {
+				t.Errorf("step %q expects something of %s on %s", s.title, e.addOn, e.cluster)
+			}
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	origin := time.Now()
+	at := func(after time.Duration, addOn, condition, status string, again bool) change {
+		return change{at: origin.Add(after), addOn: key(cluster1, addOn), condition: condition, status: status, reason: "Why", again: again}
+	}
+	got := timesOf([]change{
+		at(3*time.Millisecond, gateway, "", "created", false),
+		at(9*time.Millisecond, gateway, "Degraded", "True", false),
+		at(11*time.Millisecond, proxy, "Available", "True", false), // of no concern
+		at(1200*time.Millisecond, gateway, "Degraded", "True", true),
+	}, []expectation{available(cluster1, gateway)}, origin)
+	want := "created 3.0 ms → Degraded=True 9.0 ms → Degraded=True/Why 1.2 s"
+	if diff := cmp.Diff(want, got.path(key(cluster1, gateway))); diff != "" || len(got.order) != 1 {
+		t.Errorf("%v: %s", got.order, diff)
+	}
+	if last := got.last(); last != 1200*time.Millisecond {
+		t.Errorf("last change after %s", last)
+	}
+}
+
+func TestWords(t *testing.T) {
+	if diff := cmp.Diff([]string{"one two", "three", "muchlongerthanthat", "x"}, wrap("one two three muchlongerthanthat\nx", 8)); diff != "" {
+		t.Error(diff)
+	}
+	for width, want := range map[int]string{22: "… add-on is available.", 16: "… is available.", 12: "… available.", 3: "…", -5: "…"} {
+		if got := lastWords("x add-on is available.", width); got != want {
+			t.Errorf("%d characters: %q, want %q", width, got, want)
+		}
+	}
+	if text := strings.Join([]string{brief(0), brief(9950 * time.Microsecond), brief(1500 * time.Millisecond)}, ", "); text != "0 ms, 10 ms, 1.5 s" {
+		t.Error(text)
+	}
+}

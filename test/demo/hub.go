@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	stockv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+func key(cluster, name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster, Name: name}
+}
+
+func clientOf(cluster *testenv.Cluster) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return client.NewWithWatch(cluster.Config, client.Options{Scheme: scheme})
+}
+
+// prepareHub does what an OCM hub and its users have done before: managed
+// clusters have joined, and add-ons are registered.
+func (w *world) prepareHub() (err error) {
+	if w.hub, err = clientOf(w.fleet.Hub); err != nil {
+		return err
+	}
+	for _, cluster := range clusters {
+		if err := w.join(cluster); err != nil {
+			return fmt.Errorf("let %s join the hub: %w", cluster, err)
+		}
+	}
+	for _, a := range registered {
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: a.name}}
+		registration.Spec.InstallStrategy.Type = stockv1alpha1.AddonInstallStrategyManual
+		registration.Spec.Dependencies = a.dependencies
+		if err := w.hub.Create(w.ctx, registration); err != nil {
+			return fmt.Errorf("register %s: %w", a.name, err)
+		}
+	}
+	return nil
+}
+
+func (w *world) join(name string) error {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	cluster.Spec.HubAcceptsClient = true
+	if err := w.hub.Create(w.ctx, cluster); err != nil {
+		return err
+	}
+	cluster.Status.Conditions = []metav1.Condition{{
+		Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue,
+		Reason: "ManagedClusterAvailable", LastTransitionTime: metav1.Now(),
+	}}
+	if err := w.hub.Status().Update(w.ctx, cluster); err != nil {
+		return err
+	}
+	if err := w.hub.Create(w.ctx, namespace(name)); err != nil {
+		return err
+	}
+	managed, err := clientOf(w.managed[name])
+	if err != nil {
+		return err
+	}
+	return managed.Create(w.ctx, namespace(leaseNamespace))
+}
+
+func namespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// lastRenewal is when an add-on's agent last renewed its lease.
+func (w *world) lastRenewal(ctx context.Context, addOn types.NamespacedName) (time.Time, error) {
+	managed, err := clientOf(w.managed[addOn.Namespace])
+	if err != nil {
+		return time.Time{}, err
+	}
+	var lease coordinationv1.Lease
+	if err := managed.Get(ctx, key(leaseNamespace, addOn.Name), &lease); err != nil {
+		return time.Time{}, err
+	}
+	if lease.Spec.RenewTime == nil {
+		return time.Time{}, fmt.Errorf("the lease of %s was never renewed", addOn)
+	}
+	return lease.Spec.RenewTime.Time, nil
+}
+
+// install installs an add-on on a cluster: somebody enables it, its manager
+// says how its health is to be known, and its agent starts.
+func (w *world) install(ctx context.Context, cluster, name string) error {
+	if err := w.enable(ctx, cluster, name); err != nil {
+		return err
+	}
+	return w.startStandIn(cluster, name)
+}
+
+// enable is install without the agent.
+func (w *world) enable(ctx context.Context, cluster, name string) error {
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	if err := w.hub.Create(ctx, installed); err != nil {
+		return fmt.Errorf("install %s on %s: %w", name, cluster, err)
+	}
+	health := map[string]any{"status": map[string]any{
+		"namespace":   leaseNamespace,
+		"healthCheck": map[string]any{"mode": stockv1alpha1.HealthCheckModeLease},
+	}}
+	patch, err := json.Marshal(health)
+	if err != nil {
+		return err
+	}
+	if err := w.hub.Status().Patch(ctx, installed, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("install %s on %s: %w", name, cluster, err)
+	}
+	return nil
+}
+
+// uninstall deletes the add-on and ends its agent.
+func (w *world) uninstall(ctx context.Context, cluster, name string) error {
+	if err := w.disable(ctx, cluster, name); err != nil {
+		return err
+	}
+	return w.stopStandIn(cluster, name)
+}
+
+// disable is uninstall with the agent left running.
+func (w *world) disable(ctx context.Context, cluster, name string) error {
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	if err := w.hub.Delete(ctx, installed); err != nil {
+		return fmt.Errorf("delete %s on %s: %w", name, cluster, err)
+	}
+	return nil
+}
+
+// declare replaces what an add-on declares.
+func (w *world) declare(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) error {
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"dependencies": dependencies}})
+	if err != nil {
+		return err
+	}
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := w.hub.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("declare what %s depends on: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/status"
+)
+
+const (
+	// patience is how long a step may take to come true, beyond the grace.
+	patience = 20 * time.Second
+	// calm is how long it then has to stay true.
+	calm = 400 * time.Millisecond
+	// mostMismatches are shown of a step that does not come true.
+	mostMismatches = 8
+)
+
+var errFailed = errors.New("not everything came true, see above")
+
+type verdict int
+
+const (
+	notPlayed verdict = iota
+	cameTrue
+	failed
+)
+
+// result is what became of a step.
+type result struct {
+	step    *step
+	verdict verdict
+	waited  time.Duration
+	took    time.Duration
+}
+
+// play plays the steps in order, until one does not come true: those after it
+// start from where it should have led.
+func play(w *world, steps []step) ([]result, error) {
+	results := make([]result, len(steps))
+	for i := range steps {
+		results[i].step = &steps[i]
+	}
+	for i := range results {
+		w.printer.heading(i+1, len(steps), results[i].step)
+		if err := w.play(&results[i]); err != nil {
+			results[i].verdict = failed
+			return results, fmt.Errorf("step %d, %q: %w", i+1, results[i].step.title, err)
+		}
+		results[i].verdict = cameTrue
+	}
+	return results, nil
+}
+
+func (w *world) play(r *result) error {
+	ctx, cancel := context.WithTimeout(w.ctx, patience+w.grace)
+	defer cancel()
+	began := time.Now()
+	origin := began
+	if err := r.step.do(ctx, w); err != nil {
+		return err
+	}
+	if r.step.from != nil {
+		if first, err := w.await(ctx, began, r.step); err == nil {
+			origin = first.at
+			r.waited = origin.Sub(began)
+		} // else it has not come true, and what was seen instead is told below
+	}
+	err := w.observer.settle(ctx, r.step.expect, calm)
+	if w.interrupted() {
+		return errInterrupted
+	}
+	times := timesOf(w.observer.since(origin), r.step.expect, origin)
+	r.took = times.last()
+	w.printer.rows(w.rowsOf(r.step))
+	if len(r.step.show) == 0 {
+		w.printer.times(r.step, times)
+	}
+	w.printer.line("")
+	if err != nil {
+		return w.unexpected(r.step, err)
+	}
+	w.printer.asExpected(r.step)
+	return w.checkUntouched(r.step)
+}
+
+// await waits for the change that starts the clock of a step: the one that an
+// agent makes when a lease is older than the grace period.
+func (w *world) await(ctx context.Context, began time.Time, s *step) (change, error) {
+	done := w.printer.progress(fmt.Sprintf("%s, which is %s here and 5m0s in OCM", s.wait, w.grace))
+	first, err := w.observer.await(ctx, began, s.from)
+	done(err)
+	if err == nil {
+		var renewed time.Time
+		if renewed, err = w.lastRenewal(ctx, first.addOn); err == nil {
+			late := first.at.Sub(renewed.Add(w.grace))
+			w.printer.line("%sNoticed %s after that moment.", indent, brief(late))
+		}
+	}
+	w.printer.line("")
+	return first, err
+}
+
+// rowsOf are the rows that kubectl addon status shows of the step's add-ons.
+func (w *world) rowsOf(s *step) []status.Row {
+	var shown []addonv1alpha1.ManagedClusterAddOn
+	w.observer.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
+		for _, e := range s.expect {
+			if addOn := addOns[e.key()]; addOn != nil && s.shows(e.addOn) {
+				shown = append(shown, *addOn)
+			}
+		}
+		return true
+	})
+	return status.Rows(shown)
+}
+
+func (s *step) shows(addOn string) bool {
+	for _, name := range s.show {
+		if name == addOn {
+			return true
+		}
+	}
+	return len(s.show) == 0
+}
+
+// unexpected says what was expected, and seen instead.
+func (w *world) unexpected(s *step, err error) error {
+	var all []string
+	w.observer.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
+		all = mismatches(s.expect, addOns)
+		return true
+	})
+	if more := len(all) - mostMismatches; more > 0 {
+		all = append(all[:mostMismatches], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%w:\n%s", err, strings.Join(all, "\n"))
+}
+
+// checkUntouched compares the resourceVersions of all add-ons that the step is
+// not about with those at the end of the step before: equal ones prove that
+// nobody has written them since.
+func (w *world) checkUntouched(s *step) error {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := w.hub.List(w.ctx, &list); err != nil {
+		return err
+	}
+	concerned := map[types.NamespacedName]bool{}
+	for _, e := range s.expect {
+		concerned[e.key()] = true
+	}
+	now := map[types.NamespacedName]string{}
+	for i := range list.Items {
+		now[key(list.Items[i].Namespace, list.Items[i].Name)] = list.Items[i].ResourceVersion
+	}
+	before := w.versions
+	w.versions = now
+	untouched := map[string]int{}
+	for name, version := range before {
+		if concerned[name] {
+			continue
+		}
+		if now[name] != version {
+			return fmt.Errorf("%s on %s was written, although it has nothing to do with this step: "+
+				"expected resourceVersion %s, seen %q", name.Name, name.Namespace, version, now[name])
+		}
+		untouched[name.Namespace]++
+	}
+	w.printer.untouched(untouched)
+	return nil
+}

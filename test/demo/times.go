@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// times are the changes of add-ons in a step, counted from one moment.
+type times struct {
+	order   []types.NamespacedName
+	changes map[types.NamespacedName][]timed
+}
+
+type timed struct {
+	change
+	after time.Duration
+}
+
+// timesOf takes the changes of the add-ons that a step is about.
+func timesOf(changes []change, expected []expectation, origin time.Time) times {
+	concerned := map[types.NamespacedName]bool{}
+	for _, e := range expected {
+		concerned[e.key()] = true
+	}
+	t := times{changes: map[types.NamespacedName][]timed{}}
+	for _, c := range changes {
+		if !concerned[c.addOn] {
+			continue
+		}
+		if t.changes[c.addOn] == nil {
+			t.order = append(t.order, c.addOn)
+		}
+		t.changes[c.addOn] = append(t.changes[c.addOn], timed{change: c, after: c.at.Sub(origin)})
+	}
+	return t
+}
+
+// last is when the last of the changes came.
+func (t times) last() time.Duration {
+	var last time.Duration
+	for _, changes := range t.changes {
+		last = max(last, changes[len(changes)-1].after)
+	}
+	return last
+}
+
+// path words the changes of one add-on in the order in which they came.
+func (t times) path(addOn types.NamespacedName) string {
+	var words []string
+	for _, c := range t.changes[addOn] {
+		word := c.status
+		if c.condition != "" {
+			word = c.condition + "=" + c.status
+		}
+		if c.again {
+			word += "/" + c.reason
+		}
+		words = append(words, word+" "+brief(c.after))
+	}
+	return strings.Join(words, " → ")
+}
+
+// brief words a duration the way people say it.
+func brief(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0 ms"
+	case d < 9950*time.Microsecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+	default:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+}

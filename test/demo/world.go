@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// world is everything that the demo runs.
+type world struct {
+	options
+	// ctx ends on Ctrl-C, and with the cause when something dies.
+	ctx     context.Context
+	abort   context.CancelCauseFunc
+	printer *printer
+	began   time.Time
+	self    string // this very binary
+	dir     string
+	logs    string
+
+	fleet    *testenv.Fleet
+	managed  map[string]*testenv.Cluster
+	hub      client.WithWatch
+	observer *observer
+	services []*program // addon-manager and the addon-agents
+	standIns map[types.NamespacedName]*program
+	// versions are the resourceVersions of all add-ons at the last look.
+	versions map[types.NamespacedName]string
+}
+
+func newWorld(ctx context.Context, o options, p *printer) (*world, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "interlock-demo-")
+	if err != nil {
+		return nil, err
+	}
+	w := &world{
+		options: o, printer: p, began: time.Now(), self: self, dir: dir, logs: filepath.Join(dir, "logs"),
+		managed: map[string]*testenv.Cluster{}, standIns: map[types.NamespacedName]*program{},
+	}
+	w.ctx, w.abort = context.WithCancelCause(ctx)
+	// What libraries have to say goes nowhere: the screen is for the user.
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	return w, os.Mkdir(w.logs, 0o700)
+}
+
+// start brings everything up to the point where the first step can begin.
+func (w *world) start() error {
+	for _, stage := range []struct {
+		title string
+		do    func() error
+	}{
+		{"Starting hub, cluster1, cluster2 and cluster3: a kube-apiserver and an etcd each", w.startClusters},
+		{"Registering managed clusters and add-ons on the hub", w.prepareHub},
+		{"Starting addon-manager, and an addon-agent for each managed cluster", w.startServices},
+		{"Installing add-ons, each with a stand-in process for its own agent", w.installFirst},
+	} {
+		done := w.printer.progress(stage.title)
+		err := stage.do()
+		err = w.explain(err)
+		done(err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) startClusters() (err error) {
+	describe := func(name string) (testenv.Options, error) {
+		log, err := os.Create(filepath.Join(w.logs, name+"-kube-apiserver.log"))
+		return testenv.Options{Name: name, Dir: filepath.Join(w.dir, "clusters", name), Log: log}, err
+	}
+	hub, err := describe("hub")
+	managed := make([]testenv.Options, len(clusters))
+	for i, name := range clusters {
+		var failure error
+		managed[i], failure = describe(name)
+		err = errors.Join(err, failure)
+	}
+	if err != nil {
+		return err
+	}
+	if w.fleet, err = testenv.StartFleet(w.ctx, hub, managed...); err != nil {
+		return err
+	}
+	for i, name := range clusters {
+		w.managed[name] = w.fleet.Managed[i]
+	}
+	return nil
+}
+
+func (w *world) startServices() error {
+	user, err := w.fleet.Hub.AddUser("addon-manager", "system:masters")
+	if err != nil {
+		return err
+	}
+	manager, err := w.run("addon-manager", filepath.Join(w.bin, "addon-manager"), "--kubeconfig", user.Kubeconfig,
+		"--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--log-format", "json")
+	if err != nil {
+		return err
+	}
+	w.services = append(w.services, manager)
+	for _, cluster := range clusters {
+		if err := w.startAgent(cluster); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) installFirst() error {
+	var err error
+	if w.observer, err = observe(w.ctx, w.hub); err != nil {
+		return err
+	}
+	for _, cluster := range clusters {
+		for _, name := range installedFirst(cluster) {
+			if err := w.install(w.ctx, cluster, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stop takes everything down; the logs stay if they are still needed.
+func (w *world) stop(keepLogs bool) error {
+	w.abort(nil)
+	done := w.printer.progress("Taking everything down")
+	var (
+		group    errgroup.Group
+		mutex    sync.Mutex
+		failures []error
+	)
+	for _, p := range w.programs() {
+		group.Go(func() error {
+			err := p.end()
+			mutex.Lock()
+			defer mutex.Unlock()
+			failures = append(failures, err)
+			return nil
+		})
+	}
+	_ = group.Wait() // failures has them all
+	if w.fleet != nil {
+		failures = append(failures, w.fleet.Stop())
+	}
+	remove := w.dir
+	if keepLogs {
+		remove = filepath.Join(w.dir, "clusters")
+	}
+	err := errors.Join(append(failures, os.RemoveAll(remove))...)
+	done(err)
+	return err
+}
+
+// letGo allows the add-ons' agents to end by themselves from now on.
+func (w *world) letGo() {
+	for _, p := range w.standIns {
+		p.may.Store(true)
+	}
+}
+
+// programs are all that run, the stand-ins first.
+func (w *world) programs() []*program {
+	var all []*program
+	for _, p := range w.standIns {
+		all = append(all, p)
+	}
+	return append(all, w.services...)
+}
+
+// explain replaces the error of an ended context by the reason of its end.
+func (w *world) explain(err error) error {
+	switch cause := context.Cause(w.ctx); {
+	case err == nil || cause == nil || errors.Is(err, cause):
+		return err
+	case w.interrupted():
+		return errInterrupted
+	default:
+		return fmt.Errorf("%w\n%w", cause, err)
+	}
+}
+
+// interrupted reports whether somebody wants the demo to end.
+func (w *world) interrupted() bool {
+	return errors.Is(context.Cause(w.ctx), context.Canceled)
+}

@@ -1,0 +1,260 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/agent"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// The agent's rights, as they are deployed.
+const (
+	hubRole     = "../../../deploy/agent/hub-role.yaml"
+	managedRole = "../../../deploy/agent/managed-clusterrole.yaml"
+)
+
+// cluster is a namespace on the hub, and one of the same name on the managed
+// and the hosting cluster in which its add-ons run: a spec's own, so that
+// specs can share API servers.
+type cluster struct {
+	name string
+	// grace is the agent's grace period.
+	grace time.Duration
+	// hubUser and managedUser are whom the agent is.
+	hubUser, managedUser *rest.Config
+	hosting              *rest.Config
+
+	hubTraffic, managedTraffic, hostingTraffic traffic
+	metrics                                    *prometheus.Registry
+}
+
+var clusters int
+
+// newCluster makes a cluster whose agent has the rights that are deployed.
+func newCluster(ctx context.Context) *cluster {
+	clusters++
+	c := &cluster{name: fmt.Sprintf("cluster%d", clusters), grace: time.Hour, metrics: prometheus.NewRegistry()}
+	for _, administrator := range []client.Client{hub, managed, hosting} {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}}
+		Expect(administrator.Create(ctx, namespace)).To(Succeed())
+	}
+	user := "agent-of-" + c.name
+	c.hubUser = addUser(fleet.Hub, user)
+	role := &rbacv1.Role{}
+	load(hubRole, role)
+	role.Namespace = c.name
+	Expect(hub.Create(ctx, role)).To(Succeed())
+	Expect(hub.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})).To(Succeed())
+	c.managedUser = readerOfLeases(ctx, fleet.Managed[0], managed, user)
+	c.hosting = readerOfLeases(ctx, fleet.Managed[1], hosting, user)
+	return c
+}
+
+func readerOfLeases(ctx context.Context, on *testenv.Cluster, administrator client.Client, user string) *rest.Config {
+	role := &rbacv1.ClusterRole{}
+	load(managedRole, role)
+	Expect(client.IgnoreAlreadyExists(administrator.Create(ctx, role))).To(Succeed())
+	Expect(administrator.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})).To(Succeed())
+	return addUser(on, user)
+}
+
+func addUser(on *testenv.Cluster, name string) *rest.Config {
+	user, err := on.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	return user.Config
+}
+
+func load(path string, into any) {
+	content, err := os.ReadFile(path)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+}
+
+// startAgent runs the cluster's agent until the spec ends; it returns a
+// channel that gets what the agent ended with, if it does so earlier.
+func (c *cluster) startAgent() <-chan error {
+	GinkgoHelper()
+	ctx, stop := context.WithCancel(context.Background())
+	mgr, err := agent.NewManager(agent.Clusters{
+		Hub: c.hubTraffic.watch(c.hubUser), Managed: c.managedTraffic.watch(c.managedUser), Hosting: c.hostingTraffic.watch(c.hosting),
+	}, agent.Options{
+		Cluster: c.name, GracePeriod: c.grace, MetricsAddress: "0", HealthAddress: "0", Registry: c.metrics, Unnamed: true,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	DeferCleanup(func() {
+		stop()
+		Eventually(ended).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
+	})
+	return ended
+}
+
+func (c *cluster) key(addOn string) client.ObjectKey {
+	return client.ObjectKey{Namespace: c.name, Name: addOn}
+}
+
+// install creates an add-on that keeps its lease in the cluster's namespace.
+func (c *cluster) install(ctx context.Context, addOn string, with ...func(*addonv1alpha1.ManagedClusterAddOn)) {
+	GinkgoHelper()
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
+	installed.Spec.InstallNamespace = c.name //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	for _, change := range with {
+		change(installed)
+	}
+	status := installed.Status
+	Expect(hub.Create(ctx, installed)).To(Succeed())
+	c.report(ctx, addOn, map[string]any{"namespace": status.Namespace, "healthCheck": status.HealthCheck})
+}
+
+// report merges fields into an add-on's status, whoever else writes to it.
+func (c *cluster) report(ctx context.Context, addOn string, fields map[string]any) {
+	GinkgoHelper()
+	patch, err := json.Marshal(map[string]any{"status": fields})
+	Expect(err).NotTo(HaveOccurred())
+	reported := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
+	Expect(hub.Status().Patch(ctx, reported, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+func customized(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	addOn.Status.HealthCheck.Mode = ocmv1alpha1.HealthCheckModeCustomized
+}
+
+func hostedBy(cluster string) func(*addonv1alpha1.ManagedClusterAddOn) {
+	return func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: cluster}
+	}
+}
+
+// say writes a condition the way stock writers do: a merge patch of the whole
+// list.
+func (c *cluster) say(ctx context.Context, addOn string, condition metav1.Condition) error {
+	stored := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := hub.Get(ctx, c.key(addOn), stored); err != nil {
+		return err
+	}
+	meta.SetStatusCondition(&stored.Status.Conditions, condition)
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": stored.Status.Conditions}})
+	if err != nil {
+		return err
+	}
+	return hub.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("somebody"))
+}
+
+func degraded(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: "Degraded", Status: status, Reason: reason, Message: message}
+}
+
+func available(status metav1.ConditionStatus, reason string) metav1.Condition {
+	return metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "said by somebody else"}
+}
+
+// renew writes an add-on's lease the way its agent does; a zero time is one
+// that was never renewed.
+func renew(ctx context.Context, on client.Client, namespace, addOn string, at time.Time) {
+	GinkgoHelper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: addOn}}
+	set := func() {
+		lease.Spec.RenewTime = nil
+		if !at.IsZero() {
+			renewed := metav1.NewMicroTime(at)
+			lease.Spec.RenewTime = &renewed
+		}
+	}
+	err := on.Get(ctx, client.ObjectKeyFromObject(lease), lease)
+	if apierrors.IsNotFound(err) {
+		set()
+		Expect(on.Create(ctx, lease)).To(Succeed())
+		return
+	}
+	Expect(err).NotTo(HaveOccurred())
+	set()
+	Expect(on.Update(ctx, lease)).To(Succeed())
+}
+
+// availability returns what is stored, for use with Eventually.
+func (c *cluster) availability(ctx context.Context, addOn string) func() (metav1.Condition, error) {
+	return func() (metav1.Condition, error) {
+		stored := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := hub.Get(ctx, c.key(addOn), stored); err != nil {
+			return metav1.Condition{}, err
+		}
+		if condition := meta.FindStatusCondition(stored.Status.Conditions, "Available"); condition != nil {
+			return *condition, nil
+		}
+		return metav1.Condition{}, nil
+	}
+}
+
+func (c *cluster) version(ctx context.Context, addOn string) func() (string, error) {
+	return func() (string, error) {
+		stored := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Get(ctx, c.key(addOn), stored)
+		return stored.ResourceVersion, err
+	}
+}
+
+// events returns type and reason of the events on an add-on, oldest first.
+func (c *cluster) events(ctx context.Context, addOn string) func() ([]string, error) {
+	return func() ([]string, error) {
+		var told []string
+		list := &eventsv1.EventList{}
+		if err := hub.List(ctx, list, client.InNamespace(c.name)); err != nil {
+			return nil, err
+		}
+		for _, event := range list.Items {
+			if event.Regarding.Kind == "ManagedClusterAddOn" && event.Regarding.Name == addOn {
+				told = append(told, event.Type+" "+event.Reason)
+			}
+		}
+		return told, nil
+	}
+}
+
+// series returns the names of the agent's metrics that have a series for the
+// add-on, with the sum of their values.
+func (c *cluster) series(addOn string) map[string]float64 {
+	GinkgoHelper()
+	families, err := c.metrics.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "addon" && label.GetValue() == addOn {
+					values[family.GetName()] += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return values
+}

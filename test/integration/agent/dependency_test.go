@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var _ = Describe("The dependency rule", func() {
+	var c *cluster
+	BeforeEach(func(ctx context.Context) { c = newCluster(ctx) })
+
+	It("turns an add-on in Lease mode off and on", func(ctx context.Context) {
+		c.startAgent()
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		c.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing))
+
+		By("renewing the lease meanwhile")
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be("False", required))
+
+		By("saying more of why")
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing+"; and another"))
+
+		Expect(c.say(ctx, "proxy", degraded("True", "DependencyNotSatisfied", "an Optional one"))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		Eventually(c.events(ctx, "proxy")).Should(ConsistOf("Normal "+leaseUpdated, "Warning "+required, "Normal "+leaseUpdated))
+	})
+
+	It("goes back to what the lease says, whatever that is", func(ctx context.Context) {
+		c.startAgent()
+		c.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Expect(c.say(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+	})
+
+	It("hands an add-on in Customized mode back to its own health check", func(ctx context.Context) {
+		c.install(ctx, "console", customized)
+		c.startAgent()
+		Expect(c.say(ctx, "console", available("True", "ProbeAvailable"))).To(Succeed())
+		Consistently(c.availability(ctx, "console")).WithTimeout(time.Second).Should(be("True", "ProbeAvailable"))
+
+		Expect(c.say(ctx, "console", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missing))
+
+		Expect(c.say(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Eventually(c.availability(ctx, "console")).Should(be("Unknown", awaiting))
+
+		for _, own := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
+			Expect(c.say(ctx, "console", own)).To(Succeed())
+			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).Should(be(own.Status, own.Reason))
+		}
+		Expect(c.managedTraffic.all()).To(BeEmpty(), "no lease is of interest in this mode")
+	})
+
+	It("changes no other condition, and owns no other", func(ctx context.Context) {
+		c.startAgent()
+		c.install(ctx, "proxy")
+		Expect(c.say(ctx, "proxy", metav1.Condition{Type: "Progressing", Status: "True", Reason: "Installing", Message: "wait"})).To(Succeed())
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+
+		stored := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Get(ctx, c.key("proxy"), stored)).To(Succeed())
+		Expect(meta.FindStatusCondition(stored.Status.Conditions, "Progressing").Message).To(Equal("wait"))
+		Expect(meta.FindStatusCondition(stored.Status.Conditions, "Degraded").Message).To(Equal(missing))
+		for _, owner := range stored.ManagedFields {
+			if owner.Manager == "interlock-addon-agent" {
+				Expect(owner.Subresource).To(Equal("status"))
+				Expect(string(owner.FieldsV1.Raw)).To(And(ContainSubstring(`"type\":\"Available\"`), Not(ContainSubstring("Degraded")), Not(ContainSubstring("Progressing"))))
+			}
+		}
+	})
+})
+
+var _ = Describe("A writer that keeps overwriting Available", func() {
+	It("is answered at growing intervals, and has not the last word", func(ctx context.Context) {
+		c := newCluster(ctx)
+		c.startAgent()
+		c.install(ctx, "proxy")
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		before := c.hubTraffic.written()
+
+		insists, stop := context.WithTimeout(ctx, 5*time.Second)
+		defer stop()
+		overwritten := 0
+		for insists.Err() == nil { // as fast as the API server takes it
+			if c.say(insists, "proxy", available("True", leaseUpdated)) == nil {
+				overwritten++
+			}
+		}
+		// At once, at once again, then after 0.5, 1 and 2 seconds.
+		Expect(c.hubTraffic.written()-before).To(And(BeNumerically(">=", 3), BeNumerically("<=", 6)), "overwritten %d times", overwritten)
+		Expect(overwritten).To(BeNumerically(">", 10), "not much of a contest")
+
+		Eventually(c.availability(ctx, "proxy")).WithTimeout(16 * time.Second).Should(be("False", required))
+		Eventually(c.events(ctx, "proxy")).Should(ContainElement("Warning AvailableContested"))
+		Expect(c.series("proxy")).To(HaveKeyWithValue("interlock_agent_contested_conditions_total", BeNumerically(">=", 2)))
+	})
+})

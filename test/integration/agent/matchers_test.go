@@ -1,0 +1,29 @@
+package agent
+
+import (
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gstruct"
+	gomegatypes "github.com/onsi/gomega/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The reasons of Available, spelled out: they are a contract with OCM and with
+// the dependency proposal.
+const (
+	leaseUpdated  = "ManagedClusterAddOnLeaseUpdated"
+	leaseStopped  = "ManagedClusterAddOnLeaseUpdateStopped"
+	leaseNotFound = "ManagedClusterAddOnLeaseNotFound"
+	required      = "RequiredDependencyNotSatisfied"
+	awaiting      = "AwaitingHealthCheck"
+	missing       = "Required addon 'gateway' is not installed or not available. (not installed)"
+)
+
+func be(status metav1.ConditionStatus, reason string) gomegatypes.GomegaMatcher {
+	return gstruct.MatchFields(gstruct.IgnoreExtras, gstruct.Fields{"Status": Equal(status), "Reason": Equal(reason)})
+}
+
+func beWithMessage(status metav1.ConditionStatus, reason, message string) gomegatypes.GomegaMatcher {
+	return gstruct.MatchFields(gstruct.IgnoreExtras, gstruct.Fields{
+		"Status": Equal(status), "Reason": Equal(reason), "Message": Equal(message),
+	})
+}

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// recovery bounds how long after an outage the agent may take to notice:
+// client-go's watches wait up to a minute by then.
+const recovery = 90 * time.Second
+
+var _ = Describe("An outage", Serial, func() {
+	var c *cluster
+	BeforeEach(func(ctx context.Context) {
+		c = newCluster(ctx)
+		c.grace = 3 * time.Second
+	})
+
+	It("of the managed cluster's API server leaves the last state, and ends with it", func(ctx context.Context) {
+		ended := c.startAgent()
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		c.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+
+		Expect(fleet.Managed[0].StopAPIServer()).To(Succeed())
+		By("the lease expiring meanwhile, as far as is known")
+		Consistently(c.availability(ctx, "proxy")).WithTimeout(c.grace + 2*time.Second).Should(be("True", leaseUpdated))
+		By("a dependency failing meanwhile")
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		By("an add-on coming meanwhile, of which nothing can be known")
+		c.install(ctx, "late")
+		Consistently(c.availability(ctx, "late")).WithTimeout(time.Second).Should(be("", ""))
+
+		Expect(fleet.Managed[0].StartAPIServer()).To(Succeed())
+		Expect(c.say(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Eventually(c.availability(ctx, "late")).WithTimeout(recovery).Should(be("Unknown", leaseNotFound))
+		Eventually(c.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("False", leaseStopped))
+		renew(ctx, managed, c.name, "proxy", time.Now().Add(time.Hour))
+		Eventually(c.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("True", leaseUpdated))
+		Expect(ended).NotTo(Receive())
+	})
+
+	It("of the hub is waited for, at the start as well, and what changed meanwhile is written", func(ctx context.Context) {
+		ended := c.startAgent()
+		renew(ctx, managed, c.name, "proxy", time.Now().Add(2*time.Second))
+		c.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		second := newCluster(ctx)
+		second.install(ctx, "proxy")
+
+		Expect(fleet.Hub.StopAPIServer()).To(Succeed())
+		endedSecond := second.startAgent()
+		Consistently(endedSecond).WithTimeout(c.grace + 4*time.Second).ShouldNot(Receive())
+		Expect(fleet.Hub.StartAPIServer()).To(Succeed())
+
+		Eventually(c.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("False", leaseStopped))
+		Eventually(second.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("Unknown", leaseNotFound))
+		Expect(ended).NotTo(Receive())
+		By("hearing of what comes after")
+		c.install(ctx, "late")
+		Eventually(c.availability(ctx, "late")).WithTimeout(recovery).Should(be("Unknown", leaseNotFound))
+	})
+})

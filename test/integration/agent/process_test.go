@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+)
+
+func startProcess(flags ...string) *gexec.Session {
+	GinkgoHelper()
+	command := exec.Command(binary, flags...)
+	command.Env = []string{"HOME=" + GinkgoT().TempDir()} // no KUBECONFIG of whoever runs the tests
+	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait() })
+	return session
+}
+
+func freeAddress() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func answer(url string) func() (int, error) {
+	return func() (int, error) {
+		response, err := http.Get(url)
+		if err != nil {
+			return 0, err
+		}
+		return response.StatusCode, response.Body.Close()
+	}
+}
+
+var _ = Describe("The command addon-agent", func() {
+	hubFile := func() string { return fleet.Hub.Kubeconfig() }
+	DescribeTable("refuses flags that cannot work", func(message string, flags func() []string) {
+		session := startProcess(flags()...)
+		Eventually(session).Should(gexec.Exit(2))
+		Expect(session.Err).To(gbytes.Say(message))
+	},
+		Entry("no cluster", "--cluster-name is required", func() []string { return []string{"--hub-kubeconfig", hubFile()} }),
+		Entry("a cluster that cannot be", `--cluster-name="No_Name": `, func() []string { return []string{"--cluster-name=No_Name", "--hub-kubeconfig", hubFile()} }),
+		Entry("no hub", "--hub-kubeconfig is required", func() []string { return []string{"--cluster-name=c"} }),
+		Entry("a hub kubeconfig that is not there", `--hub-kubeconfig="/nowhere": `, func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig=/nowhere"} }),
+		Entry("a hub kubeconfig that is none", `--hub-kubeconfig=".*suite_test.go": `, func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", absolute("suite_test.go")} }),
+		Entry("no managed cluster to be found", `--kubeconfig="": `, func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile()} }),
+		Entry("a hosting kubeconfig that is not there", `--hosting-kubeconfig="/nowhere": `, func() []string {
+			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--kubeconfig", hubFile(), "--hosting-kubeconfig=/nowhere"}
+		}),
+		Entry("a grace period that is none", `--lease-grace-period=0s: `, func() []string {
+			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--lease-grace-period=0"}
+		}),
+		Entry("a grace period that is no duration", `five.*--lease-grace-period`, func() []string { return []string{"--lease-grace-period=five"} }),
+		Entry("a log format that there is not", `--log-format="xml": `, func() []string {
+			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--log-format=xml"}
+		}),
+		Entry("an unknown flag", `unknown flag: --leader-elect`, func() []string { return []string{"--leader-elect"} }),
+		Entry("an argument", `unknown command "cluster1"`, func() []string { return []string{"cluster1"} }),
+	)
+
+	It("runs, tells of its health, logs JSON, and ends cleanly when it is told to", func(ctx context.Context) {
+		c := newCluster(ctx)
+		c.install(ctx, "proxy")
+		health, metrics := freeAddress(), freeAddress()
+		session := startProcess("--cluster-name", c.name, "--hub-kubeconfig", hubFile(), "--kubeconfig", fleet.Managed[0].Kubeconfig(),
+			"--health-probe-bind-address", health, "--metrics-bind-address", metrics, "--log-format=json", "-v=1")
+		Eventually(answer("http://" + health + "/readyz")).Should(Equal(http.StatusOK))
+		Eventually(answer("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
+		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+		Eventually(answer("http://" + metrics + "/metrics")).Should(Equal(http.StatusOK))
+		Eventually(session.Err).Should(gbytes.Say(`{"level":"info".*"msg":"Available changed".*"reason":"ManagedClusterAddOnLeaseNotFound"`))
+
+		session.Signal(syscall.SIGTERM)
+		Eventually(session).Should(gexec.Exit(0))
+	})
+
+	It("waits for a hub that is away, not ready, and ends cleanly even so", func() {
+		nobody := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+		writeFile(nobody, fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+			`"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{}}],`+
+			`"clusters":[{"name":"c","cluster":{"server":"https://%s"}}]}`, freeAddress()))
+		health := freeAddress()
+		session := startProcess("--cluster-name=c", "--hub-kubeconfig", nobody, "--kubeconfig", nobody,
+			"--health-probe-bind-address", health, "--metrics-bind-address=0")
+		Eventually(answer("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
+		Consistently(answer("http://" + health + "/readyz")).WithTimeout(2 * time.Second).Should(Equal(http.StatusInternalServerError))
+
+		session.Signal(syscall.SIGTERM)
+		Eventually(session).Should(gexec.Exit(0))
+	})
+})
+
+func absolute(path string) string {
+	GinkgoHelper()
+	full, err := filepath.Abs(path)
+	Expect(err).NotTo(HaveOccurred())
+	return full
+}
+
+func writeFile(path, content string) {
+	GinkgoHelper()
+	Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
+}

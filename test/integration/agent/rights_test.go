@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+func isWrite(r request) bool { return r.method != http.MethodGet }
+
+func as(user *rest.Config) client.Client {
+	GinkgoHelper()
+	acting, err := client.New(user, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+	return acting
+}
+
+var _ = Describe("The agent's rights", func() {
+	It("are enough for all that it does, and go no further", func(ctx context.Context) {
+		c, other := newCluster(ctx), newCluster(ctx)
+		c.startAgent()
+		c.install(ctx, "proxy")
+		other.install(ctx, "proxy")
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Expect(c.say(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		Eventually(c.events(ctx, "proxy")).Should(HaveLen(3))
+
+		for _, traffic := range []*traffic{&c.hubTraffic, &c.managedTraffic} {
+			Expect(traffic.all()).NotTo(BeEmpty())
+			Expect(traffic.all()).NotTo(ContainElement(Satisfy(refused)))
+		}
+
+		agent := as(c.hubUser)
+		Expect(agent.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{})).To(Satisfy(apierrors.IsForbidden))
+		Expect(agent.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{})).To(Satisfy(apierrors.IsForbidden), "of all clusters")
+		theirs := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(agent.Get(ctx, other.key("proxy"), theirs)).To(Satisfy(apierrors.IsForbidden))
+		ours := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(agent.Get(ctx, c.key("proxy"), ours)).To(Succeed())
+		ours.Labels = map[string]string{"changed": "by-the-agent"}
+		Expect(agent.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		Expect(agent.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		Expect(agent.List(ctx, &coordinationv1.LeaseList{}, client.InNamespace(c.name))).To(Satisfy(apierrors.IsForbidden))
+	})
+
+	It("may be limited to the leases of its add-ons, as it watches no others", func(ctx context.Context) {
+		c := newCluster(ctx)
+		user := "reader-of-one-lease-in-" + c.name
+		Expect(managed.Create(ctx, &rbacv1.Role{
+			ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: user},
+			Rules: []rbacv1.PolicyRule{{
+				APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{"proxy"},
+				Verbs: []string{"get", "list", "watch"},
+			}},
+		})).To(Succeed())
+		Expect(managed.Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: user},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		})).To(Succeed())
+		c.managedUser = addUser(fleet.Managed[0], user)
+		c.grace = 2 * time.Second
+		c.startAgent()
+
+		By("leases of nobody's coming and being renewed all the while")
+		for _, unrelated := range []string{"node-1", "node-2", "gateway"} {
+			renew(ctx, managed, c.name, unrelated, time.Now())
+		}
+		c.install(ctx, "proxy")
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		for _, unrelated := range []string{"node-1", "node-2", "gateway"} {
+			renew(ctx, managed, c.name, unrelated, time.Now())
+		}
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", leaseStopped))
+		Expect(c.managedTraffic.all()).NotTo(ContainElement(Or(Satisfy(refused), Satisfy(besides("proxy")))))
+
+		By("watching no longer once the add-on is gone")
+		Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}})).To(Succeed())
+		Eventually(func() map[string]float64 { return c.series("proxy") }).Should(BeEmpty())
+		sent := len(c.managedTraffic.all())
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		Consistently(func() int { return len(c.managedTraffic.all()) }).WithTimeout(time.Second).Should(Equal(sent))
+	})
+})

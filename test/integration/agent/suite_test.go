@@ -1,0 +1,62 @@
+// Package agent tests addon-agent between real API servers: a hub, a managed
+// cluster, and a cluster that hosts add-ons. Leases are written as add-ons do,
+// conditions as the other writers of a hub do.
+package agent
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+var (
+	fleet   *testenv.Fleet
+	hub     client.WithWatch
+	managed client.WithWatch
+	hosting client.WithWatch
+	binary  string
+)
+
+func TestAgent(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "addon-agent")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	(&logging.Options{Format: "text", Verbosity: 1}).Start(GinkgoWriter)
+	SetDefaultEventuallyTimeout(15 * time.Second)
+	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
+
+	var err error
+	fleet, err = testenv.StartFleet(ctx, testenv.Options{Name: "hub"}, testenv.Options{Name: "managed"}, testenv.Options{Name: "hosting"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
+	hub, managed, hosting = administrator(fleet.Hub), administrator(fleet.Managed[0]), administrator(fleet.Managed[1])
+
+	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-agent")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+}, NodeTimeout(5*time.Minute))
+
+func administrator(cluster *testenv.Cluster) client.WithWatch {
+	scheme := runtime.NewScheme()
+	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	Expect(addonv1alpha1.AddToScheme(scheme)).To(Succeed())
+	config := *cluster.Config
+	config.QPS = -1
+	administrator, err := client.NewWithWatch(&config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return administrator
+}

@@ -1,0 +1,110 @@
+// Package cli runs the plugin as users do, against a real API server.
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+func TestCLI(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "kubectl addon")
+}
+
+var (
+	hub    *testenv.Cluster
+	plugin string
+)
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	var err error
+	plugin, err = gexec.Build("open-cluster-management.io/interlock/cmd/kubectl-addon")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(hub.Stop)
+	install(ctx)
+})
+
+func install(ctx context.Context) {
+	scheme := runtime.NewScheme()
+	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
+	c, err := client.New(hub.Config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	for _, cluster := range []string{"cluster1", "cluster2"} {
+		Expect(c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
+		Expect(c.Create(ctx, addOn)).To(Succeed())
+		if cluster == "cluster1" {
+			addOn.Status.Conditions = []metav1.Condition{{
+				Type: "Degraded", Status: metav1.ConditionTrue, Reason: "RequiredDependencyNotSatisfied",
+				Message: "Required addon 'x' is not installed or not available. (not installed)", LastTransitionTime: metav1.Now(),
+			}}
+			Expect(c.Status().Update(ctx, addOn)).To(Succeed())
+		}
+	}
+}
+
+func run(args ...string) (out, errOut string, code int) {
+	command := exec.Command(plugin, append([]string{"--kubeconfig", hub.Kubeconfig()}, args...)...)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if exit := (&exec.ExitError{}); err != nil && !errors.As(err, &exit) {
+		Fail(err.Error())
+	}
+	return stdout.String(), stderr.String(), command.ProcessState.ExitCode()
+}
+
+var _ = Describe("kubectl addon status", func() {
+	It("lists all clusters as a table", func() {
+		out, _, code := run("status", "-A")
+		Expect(code).To(Equal(0))
+		Expect(out).To(HavePrefix("NAMESPACE   NAME      AVAILABLE   DEGRADED   REASON"))
+		Expect(out).To(ContainSubstring("cluster1    gateway   -           True       RequiredDependencyNotSatisfied   Required addon 'x'"))
+		Expect(out).To(ContainSubstring("cluster2    gateway   -           -"))
+	})
+
+	It("lists one cluster as JSON and YAML", func() {
+		out, _, code := run("status", "-n", "cluster1", "-o", "json")
+		Expect(code).To(Equal(0))
+		Expect(out).To(MatchJSON(`[{"namespace":"cluster1","name":"gateway","available":"","degraded":"True",
+			"reason":"RequiredDependencyNotSatisfied",
+			"message":"Required addon 'x' is not installed or not available. (not installed)"}]`))
+		asYAML, _, code := run("status", "gateway", "-n", "cluster1", "-o", "yaml")
+		Expect(code).To(Equal(0))
+		Expect(asYAML).To(MatchYAML(out))
+	})
+
+	DescribeTable("exit codes", func(args []string, code int, says string) {
+		_, errOut, got := run(args...)
+		Expect(got).To(Equal(code), errOut)
+		Expect(errOut).To(ContainSubstring(says))
+	},
+		Entry("a check that fails", []string{"status", "-A", "--check"}, 1, "required dependencies are not satisfied"),
+		Entry("a check that passes", []string{"status", "-n", "cluster2", "--check"}, 0, ""),
+		Entry("nothing there is no failure", []string{"status", "-n", "nowhere"}, 0, `No add-ons found on managed cluster "nowhere"; name another with -n`),
+		Entry("one that is asked for by name is", []string{"status", "proxy", "-n", "cluster1"}, 1, `No add-on "proxy" found on managed cluster "cluster1"`),
+		Entry("a flag that does not exist", []string{"status", "--al"}, 2, "unknown flag: --al"),
+		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be json or yaml`),
+		Entry("a verb that does not exist", []string{"statsu"}, 2, `unknown command "statsu"`),
+		Entry("too many arguments", []string{"status", "a", "b"}, 2, "accepts at most 1 arg(s)"),
+		Entry("a hub that does not answer", []string{"status", "--server", "https://127.0.0.1:1"}, 1, "list managedclusteraddons"),
+	)
+})

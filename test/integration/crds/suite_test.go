@@ -1,0 +1,39 @@
+// Package crds tests what a real API server makes of manifests/crds.
+package crds
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+var (
+	hub       *testenv.Cluster
+	hubClient client.Client
+)
+
+func TestCRDs(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "CRDs")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	log.SetLogger(GinkgoLogr)
+	var err error
+	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() error { return hub.Stop() })
+
+	scheme := runtime.NewScheme()
+	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+	hubClient, err = client.New(hub.Config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+})

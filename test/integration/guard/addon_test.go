@@ -1,0 +1,189 @@
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/condition"
+)
+
+// The versions of the API through which an add-on is written.
+const (
+	viaStorage = "v1alpha1"
+	viaBeta    = "v1beta1"
+
+	group    = "addon.open-cluster-management.io"
+	required = "RequiredDependencyNotSatisfied"
+	missing  = "Required addon 'base' is not installed or not available. (not installed)"
+	early    = "2026-03-01T10:00:00Z"
+	late     = "2026-03-01T11:00:00Z"
+
+	stockWriter = "registration-agent"
+	manager     = "interlock-addon-manager"
+)
+
+// addOn is a ManagedClusterAddOn in a namespace of its own. It is read and
+// written as JSON, so that nothing of what the API server answers gets lost.
+type addOn struct {
+	*form
+	cluster, name string
+}
+
+var clusters int
+
+func (f *form) newAddOn(ctx context.Context) addOn {
+	GinkgoHelper()
+	clusters++
+	a := addOn{form: f, cluster: fmt.Sprintf("cluster%d", clusters), name: "gateway"}
+	Expect(f.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.cluster}})).To(Succeed())
+	Expect(f.client.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{
+		ObjectMeta: metav1.ObjectMeta{Namespace: a.cluster, Name: a.name},
+	})).To(Succeed())
+	return a
+}
+
+func (a addOn) object(version string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(group + "/" + version)
+	object.SetKind("ManagedClusterAddOn")
+	object.SetNamespace(a.cluster)
+	object.SetName(a.name)
+	return object
+}
+
+func (a addOn) read(ctx context.Context, version string) *unstructured.Unstructured {
+	GinkgoHelper()
+	object := a.object(version)
+	Expect(a.client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	return object
+}
+
+// write changes the status as a stock writer does: a merge patch of the whole
+// list of conditions with the resourceVersion that it was read at, again after a
+// conflict. It returns the object that the API server answers with.
+func (a addOn) write(ctx context.Context, version string, change func([]map[string]any) []map[string]any) *unstructured.Unstructured {
+	GinkgoHelper()
+	var answer *unstructured.Unstructured
+	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
+		answer, err = a.tryWrite(ctx, version, change)
+		return err
+	})).To(Succeed())
+	return answer
+}
+
+func (a addOn) tryWrite(ctx context.Context, version string, change func([]map[string]any) []map[string]any) (*unstructured.Unstructured, error) {
+	object := a.object(version)
+	if err := a.client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return nil, err
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": object.GetResourceVersion()},
+		"status":   map[string]any{"conditions": change(conditionsOf(object))},
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = a.client.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(stockWriter))
+	return object, err
+}
+
+// put replaces the whole status, as an update does.
+func (a addOn) put(ctx context.Context, version string, conditions ...map[string]any) *unstructured.Unstructured {
+	GinkgoHelper()
+	object := a.read(ctx, version)
+	setConditions(object, conditions...)
+	Expect(a.client.Status().Update(ctx, object, client.FieldOwner(stockWriter))).To(Succeed())
+	return object
+}
+
+// degrade applies Degraded alone, as addon-manager does.
+func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reason, message, since string) {
+	GinkgoHelper()
+	at, err := time.Parse(time.RFC3339, since)
+	Expect(err).NotTo(HaveOccurred())
+	stored := &addonv1alpha1.ManagedClusterAddOn{}
+	Expect(a.client.Get(ctx, client.ObjectKey{Namespace: a.cluster, Name: a.name}, stored)).To(Succeed())
+	Expect(condition.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
+		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
+	})).To(Succeed())
+}
+
+func entry(kind, status, reason, message, since string) map[string]any {
+	return map[string]any{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
+}
+
+func fails(message string) map[string]any { return entry("Degraded", "True", required, message, early) }
+
+func runs() map[string]any {
+	return entry("Available", "True", "ManagedClusterAddOnLeaseUpdated", "renewed", early)
+}
+
+func held(since string) map[string]any { return entry("Available", "False", required, missing, since) }
+
+// say sets one condition and leaves the rest of the list as it was.
+func say(condition map[string]any) func([]map[string]any) []map[string]any {
+	return func(conditions []map[string]any) []map[string]any {
+		for i := range conditions {
+			if conditions[i]["type"] == condition["type"] {
+				conditions[i] = condition
+				return conditions
+			}
+		}
+		return append(conditions, condition)
+	}
+}
+
+func withConditions(conditions ...map[string]any) func([]map[string]any) []map[string]any {
+	return func([]map[string]any) []map[string]any { return conditions }
+}
+
+func conditionsOf(object *unstructured.Unstructured) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	conditions := make([]map[string]any, len(list))
+	for i, item := range list {
+		conditions[i], _ = item.(map[string]any)
+	}
+	return conditions
+}
+
+func setConditions(object *unstructured.Unstructured, conditions ...map[string]any) {
+	GinkgoHelper()
+	list := make([]any, len(conditions))
+	for i, condition := range conditions {
+		list[i] = condition
+	}
+	Expect(unstructured.SetNestedSlice(object.Object, list, "status", "conditions")).To(Succeed())
+}
+
+func find(object *unstructured.Unstructured, kind string) map[string]any {
+	for _, condition := range conditionsOf(object) {
+		if condition["type"] == kind {
+			return condition
+		}
+	}
+	return nil
+}
+
+// ownedBy returns managedFields of a writer as one text.
+func ownedBy(object *unstructured.Unstructured, writer string) string {
+	var owned []string
+	for _, fields := range object.GetManagedFields() {
+		if fields.Manager == writer {
+			owned = append(owned, string(fields.FieldsV1.Raw))
+		}
+	}
+	return strings.Join(owned, "\n")
+}

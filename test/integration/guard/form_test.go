@@ -1,0 +1,122 @@
+package guard
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/cert"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/guard"
+	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// form is one of the two forms of the guard, on an API server of its own.
+type form struct {
+	name    string
+	cluster *testenv.Cluster
+	client  client.WithWatch
+	objects []*unstructured.Unstructured
+	server  *server // nil for the policy, which runs in the API server
+}
+
+// arrive puts the guard in force until it is told to leave, or the spec ends.
+func (f *form) arrive(ctx context.Context) {
+	GinkgoHelper()
+	for _, object := range f.objects {
+		Expect(f.client.Create(ctx, object.DeepCopy())).To(Succeed())
+	}
+	DeferCleanup(f.leave)
+	f.awaitForce(ctx, true)
+}
+
+// leave takes the guard away.
+func (f *form) leave(ctx context.Context) {
+	GinkgoHelper()
+	for _, object := range f.objects {
+		Expect(client.IgnoreNotFound(f.client.Delete(ctx, object.DeepCopy()))).To(Succeed())
+	}
+	f.awaitForce(ctx, false)
+}
+
+// awaitForce waits until the API server heeds the guard, or no longer does: it
+// learns of both by watch, and reads policies anew every second only.
+func (f *form) awaitForce(ctx context.Context, force bool) {
+	GinkgoHelper()
+	probe := f.newAddOn(ctx)
+	probe.write(ctx, viaStorage, withConditions(fails(missing)))
+	want := map[bool]string{true: "False", false: "True"}[force]
+	Eventually(func(g Gomega) {
+		object := probe.read(ctx, viaStorage)
+		setConditions(object, fails(missing), runs())
+		g.Expect(f.client.Status().Update(ctx, object, client.DryRunAll)).To(Succeed())
+		g.Expect(find(object, "Available")["status"]).To(Equal(want))
+	}).Should(Succeed())
+}
+
+func policyObjects() []*unstructured.Unstructured {
+	GinkgoHelper()
+	objects, err := guard.Policy("v1beta1")
+	Expect(err).NotTo(HaveOccurred())
+	return objects
+}
+
+func webhookObjects(s *server) []*unstructured.Unstructured {
+	GinkgoHelper()
+	object, err := guard.Webhook(s.place())
+	Expect(err).NotTo(HaveOccurred())
+	return []*unstructured.Unstructured{object}
+}
+
+// server serves the webhook on the loopback interface, always at one address.
+type server struct {
+	address     string
+	certificate tls.Certificate
+	bundle      []byte
+	running     *http.Server
+}
+
+func newServer() *server {
+	GinkgoHelper()
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	Expect(err).NotTo(HaveOccurred())
+	pair, err := tls.X509KeyPair(certificate, key)
+	Expect(err).NotTo(HaveOccurred())
+	return &server{address: "127.0.0.1:0", certificate: pair, bundle: certificate}
+}
+
+func (s *server) start() {
+	GinkgoHelper()
+	var listener net.Listener
+	Eventually(func() (err error) {
+		listener, err = net.Listen("tcp", s.address)
+		return err
+	}).Should(Succeed())
+	s.address = listener.Addr().String()
+	mux := http.NewServeMux()
+	mux.Handle(webhookguard.Path, webhookguard.NewWebhook())
+	s.running = &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.certificate}, MinVersion: tls.VersionTLS12},
+	}
+	go func(running *http.Server) { _ = running.ServeTLS(listener, "", "") }(s.running)
+}
+
+// stop closes the address and every connection: all replicas are dead.
+func (s *server) stop() {
+	_ = s.running.Close()
+}
+
+func (s *server) place() admissionregistrationv1.WebhookClientConfig {
+	url := fmt.Sprintf("https://%s%s", s.address, webhookguard.Path)
+	return admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: s.bundle}
+}

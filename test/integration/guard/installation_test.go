@@ -1,0 +1,162 @@
+package guard
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/guard"
+	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
+)
+
+// there are the guard's objects by kind, with their versions.
+func (f *form) there(ctx context.Context) func() (map[string]string, error) {
+	return func() (map[string]string, error) {
+		found := map[string]string{}
+		for _, object := range append(policyObjects(), webhookObjects(asWebhook.server)...) {
+			err := f.client.Get(ctx, client.ObjectKeyFromObject(object), object)
+			switch {
+			case err == nil:
+				found[object.GetKind()] = object.GetResourceVersion()
+			case !apierrors.IsNotFound(err) && f == asPolicy: // the other hub has no policies at all
+				return nil, err
+			}
+		}
+		return found, nil
+	}
+}
+
+func (f *form) kinds() []any {
+	var kinds []any
+	for _, object := range f.objects {
+		kinds = append(kinds, object.GetKind())
+	}
+	return kinds
+}
+
+var _ = Describe("addon-manager installs the guard", inBothForms(func(f *form) {
+	AfterEach(func(ctx context.Context) {
+		f.leave(ctx)
+	})
+
+	It("in the form that the hub can have, puts it back, and takes it away when told to", func(ctx context.Context) {
+		stop := f.manage(ctx, hubguard.ModeAuto)
+		f.awaitForce(ctx, true)
+		Expect(f.there(ctx)()).To(And(HaveLen(len(f.objects)), HaveKey(f.kinds()[0])))
+
+		By("nobody touching it")
+		before, err := f.there(ctx)()
+		Expect(err).NotTo(HaveOccurred())
+		Consistently(f.there(ctx)).WithTimeout(2500 * time.Millisecond).Should(Equal(before))
+
+		By("somebody changing each of its objects")
+		for _, object := range f.objects {
+			Eventually(f.intact(ctx, object)).Should(BeTrue())
+			Expect(f.client.Patch(ctx, object.DeepCopy(), damage(object))).To(Succeed())
+			Expect(f.intact(ctx, object)()).To(BeFalse())
+			Eventually(f.intact(ctx, object)).Should(BeTrue())
+		}
+
+		By("somebody deleting it")
+		for _, object := range f.objects {
+			Expect(f.client.Delete(ctx, object.DeepCopy())).To(Succeed())
+		}
+		Eventually(f.there(ctx)).Should(HaveLen(len(f.objects)))
+		f.awaitForce(ctx, true)
+
+		By("addon-manager stopping: it stays")
+		stop()
+		Consistently(f.there(ctx)).Should(HaveLen(len(f.objects)))
+
+		By("addon-manager starting with it off")
+		f.manage(ctx, hubguard.ModeOff)
+		Eventually(f.there(ctx)).Should(BeEmpty())
+	})
+
+	It("leaves alone what is not its own", func(ctx context.Context) {
+		foreign := f.objects[0].DeepCopy()
+		foreign.SetLabels(nil)
+		Expect(f.client.Create(ctx, foreign)).To(Succeed())
+		own := append(f.objects[:0:0], f.objects[1:]...)
+		for _, object := range own {
+			Expect(f.client.Create(ctx, object.DeepCopy())).To(Succeed())
+		}
+		f.manage(ctx, hubguard.ModeOff)
+		Consistently(f.there(ctx)).WithTimeout(2 * time.Second).Should(HaveKey(foreign.GetKind()))
+		Eventually(f.there(ctx)).Should(HaveLen(1))
+	})
+}))
+
+var _ = Describe("addon-manager and the form of the guard", func() {
+	It("replaces the webhook by the policy", func(ctx context.Context) {
+		for _, object := range asWebhook.objects {
+			Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
+		}
+		DeferCleanup(asPolicy.leave)
+		asPolicy.manage(ctx, hubguard.ModePolicy)
+		Eventually(asPolicy.there(ctx)).Should(And(HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding), Not(HaveKey(guard.KindWebhook))))
+	})
+
+	It("replaces the policy by the webhook where that is asked for", func(ctx context.Context) {
+		for _, object := range asPolicy.objects {
+			Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
+		}
+		both := &form{name: "as either", cluster: asPolicy.cluster, client: asPolicy.client, server: asWebhook.server}
+		both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
+		DeferCleanup(both.leave)
+		both.manage(ctx, hubguard.ModeWebhook)
+		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(guard.KindWebhook)))
+		both.awaitForce(ctx, true)
+	})
+
+	DescribeTable("installs nothing that the hub cannot have, and does its other work",
+		func(ctx context.Context, mode hubguard.Mode) {
+			plain := &form{cluster: asWebhook.cluster, client: asWebhook.client}
+			plain.manage(ctx, mode)
+			a := plain.newAddOn(ctx)
+			a.write(ctx, viaBeta, withConditions(fails(missing)))
+			Eventually(func() any { return find(a.read(ctx, viaStorage), "Degraded")["reason"] }).Should(Equal("DependenciesSatisfied"))
+			Consistently(plain.there(ctx)).Should(BeEmpty())
+		},
+		Entry("no policy", hubguard.ModePolicy),
+		Entry("no policy and no webhook", hubguard.ModeAuto),
+	)
+})
+
+// damage is a change after which the object does not guard as it should.
+func damage(object *unstructured.Unstructured) client.Patch {
+	var patch string
+	switch object.GetKind() {
+	case guard.KindPolicy:
+		patch = `{"spec":{"matchConditions":null}}`
+	case guard.KindBinding:
+		patch = `{"metadata":{"labels":null}}`
+	case guard.KindWebhook:
+		patch = `{"webhooks":null}`
+	}
+	return client.RawPatch(types.MergePatchType, []byte(patch))
+}
+
+// intact reports whether all that damage takes away is there.
+func (f *form) intact(ctx context.Context, object *unstructured.Unstructured) func() (bool, error) {
+	return func() (bool, error) {
+		stored := object.DeepCopy()
+		if err := f.client.Get(ctx, client.ObjectKeyFromObject(object), stored); err != nil {
+			return false, err
+		}
+		conditions, _, _ := unstructured.NestedSlice(stored.Object, "spec", "matchConditions")
+		webhooks, _, _ := unstructured.NestedSlice(stored.Object, "webhooks")
+		whole := map[string]bool{
+			guard.KindPolicy:  len(conditions) > 0,
+			guard.KindBinding: stored.GetLabels()[guard.ManagedByLabel] == guard.ManagedByValue,
+			guard.KindWebhook: len(webhooks) > 0,
+		}
+		return whole[object.GetKind()], nil
+	}
+}

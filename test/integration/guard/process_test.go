@@ -1,0 +1,91 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/agent"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub"
+	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
+)
+
+var users int
+
+// deployed is a user with the rights that addon-manager is deployed with.
+func (f *form) deployed(ctx context.Context) *rest.Config {
+	GinkgoHelper()
+	users++
+	name := fmt.Sprintf("addon-manager-%d", users)
+	user, err := f.cluster.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	content, err := os.ReadFile("../../../deploy/hub/clusterrole.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.ClusterRole{}
+	Expect(yaml.UnmarshalStrict(content, role)).To(Succeed())
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+	}
+	Expect(client.IgnoreAlreadyExists(f.client.Create(ctx, role))).To(Succeed())
+	Expect(f.client.Create(ctx, binding)).To(Succeed())
+	return user.Config
+}
+
+// manage runs addon-manager on the form's hub until the returned function is
+// called or the spec ends.
+func (f *form) manage(ctx context.Context, mode hubguard.Mode) (stop func()) {
+	GinkgoHelper()
+	options := hub.Options{
+		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
+		Registry: prometheus.NewRegistry(), Guard: mode,
+	}
+	if f.server != nil {
+		place := f.server.place()
+		options.GuardWebhook = &place
+	}
+	mgr, err := hub.NewManager(f.deployed(ctx), options)
+	Expect(err).NotTo(HaveOccurred())
+	return running(mgr)
+}
+
+// attend runs the agent of the add-on's cluster, which is the hub itself, until
+// the spec ends.
+func (a addOn) attend() {
+	GinkgoHelper()
+	mgr, err := agent.NewManager(agent.Clusters{Hub: a.form.cluster.Config, Managed: a.form.cluster.Config}, agent.Options{
+		Cluster: a.cluster, GracePeriod: time.Hour, MetricsAddress: "0", HealthAddress: "0",
+		Registry: prometheus.NewRegistry(), Unnamed: true,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	running(mgr)
+}
+
+func running(mgr ctrl.Manager) (stop func()) {
+	GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mgr.Start(ctx)
+		close(ended)
+	}()
+	stop = func() {
+		cancel()
+		Eventually(ended).WithTimeout(40 * time.Second).Should(Or(Receive(BeNil()), BeClosed()))
+	}
+	DeferCleanup(stop)
+	return stop
+}

@@ -1,0 +1,104 @@
+// Package guard tests both forms of the guard on real API servers: one that
+// has MutatingAdmissionPolicy enabled, and one as it comes. Every case of the
+// rule is the same for both.
+package guard
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// enabled are the flags that give an API server of 1.35 the policies.
+var enabled = map[string][]string{
+	"feature-gates":  {"MutatingAdmissionPolicy=true"},
+	"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
+}
+
+var (
+	asPolicy  = &form{name: "as a policy"}
+	asWebhook = &form{name: "as a webhook"}
+)
+
+func TestGuard(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "guard")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	SetDefaultConsistentlyDuration(time.Second)
+	SetDefaultConsistentlyPollingInterval(20 * time.Millisecond)
+	klog.SetLogger(GinkgoLogr)
+	ctrl.SetLogger(GinkgoLogr)
+
+	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil} {
+		cluster, err := testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(cluster.Stop)
+		f.cluster, f.client = cluster, administrator(cluster)
+		dropDefault(ctx, f.client)
+	}
+	asPolicy.objects = policyObjects()
+	asWebhook.server = newServer()
+	asWebhook.server.start()
+	DeferCleanup(asWebhook.server.stop)
+	asWebhook.objects = webhookObjects(asWebhook.server)
+}, NodeTimeout(5*time.Minute))
+
+func administrator(cluster *testenv.Cluster) client.WithWatch {
+	GinkgoHelper()
+	scheme := runtime.NewScheme()
+	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	Expect(fleet.AddToScheme(scheme)).To(Succeed())
+	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+	config := *cluster.Config
+	config.QPS = -1
+	administrator, err := client.NewWithWatch(&config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return administrator
+}
+
+// dropDefault makes add-ons writable through v1beta1 without the conversion
+// webhook that OCM has and these API servers have not: a field that v1alpha1
+// has by default and v1beta1 does not know is the only one in the way.
+func dropDefault(ctx context.Context, administrator client.WithWatch) {
+	GinkgoHelper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	Expect(administrator.Get(ctx, client.ObjectKey{Name: "managedclusteraddons." + group}, crd)).To(Succeed())
+	for _, version := range crd.Spec.Versions {
+		spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
+		if field, there := spec.Properties["installNamespace"]; there {
+			field.Default = nil
+			spec.Properties["installNamespace"] = field
+		}
+	}
+	Expect(administrator.Update(ctx, crd)).To(Succeed())
+	probe := (&form{client: administrator}).newAddOn(ctx)
+	Eventually(func() error {
+		_, err := probe.tryWrite(ctx, viaBeta, withConditions(runs()))
+		return err
+	}).Should(Succeed())
+}
+
+// inBothForms makes a container of the same cases for either form of the guard.
+func inBothForms(cases func(*form)) func() {
+	return func() {
+		for _, f := range []*form{asPolicy, asWebhook} {
+			Describe(f.name, func() { cases(f) })
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package hub
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+var _ = DescribeTable("The schema refuses, and names the field:",
+	func(entry addonv1alpha1.AddonDependency, field, value string) {
+		addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: unique("refused")}}
+		addOn.Spec.InstallStrategy.Type = "Manual"
+		addOn.Spec.Dependencies = []addonv1alpha1.AddonDependency{required("base"), entry}
+		Expect(hubClient.Create(ctx, addOn)).To(MatchError(And(ContainSubstring(field), ContainSubstring(value))))
+	},
+	Entry("an unknown type", addonv1alpha1.AddonDependency{Name: "x", Type: "Sometimes"}, "spec.dependencies[1].type", `"Sometimes"`),
+	Entry("an empty name", addonv1alpha1.AddonDependency{}, "spec.dependencies[1].name", "at least 1"),
+)
+
+var _ = Describe("Bad input", Ordered, func() {
+	var manager *process
+	var cluster string // a namespace without a ManagedCluster
+
+	// add registers an add-on with a declaration and installs it.
+	add := func(prefix, annotation string, dependencies ...addonv1alpha1.AddonDependency) *addonv1alpha1.ClusterManagementAddOn {
+		GinkgoHelper()
+		addOn := register(unique(prefix), dependencies...)
+		if annotation != "" {
+			annotate(addOn.Name, annotation)
+		}
+		install(cluster, addOn.Name)
+		return addOn
+	}
+	reported := func(addOn *addonv1alpha1.ClusterManagementAddOn, reason dependency.ProblemReason, note string) {
+		GinkgoHelper()
+		Eventually(manager.problem(addOn.Name, reason)).ShouldNot(BeEmpty())
+		Eventually(told(addOn.UID)).Should(ContainElement(And(HavePrefix(string(reason)+": "), ContainSubstring(note))))
+	}
+
+	BeforeAll(func() {
+		manager = start()
+		cluster = newCluster()
+		for _, annotation := range []string{
+			"no: list", "- name: [", "\x00", strings.Repeat("- ", 5000), bomb(),
+			"- {name: x, type: Sometimes}", "- {type: Required}", "- {name: x, shape: round}",
+		} {
+			addOn := add("annotated", annotation)
+			reported(addOn, dependency.ProblemInvalid, "metadata.annotations["+addonv1alpha1.DependenciesAnnotation+"]")
+		}
+	})
+
+	It("a dependency that nobody has registered is told of", func() {
+		addOn := add("unregistered", "", required("no-such-add-on"))
+		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(HaveSuffix("(not installed)")))
+		reported(addOn, dependency.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
+	})
+
+	It("a name that stands twice counts once, as the stricter one", func() {
+		addOn := add("twice", "", optional("no-such-add-on"), required("no-such-add-on"))
+		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(Not(ContainSubstring("Optional"))))
+		reported(addOn, dependency.ProblemDuplicate, "spec.dependencies[1].name")
+	})
+
+	It("a name of blanks, which the schema lets pass, leaves the add-on as it is", func() {
+		addOn := add("blank", "", required(" "))
+		reported(addOn, dependency.ProblemInvalid, "spec.dependencies[0].name")
+		Expect(now(degradedOf(cluster, addOn.Name))).To(BeNil())
+	})
+
+	DescribeTable("a message of 100 kB and more is shortened to what a condition can hold",
+		func(character string, length int) {
+			entry := required("no-such-add-on")
+			entry.Message = strings.Repeat(character, length)
+			addOn := add("wordy", "", entry)
+			Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(
+				HavePrefix("Required addon 'no-such-add-on' is not installed or not available. "+character),
+				HaveSuffix("… (not installed)")))
+			message := now(degradedOf(cluster, addOn.Name)).Message
+			Expect(utf8.RuneCountInString(message)).To(And(BeNumerically("<=", 32768), BeNumerically(">", 32000)))
+			Eventually(told(installed(cluster, addOn.Name).UID)).Should(ConsistOf(HaveSuffix("…")))
+		},
+		Entry("of one byte each", "a", 100_000), Entry("of four bytes each", "🔌", 40_000),
+	)
+
+	It("500 dependencies are all evaluated, and told as far as they fit", func() {
+		var many []addonv1alpha1.AddonDependency
+		for i := range 500 {
+			many = append(many, required(fmt.Sprintf("no-such-add-on-%03d", i)))
+		}
+		addOn := add("needy", "", many...)
+		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(
+			HavePrefix("Required addon 'no-such-add-on-000' "), MatchRegexp(`\(not installed\); and \d+ more$`)))
+		Expect(len(now(degradedOf(cluster, addOn.Name)).Message)).To(BeNumerically("<=", 32768))
+		Eventually(func() (int, error) {
+			series, err := manager.unsatisfied(addOn.Name)()
+			return len(series), err
+		}).Should(Equal(500))
+	})
+
+	It("stops nobody else: all of it present, a healthy pair converges at once", func() {
+		for i := range 3 { // bad input that stays while the pair is at work
+			add("self", "", required(fmt.Sprintf("self-%d", i+1)))
+			add("wordy", "", addonv1alpha1.AddonDependency{Name: "no-such-add-on", Message: strings.Repeat("b", 100_000)})
+			add("annotated", "- name: [")
+		}
+		base, leaf := unique("base"), unique("leaf")
+		register(base)
+		register(leaf, required(base))
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).WithTimeout(5 * time.Second).Should(requiredFails())
+		running(cluster, base)
+		started := time.Now()
+		Eventually(degradedOf(cluster, leaf)).WithTimeout(5 * time.Second).Should(satisfied())
+		AddReportEntry("converged", time.Since(started).String())
+	})
+})
+
+// bomb is YAML that would unfold to billions of entries.
+func bomb() string {
+	text := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := 1; i < 10; i++ {
+		previous := fmt.Sprintf("*a%d", i-1)
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.Join([]string{
+			previous, previous, previous, previous, previous, previous, previous, previous, previous, previous,
+		}, ", "))
+	}
+	return text
+}

@@ -1,0 +1,105 @@
+package hub
+
+import (
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+var _ = Describe("A cycle of dependencies", func() {
+	var manager *process
+	var cluster, a, b, c string
+	BeforeEach(func() {
+		manager = start()
+		cluster = newCluster()
+		a, b, c = unique("cycle-a"), unique("cycle-b"), unique("cycle-c")
+	})
+
+	named := func(members ...string) OmegaMatcher {
+		return HaveSuffix("(dependency cycle: " + strings.Join(members, " → ") + ")")
+	}
+
+	It("of an add-on with itself can never be satisfied", func() {
+		addOn := register(a, required(a))
+		running(cluster, a)
+		Eventually(degradedOf(cluster, a)).Should(requiredFails(named(a, a)))
+		Eventually(told(addOn.UID)).Should(ContainElement(And(HavePrefix("DependencyCycle: "), ContainSubstring(a+" → "+a))))
+		Eventually(manager.problem(a, dependency.ProblemCycle)).Should(HaveExactElements(1.0))
+		Eventually(manager.unsatisfied(a, "verdict", "Cycle")).Should(HaveExactElements(1.0))
+	})
+
+	It("of two is told on both in the same words, although both run", func() {
+		register(b, required(a))
+		register(a, required(b))
+		running(cluster, a, b)
+		for _, member := range []string{a, b} {
+			Eventually(degradedOf(cluster, member)).Should(requiredFails(named(a, b, a)))
+		}
+	})
+
+	It("of three is added to and removed from a live fleet", func() {
+		register(c)
+		register(b, required(c))
+		register(a, required(b))
+		running(cluster, c, b, a)
+		manager.rest()
+
+		declare(c, required(a))
+		for _, member := range []string{a, b, c} {
+			Eventually(degradedOf(cluster, member)).Should(requiredFails(named(a, b, c, a)))
+		}
+		declare(c)
+		for _, member := range []string{a, b, c} {
+			Eventually(degradedOf(cluster, member)).Should(satisfied())
+			Eventually(manager.problem(member, dependency.ProblemCycle)).Should(BeEmpty())
+			Eventually(manager.unsatisfied(member)).Should(BeEmpty())
+		}
+	})
+
+	It("does not concern those who depend on a member, but for its health", func() {
+		register(a, required(a))
+		register(c, required(a))
+		running(cluster, a, c)
+		Eventually(degradedOf(cluster, a)).Should(requiredFails())
+		manager.rest()
+		Expect(now(degradedOf(cluster, c))).To(BeNil())
+	})
+
+	It("that an Optional dependency breaks is legal", func() {
+		register(a, required(b))
+		register(b, optional(a))
+		running(cluster, a)
+		Eventually(degradedOf(cluster, a)).Should(requiredFails(HaveSuffix("(not installed)")))
+		running(cluster, b)
+		Eventually(degradedOf(cluster, a)).Should(satisfied())
+		manager.rest()
+		Expect(now(degradedOf(cluster, b))).To(BeNil())
+
+		uninstall(cluster, a)
+		Eventually(degradedOf(cluster, b)).Should(optionalFails(HaveSuffix("(not installed)")))
+		Expect(now(manager.problem(b, dependency.ProblemCycle))).To(BeEmpty())
+
+		By("becoming Required")
+		running(cluster, a)
+		declare(b, required(a))
+		for _, member := range []string{a, b} {
+			Eventually(degradedOf(cluster, member)).Should(requiredFails(named(a, b, a)))
+		}
+	})
+
+	It("of many with long names is told in an event all the same", func() {
+		long := strings.Repeat("long-", 40)
+		members := make([]string, 12)
+		for i := range members {
+			members[i] = unique(long)
+		}
+		first := register(members[0], required(members[1]))
+		for i := 1; i < len(members); i++ {
+			register(members[i], required(members[(i+1)%len(members)]))
+		}
+		Eventually(told(first.UID)).Should(ContainElement(HavePrefix("DependencyCycle: ")))
+	})
+})

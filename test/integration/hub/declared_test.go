@@ -1,0 +1,163 @@
+package hub
+
+import (
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+const fleetSize = 20
+
+var _ = Describe("A declaration that changes on a live fleet", Ordered, func() {
+	var manager *process
+	var clusters []string
+	var leaf, base, other string
+
+	everywhere := func(matcher OmegaMatcher) {
+		GinkgoHelper()
+		for _, cluster := range clusters {
+			Eventually(degradedOf(cluster, leaf)).Should(matcher, cluster)
+		}
+	}
+
+	BeforeAll(func() {
+		manager = start()
+		leaf, base, other = unique("leaf"), unique("base"), unique("other")
+		for _, name := range []string{leaf, base, other} {
+			register(name)
+		}
+		for range fleetSize {
+			clusters = append(clusters, newCluster())
+		}
+		for _, cluster := range clusters {
+			running(cluster, leaf, other)
+		}
+		manager.rest()
+	})
+
+	It("adds a dependency: all dependents are degraded, by one write each", func() {
+		before := applies()
+		declare(leaf, required(base))
+		everywhere(requiredFails(ContainSubstring(base)))
+		manager.rest()
+		Expect(applies() - before).To(BeEquivalentTo(fleetSize))
+		Eventually(manager.unsatisfied(leaf)).Should(ConsistOf(BeEquivalentTo(fleetSize)))
+	})
+
+	It("adds one more, Optional", func() {
+		declare(leaf, required(base), optional("nowhere"))
+		everywhere(requiredFails(MatchRegexp("Required addon '" + base + "' .*; Optional addon 'nowhere' ")))
+	})
+
+	It("removes the Required one", func() {
+		declare(leaf, optional("nowhere"))
+		everywhere(optionalFails(Not(ContainSubstring(base))))
+	})
+
+	It("switches the type to Required and back", func() {
+		declare(leaf, required("nowhere"))
+		everywhere(requiredFails())
+		declare(leaf, optional("nowhere"))
+		everywhere(optionalFails())
+	})
+
+	It("changes the author's message", func() {
+		worded := optional("nowhere")
+		worded.Message = "Nothing can be shown"
+		declare(leaf, worded)
+		everywhere(optionalFails(HaveSuffix("available. Nothing can be shown (not installed)")))
+	})
+
+	It("points to a dependency that is satisfied", func() {
+		declare(leaf, required(other))
+		everywhere(satisfied())
+	})
+
+	It("removes all dependencies: what is clear already is not written again", func() {
+		manager.rest()
+		before := applies()
+		declare(leaf)
+		manager.rest()
+		Expect(applies() - before).To(BeZero())
+		everywhere(satisfied())
+	})
+
+	It("does not wake anybody when something else of the registration changes", func() {
+		manager.rest()
+		before := manager.evaluations()
+		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
+			addOn.Spec.AddOnMeta.DisplayName = "Leaf"
+			addOn.Labels = map[string]string{"changed": "yes"}
+		})
+		Consistently(manager.evaluations).Should(Equal(before))
+	})
+})
+
+var _ = Describe("The annotation form", Ordered, func() {
+	var manager *process
+	var cluster, leaf, base, other string
+	var registered *addonv1alpha1.ClusterManagementAddOn
+
+	BeforeAll(func() {
+		manager = start()
+		cluster = newCluster()
+		leaf, base, other = unique("leaf"), unique("base"), unique("other")
+		register(base)
+		registered = register(leaf)
+		running(cluster, leaf)
+	})
+
+	It("works like the field", func() {
+		annotate(leaf, "- name: "+base+"\n  message: It cannot run\n")
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(
+			Equal("Required addon '" + base + "' is not installed or not available. It cannot run (not installed)")))
+	})
+
+	It("keeps the last verdicts when it cannot be read, and says so", func() {
+		before := installed(cluster, leaf).ResourceVersion
+		annotate(leaf, "- name: [not yaml\n")
+		Eventually(manager.problem(leaf, dependency.ProblemInvalid)).Should(HaveExactElements(1.0))
+		Eventually(told(registered.UID)).Should(ContainElement(And(
+			HavePrefix("InvalidDependencies: "), ContainSubstring(addonv1alpha1.DependenciesAnnotation))))
+
+		running(cluster, base)
+		manager.rest()
+		Consistently(version(cluster, leaf)).Should(Equal(before))
+	})
+
+	It("tells an event's worth of an error in any script", func() {
+		annotate(leaf, "- name: x\n  type: "+strings.Repeat("漢", 2000)+"\n")
+		Eventually(told(registered.UID)).Should(ContainElement(ContainSubstring("漢漢漢")))
+	})
+
+	It("goes on once it is repaired", func() {
+		running(cluster, base)
+		annotate(leaf, "- name: "+base+"\n")
+		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
+		Eventually(manager.problem(leaf, dependency.ProblemInvalid)).Should(BeEmpty())
+	})
+
+	It("yields to the field, and says so", func() {
+		declare(leaf, optional(other))
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring(other)))
+		Eventually(manager.problem(leaf, dependency.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
+		Eventually(told(registered.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
+	})
+
+	It("does so even when it is empty, until it is removed", func() {
+		annotate(leaf, "")
+		Consistently(manager.problem(leaf, dependency.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
+		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) { addOn.Annotations = nil })
+		Eventually(manager.problem(leaf, dependency.ProblemDeclaredTwice)).Should(BeEmpty())
+	})
+
+	It("applies again when the field is removed", func() {
+		annotate(leaf, `[{"name":"`+other+`"}]`)
+		declare(leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring(other)))
+	})
+})

@@ -1,0 +1,229 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+var _ = Describe("An add-on deleted at the wrong moment", func() {
+	var manager *process
+	var cluster, leaf, base string
+	BeforeEach(func() {
+		manager = start()
+		cluster = newCluster()
+		leaf, base = unique("leaf"), unique("base")
+	})
+
+	It("counts as installed while a finalizer keeps it, and is missing after", func() {
+		register(leaf, required(base))
+		create(&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster, Name: base, Finalizers: []string{"test.example.com/kept"},
+		}})
+		report(cluster, base, metav1.ConditionTrue, leaseFresh)
+		running(cluster, leaf)
+		uninstall(cluster, base)
+		Expect(installed(cluster, base).DeletionTimestamp).NotTo(BeNil())
+		manager.rest()
+		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("Available=False")))
+		Expect(hubClient.Patch(ctx, installed(cluster, base), client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(not installed)")))
+	})
+
+	It("leaves no series and no trace when it is the dependent", func() {
+		register(leaf, required(base))
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+		uninstall(cluster, leaf)
+		Eventually(manager.unsatisfied(leaf)).Should(BeEmpty())
+	})
+
+	It("is evaluated anew when it is created again, as a change and not as a contest", func() {
+		register(leaf, required(base))
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+		for range 3 {
+			uninstall(cluster, leaf)
+			install(cluster, leaf)
+			Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+		}
+		Eventually(told(installed(cluster, leaf).UID)).Should(HaveExactElements(HavePrefix(requiredReason + ": ")))
+		Expect(now(manager.series(metrics.NameContested, "addon", leaf))).To(BeEmpty())
+	})
+
+	It("survives add-ons that come and go while they are written", func() {
+		register(leaf, required(base))
+		var racing sync.WaitGroup
+		for i := range 4 {
+			racing.Go(func() {
+				defer GinkgoRecover()
+				object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: leaf}}
+				for range 25 {
+					// Several of them do it to the same object: only NotFound and AlreadyExists may come of it.
+					_ = hubClient.Create(ctx, object.DeepCopy())
+					if i%2 == 0 {
+						_ = hubClient.Delete(ctx, object.DeepCopy())
+					}
+				}
+			})
+		}
+		racing.Wait()
+		_ = hubClient.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: leaf}})
+		Eventually(manager.unsatisfied(leaf)).Should(BeEmpty())
+		Expect(sum(now(manager.series(metrics.NameWrites, "addon", leaf, "result", "error")))).To(BeZero())
+
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+	})
+
+	It("has a leftover cleared once when its registration is deleted", func() {
+		registered := register(leaf, required(base))
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+		manager.rest()
+		before := applies()
+		Expect(hubClient.Delete(ctx, registered)).To(Succeed())
+		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
+		manager.rest()
+		Expect(applies() - before).To(BeEquivalentTo(1))
+		for _, name := range []string{metrics.NameUnsatisfied, metrics.NameWrites, metrics.NameContested, metrics.NameInvalid} {
+			Eventually(manager.series(name, "addon", leaf)).Should(BeEmpty(), name)
+		}
+
+		By("registering it again")
+		register(leaf, required(base))
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+	})
+})
+
+var _ = Describe("addon-manager itself", func() {
+	It("is stopped in the middle of a storm, and sets all right when it is back", func() {
+		const size = 30
+		leaf, base := unique("leaf"), unique("base")
+		register(leaf, required(base))
+		var clusters []string
+		for range size {
+			clusters = append(clusters, newCluster())
+		}
+		first := start()
+		for _, cluster := range clusters {
+			running(cluster, base, leaf)
+		}
+		first.rest()
+
+		before := applies()
+		var storm sync.WaitGroup
+		storm.Go(func() {
+			defer GinkgoRecover()
+			for i, cluster := range clusters {
+				if i == size*2/3 {
+					<-first.ended
+				}
+				report(cluster, base, metav1.ConditionFalse, leaseStale)
+			}
+		})
+		Eventually(first.series(metrics.NameWrites, "result", "success")).WithPolling(time.Millisecond).ShouldNot(BeEmpty())
+		first.stop()
+		storm.Wait()
+		done := applies() - before
+		AddReportEntry("storm", fmt.Sprintf("%.0f of %d written when it stopped", done, size))
+
+		second := start()
+		for _, cluster := range clusters {
+			Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+		}
+		second.rest()
+		Expect(applies()-before).To(BeNumerically("<=", size), "none was written by both")
+	})
+
+	It("tries again until the hub takes its writes", func() {
+		cluster, leaf, base := newCluster(), unique("leaf"), unique("base")
+		register(leaf, required(base))
+		manager := start()
+		running(cluster, base, leaf)
+		manager.rest()
+		manager.cut.Store(true)
+		uninstall(cluster, base)
+		Eventually(func() float64 {
+			return sum(now(manager.series(metrics.NameWrites, "addon", leaf, "result", "error")))
+		}).Should(BeNumerically(">=", 4))
+		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+		manager.cut.Store(false)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+	})
+
+	It("rides out an outage of the hub", func() {
+		cluster, leaf, base := newCluster(), unique("leaf"), unique("base")
+		register(leaf, required(base))
+		manager := start()
+		running(cluster, base, leaf)
+		manager.rest()
+		Expect(hubCluster.Restart()).To(Succeed())
+		gone := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base}}
+		Eventually(func() error { return client.IgnoreNotFound(hubClient.Delete(ctx, gone)) }).Should(Succeed())
+		Eventually(degradedOf(cluster, leaf)).WithTimeout(45 * time.Second).Should(requiredFails())
+		Expect(manager.ended).NotTo(BeClosed())
+	})
+
+	It("does not overwrite what it has not read", func() {
+		cluster, leaf, base := newCluster(), unique("leaf"), unique("base")
+		install(cluster, leaf)
+		stale := installed(cluster, leaf)
+		Expect(say(cluster, leaf, metav1.Condition{
+			Type: dependency.ConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
+		})).To(Succeed())
+		before := installed(cluster, leaf)
+
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf}}
+		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
+		store := declarations.NewStore()
+		store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{*registered}))
+		reconciler := &degraded.Reconciler{
+			Clock: clock.RealClock{}, Fleet: fleet.Reader{Reader: behind{hubClient, stale}}, Writer: condition.Writer{Status: hubClient, Live: hubClient},
+			Declarations: store, Contention: contention.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
+			Recorder: events.NewFakeRecorder(1), Offline: dependency.OfflineHold,
+		}
+		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result).NotTo(Equal(reconcile.Result{}), "it is a conflict, to be tried again soon")
+		Expect(installed(cluster, leaf)).To(Equal(before))
+	})
+})
+
+// behind is a cache that has missed what happened to one object.
+type behind struct {
+	client.Reader
+	stale *addonv1alpha1.ManagedClusterAddOn
+}
+
+func (b behind) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok && key == client.ObjectKeyFromObject(b.stale) {
+		*addOn = *b.stale
+		return nil
+	}
+	return b.Reader.Get(ctx, key, object, options...)
+}

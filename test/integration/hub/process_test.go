@@ -1,0 +1,182 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+// process is one addon-manager.
+type process struct {
+	registry *prometheus.Registry
+	elected  <-chan struct{}
+	ended    chan struct{} // closed when it has ended
+	failure  error         // what it ended with
+	cancel   context.CancelFunc
+	cut      atomic.Bool
+}
+
+// start starts an addon-manager, which stops with the spec at the latest.
+func start(configure ...func(*hub.Options)) *process {
+	GinkgoHelper()
+	options := hub.Options{
+		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
+		LeaderElectionNamespace: "kube-system",
+	}
+	for _, change := range configure {
+		change(&options)
+	}
+	p := &process{registry: prometheus.NewRegistry(), ended: make(chan struct{})}
+	options.Registry = p.registry
+	config := rest.CopyConfig(hubConfig)
+	config.Wrap(p.line)
+	var running context.Context
+	running, p.cancel = context.WithCancel(ctx)
+	manager, err := hub.NewManager(config, options)
+	Expect(err).NotTo(HaveOccurred())
+	p.elected = manager.Elected()
+	go func() {
+		defer close(p.ended)
+		p.failure = manager.Start(running)
+	}()
+	DeferCleanup(p.stop)
+	Expect(manager.GetCache().WaitForCacheSync(running)).To(BeTrue())
+	return p
+}
+
+// stop ends it as a SIGTERM does.
+func (p *process) stop() {
+	p.cancel()
+	Eventually(p.ended).Should(BeClosed())
+}
+
+var errCut = errors.New("the line to the hub is cut")
+
+// line is the connection to the hub. Cut, it is as if the process were dead:
+// it renews no lease and gives none back.
+func (p *process) line(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if p.cut.Load() {
+			return nil, errCut
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// series are the values of a metric that have all of the labels.
+func (p *process) series(name string, labels ...string) func() ([]float64, error) {
+	return func() ([]float64, error) {
+		families, err := p.registry.Gather()
+		var values []float64
+		for _, family := range families {
+			if family.GetName() == name {
+				values = append(values, valuesOf(family, labels)...)
+			}
+		}
+		return values, err
+	}
+}
+
+// unsatisfied are the series of an add-on's unsatisfied dependencies.
+func (p *process) unsatisfied(addOn string, labels ...string) func() ([]float64, error) {
+	return p.series(metrics.NameUnsatisfied, append([]string{"addon", addOn}, labels...)...)
+}
+
+// problem are the series of one kind of problem of a declaration.
+func (p *process) problem(addOn string, reason dependency.ProblemReason) func() ([]float64, error) {
+	return p.series(metrics.NameInvalid, "addon", addOn, "problem", string(reason))
+}
+
+// evaluations counts how often it has evaluated an add-on.
+func (p *process) evaluations() float64 {
+	values, err := p.series(metrics.NameEvaluation)()
+	Expect(err).NotTo(HaveOccurred())
+	return sum(values)
+}
+
+// rest waits until it evaluates nothing any more.
+func (p *process) rest() {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		before := p.evaluations()
+		g.Consistently(p.evaluations, "400ms").Should(Equal(before))
+	}).Should(Succeed())
+}
+
+// writes counts, at the API server, all writes of add-ons by anybody.
+func writes() float64 {
+	GinkgoHelper()
+	var total float64
+	for _, verb := range []string{"APPLY", "PATCH", "PUT", "POST", "DELETE"} {
+		total += requests(verb)
+	}
+	return total
+}
+
+// applies counts, at the API server, what only addon-manager does here and what
+// was taken. A conflict, which comes of evaluating again before one's own write
+// has come back by the watch, and what a stop cut off in flight do not count.
+func applies() float64 {
+	GinkgoHelper()
+	return requests("APPLY", "code", "200")
+}
+
+// requests counts, at the API server, those for add-ons of clusters.
+func requests(verb string, labels ...string) float64 {
+	GinkgoHelper()
+	clients, err := kubernetes.NewForConfig(hubConfig)
+	Expect(err).NotTo(HaveOccurred())
+	page, err := clients.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
+	Expect(err).NotTo(HaveOccurred())
+	family := families["apiserver_request_total"]
+	Expect(family).NotTo(BeNil())
+	return sum(valuesOf(family, append([]string{"resource", "managedclusteraddons", "verb", verb}, labels...)))
+}
+
+func valuesOf(family *dto.MetricFamily, labels []string) []float64 {
+	var values []float64
+	for _, metric := range family.GetMetric() {
+		has := map[string]string{}
+		for _, pair := range metric.GetLabel() {
+			has[pair.GetName()] = pair.GetValue()
+		}
+		matches := true
+		for i := 0; i < len(labels); i += 2 {
+			matches = matches && has[labels[i]] == labels[i+1]
+		}
+		if matches {
+			values = append(values, metric.GetGauge().GetValue()+metric.GetCounter().GetValue()+
+				float64(metric.GetHistogram().GetSampleCount()))
+		}
+	}
+	return values
+}
+
+func sum(values []float64) (total float64) {
+	for _, value := range values {
+		total += value
+	}
+	return total
+}

@@ -1,0 +1,130 @@
+package hub
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+var _ = Describe("A fleet on which nothing changes", Ordered, func() {
+	const size = 25
+	var manager *process
+	var clusters []string
+	var leaf, middle, base string
+
+	state := func() map[string]map[string]string {
+		GinkgoHelper()
+		byCluster := map[string]map[string]string{}
+		for _, cluster := range clusters {
+			byCluster[cluster] = now(versions(cluster))
+		}
+		return byCluster
+	}
+
+	BeforeAll(func() {
+		manager = start()
+		leaf, middle, base = unique("leaf"), unique("middle"), unique("base")
+		register(base)
+		register(middle, required(base))
+		register(leaf, required(middle), optional("nowhere"))
+		for i := range size {
+			cluster := newCluster()
+			clusters = append(clusters, cluster)
+			running(cluster, base, middle, leaf)
+			if i%5 == 0 {
+				report(cluster, base, metav1.ConditionFalse, leaseStale)
+			}
+		}
+		manager.rest()
+	})
+
+	It("is not written at all, counted at the API server", func() {
+		before, stored, evaluated := writes(), state(), manager.evaluations()
+		Consistently(writes, 4*time.Second, 200*time.Millisecond).Should(Equal(before))
+		Expect(state()).To(Equal(stored))
+		Expect(manager.evaluations()).To(Equal(evaluated))
+	})
+
+	It("wakes nobody when a stock writer repeats itself or changes what does not matter", func() {
+		before := manager.evaluations()
+		report(clusters[1], base, metav1.ConditionTrue, leaseFresh)
+		Expect(say(clusters[1], base, metav1.Condition{
+			Type: "Progressing", Status: metav1.ConditionFalse, Reason: "Completed", Message: "as tested",
+		})).To(Succeed())
+		Consistently(manager.evaluations).Should(Equal(before))
+	})
+
+	It("has one write for one change, on the cluster where it was", func() {
+		before, evaluated := applies(), manager.evaluations()
+		report(clusters[1], base, metav1.ConditionFalse, leaseStale)
+		Eventually(degradedOf(clusters[1], middle)).Should(requiredFails())
+		manager.rest()
+		Expect(applies() - before).To(BeEquivalentTo(1))
+		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 2), "the dependent, and again for its own write")
+	})
+
+	It("counts unsatisfied dependencies by clusters", func() {
+		Expect(now(manager.unsatisfied(middle, "dependency", base, "type", "Required", "verdict", "NotAvailable"))).
+			To(HaveExactElements(BeEquivalentTo(size/5 + 1)))
+		Expect(now(manager.unsatisfied(leaf, "dependency", "nowhere", "type", "Optional", "verdict", "NotInstalled"))).
+			To(HaveExactElements(BeEquivalentTo(size)))
+	})
+
+	It("is not written by an addon-manager that starts anew", func() {
+		manager.stop()
+		before, stored := writes(), state()
+		again := start()
+		Eventually(again.evaluations).Should(BeNumerically(">=", 3*size))
+		again.rest()
+		Expect(writes()).To(Equal(before))
+		Expect(state()).To(Equal(stored))
+	})
+})
+
+var _ = Describe("A dependency that goes up and down", func() {
+	It("moves lastTransitionTime with the status only, and tells of transitions only", func() {
+		manager := start()
+		cluster, leaf, base, other := newCluster(), unique("leaf"), unique("base"), unique("other")
+		register(leaf, required(base), optional(other))
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring(other)))
+		uid := installed(cluster, leaf).UID
+		transition := func() metav1.Time { return now(degradedOf(cluster, leaf)).LastTransitionTime }
+		first := transition()
+		nextSecond := func(after metav1.Time) { // the API keeps seconds
+			Eventually(time.Now).Should(BeTemporally(">=", after.Add(time.Second)))
+		}
+
+		By("another message, and another reason, with the same status")
+		nextSecond(first)
+		running(cluster, base)
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
+		Expect(transition()).To(Equal(first))
+		install(cluster, other)
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring("not reported yet")))
+		Expect(transition()).To(Equal(first))
+
+		By("another status")
+		report(cluster, other, metav1.ConditionTrue, leaseFresh)
+		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
+		Expect(transition().After(first.Time)).To(BeTrue())
+		second := transition()
+		nextSecond(second)
+		report(cluster, other, metav1.ConditionFalse, leaseStale)
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
+		Expect(transition().After(second.Time)).To(BeTrue())
+
+		manager.rest()
+		Eventually(told(uid)).Should(HaveExactElements(
+			HavePrefix(requiredReason+": Required addon '"+base+"' "),
+			HavePrefix(optionalReason+": Optional addon '"+other+"' "),
+			HavePrefix(satisfiedReason+": "),
+			HavePrefix(optionalReason+": Optional addon '"+other+"' "),
+		))
+		Expect(sum(now(manager.series(metrics.NameWrites, "addon", leaf, "result", "success")))).To(BeNumerically(">=", 5))
+	})
+})

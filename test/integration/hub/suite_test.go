@@ -1,0 +1,76 @@
+// Package hub tests addon-manager against a real API server: what it writes,
+// when it does not write, and what it tells, case by case.
+package hub
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// mutationDetector has every informer compare its objects with copies of them
+// and panic at the first difference. client-go reads it before main.
+const mutationDetector = "KUBE_CACHE_MUTATION_DETECTOR"
+
+var (
+	ctx        context.Context
+	hubCluster *testenv.Cluster
+	hubConfig  *rest.Config
+	hubClient  client.Client // reads and writes at the API server: no cache
+)
+
+// TestMain starts itself again with the mutation detector on: addon-manager
+// reads its cache without copies, and so may change nothing in it.
+func TestMain(m *testing.M) {
+	if os.Getenv(mutationDetector) == "" {
+		executable, err := os.Executable()
+		if err != nil {
+			panic(err)
+		}
+		panic(syscall.Exec(executable, os.Args, append(os.Environ(), mutationDetector+"=true")))
+	}
+	os.Exit(m.Run())
+}
+
+func TestHub(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(15 * time.Second)
+	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	SetDefaultConsistentlyDuration(700 * time.Millisecond)
+	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
+	RunSpecs(t, "addon-manager on a hub")
+}
+
+var _ = BeforeSuite(func() {
+	var cancel context.CancelFunc
+	ctx, cancel = context.WithCancel(context.Background())
+	DeferCleanup(cancel)
+	klog.SetLogger(GinkgoLogr)
+	ctrl.SetLogger(GinkgoLogr)
+
+	var err error
+	hubCluster, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(hubCluster.Stop)
+	hubConfig = hubCluster.Config
+
+	scheme := runtime.NewScheme()
+	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	Expect(fleet.AddToScheme(scheme)).To(Succeed())
+	hubClient, err = client.New(hubConfig, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+})

@@ -1,0 +1,111 @@
+package hub
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub"
+)
+
+// lose is what OCM's hub does when a cluster's lease stops: the cluster first,
+// then all its add-ons.
+func lose(cluster string, addOns ...string) {
+	GinkgoHelper()
+	reach(cluster, metav1.ConditionUnknown)
+	for _, addOn := range addOns {
+		report(cluster, addOn, metav1.ConditionUnknown, clusterLost)
+	}
+}
+
+var _ = Describe("A managed cluster that cannot be reached", func() {
+	var manager *process
+	var cluster, leaf, shaky, base string
+
+	prepare := func(offline dependency.OfflinePolicy) {
+		manager = start(func(o *hub.Options) { o.Offline = offline })
+		cluster = newCluster()
+		leaf, shaky, base = unique("leaf"), unique("shaky"), unique("base")
+		register(base)
+		register(leaf, required(base))
+		register(shaky, required("nowhere"))
+		accept(cluster, metav1.ConditionTrue)
+		running(cluster, base, leaf, shaky)
+		Eventually(degradedOf(cluster, shaky)).Should(requiredFails())
+		manager.rest()
+	}
+
+	It("has its verdicts held: nothing is written while all is Unknown", func() {
+		prepare(dependency.OfflineHold)
+		lose(cluster, base, leaf, shaky)
+		lost := now(versions(cluster))
+		before := applies()
+		manager.rest()
+		Consistently(versions(cluster)).Should(Equal(lost))
+		Expect(applies() - before).To(BeZero())
+		Expect(now(manager.unsatisfied(shaky))).To(HaveExactElements(1.0), "the last verdict is still told")
+
+		By("the cluster coming back before its add-ons report")
+		reach(cluster, metav1.ConditionTrue)
+		manager.rest()
+		Consistently(versions(cluster)).Should(Equal(lost))
+
+		By("its add-ons reporting as before")
+		for _, addOn := range []string{base, leaf, shaky} {
+			report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
+		}
+		manager.rest()
+		Expect(applies() - before).To(BeZero())
+	})
+
+	It("has written what differs when it is back", func() {
+		prepare(dependency.OfflineHold)
+		reach(cluster, metav1.ConditionUnknown)
+		Eventually(func(g Gomega) { // the manager has to know before anything else happens
+			running(cluster, "nowhere")
+			manager.rest()
+			g.Expect(now(degradedOf(cluster, shaky))).To(requiredFails())
+		}).Should(Succeed())
+		before := applies()
+
+		reach(cluster, metav1.ConditionTrue)
+		Eventually(degradedOf(cluster, shaky)).Should(satisfied())
+		manager.rest()
+		Expect(applies()-before).To(BeEquivalentTo(1), "only what differs")
+	})
+
+	It("is evaluated as usual when its ManagedCluster is removed", func() {
+		prepare(dependency.OfflineHold)
+		reach(cluster, metav1.ConditionUnknown)
+		manager.rest()
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		manager.rest()
+		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+
+		object := &clusterv1.ManagedCluster{}
+		Expect(hubClient.Get(ctx, types.NamespacedName{Name: cluster}, object)).To(Succeed())
+		Expect(hubClient.Delete(ctx, object)).To(Succeed())
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
+	})
+
+	It("has nothing held where there is no ManagedCluster to come back", func() {
+		prepare(dependency.OfflineHold)
+		report(cluster, base, metav1.ConditionUnknown, clusterLost)
+		manager.rest()
+		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+
+		object := &clusterv1.ManagedCluster{}
+		Expect(hubClient.Get(ctx, types.NamespacedName{Name: cluster}, object)).To(Succeed())
+		Expect(hubClient.Delete(ctx, object)).To(Succeed())
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))
+	})
+
+	It("is evaluated by the letter with --offline=strict", func() {
+		prepare(dependency.OfflineStrict)
+		lose(cluster, base)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))
+	})
+})

@@ -1,0 +1,154 @@
+// Package rights runs addon-manager as a process with the rights of deploy/ and no others.
+package rights
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const namespace = "interlock-system"
+
+func TestRights(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "rights of addon-manager")
+}
+
+var (
+	hub     *testenv.Cluster
+	admin   client.Client
+	manager string
+)
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	var err error
+	manager, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(hub.Stop)
+	scheme := runtime.NewScheme()
+	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
+	admin, err = client.New(hub.Config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{namespace, "cluster1"} {
+		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	}
+})
+
+// grant binds the roles of deploy/hub to the user.
+func grant(ctx context.Context, user string) {
+	GinkgoHelper()
+	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	for file, object := range map[string]client.Object{"clusterrole.yaml": clusterRole, "role.yaml": role} {
+		content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
+	}
+	role.Namespace = namespace
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
+	for _, object := range []client.Object{
+		clusterRole, role,
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+	} {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+}
+
+// start runs addon-manager as a process of the user's.
+func start(user *testenv.User) *gexec.Session {
+	GinkgoHelper()
+	session, err := gexec.Start(exec.Command(manager, "--kubeconfig", user.Kubeconfig, "--log-format=json",
+		"--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait() })
+	return session
+}
+
+var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() {
+	It("elects itself, writes Degraded, tells events, and stops cleanly, without ever being forbidden anything", func(ctx context.Context) {
+		user, err := hub.AddUser("addon-manager")
+		Expect(err).NotTo(HaveOccurred())
+		grant(ctx, "addon-manager")
+		session := start(user)
+
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+		registered.Spec.InstallStrategy.Type = "Manual"
+		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "missing"}}
+		Expect(admin.Create(ctx, registered)).To(Succeed())
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+
+		Eventually(func(g Gomega) {
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
+			g.Expect(meta.IsStatusConditionTrue(installed.Status.Conditions, "Degraded")).To(BeTrue())
+			var told eventsv1.EventList
+			g.Expect(admin.List(ctx, &told)).To(Succeed())
+			g.Expect(reasons(told)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+
+		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+	})
+
+	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
+		user, err := hub.AddUser("addon-manager")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(hub.StopAPIServer()).To(Succeed())
+
+		stopped := start(user)
+		Consistently(stopped).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
+		Eventually(stopped.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+
+		waiting := start(user)
+		Consistently(waiting).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
+		Expect(hub.StartAPIServer()).To(Succeed())
+		late := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: "gateway"}}
+		Eventually(func() error {
+			return errors.Join(
+				client.IgnoreAlreadyExists(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cluster2"}})),
+				client.IgnoreAlreadyExists(admin.Create(ctx, late)))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(late), late)).To(Succeed())
+			g.Expect(meta.IsStatusConditionTrue(late.Status.Conditions, "Degraded")).To(BeTrue())
+		}).WithTimeout(90 * time.Second).Should(Succeed())
+	})
+})
+
+func reasons(told eventsv1.EventList) []string {
+	var all []string
+	for _, event := range told.Items {
+		all = append(all, event.Reason)
+	}
+	return all
+}

@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// told takes the warnings that kubectl would print.
+type told struct {
+	mutex    sync.Mutex
+	warnings []string
+}
+
+func (t *told) HandleWarningHeader(_ int, _, text string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.warnings = append(t.warnings, text)
+}
+
+func (t *told) all() []string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return append([]string(nil), t.warnings...)
+}
+
+// listeningClient is a client whose warnings can be read.
+func listeningClient() (client.Client, *told) {
+	GinkgoHelper()
+	listener := &told{}
+	config := rest.CopyConfig(hub.Config)
+	config.WarningHandler = listener
+	listening, err := client.New(config, client.Options{Scheme: hubClient.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	return listening, listener
+}
+
+func annotated(version, name, annotation string) *unstructured.Unstructured {
+	object := clusterManagementAddOn(version, name, nil)
+	object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: annotation})
+	return object
+}
+
+var _ = Describe("Registering an add-on", func() {
+	for _, version := range []string{storage, other} {
+		Context("through "+version, func() {
+			DescribeTable("is denied", func(ctx context.Context, object func() *unstructured.Unstructured, want string) {
+				create(ctx, clusterManagementAddOn(storage, "base", required("gateway")))
+				Eventually(func() error { return hubClient.Create(ctx, object(), client.DryRunAll) }).
+					Should(MatchError(And(ContainSubstring("denied the request: "), ContainSubstring(want))))
+			},
+				Entry("for itself", func() *unstructured.Unstructured {
+					return clusterManagementAddOn(version, "gateway", required("gateway"))
+				}, "spec.dependencies: dependency cycle: gateway → gateway"),
+				Entry("for a cycle", func() *unstructured.Unstructured {
+					return clusterManagementAddOn(version, "gateway", required("base"))
+				}, "dependency cycle: base → gateway → base; make one of these dependencies Optional"),
+				Entry("for a cycle by the annotation", func() *unstructured.Unstructured {
+					return annotated(version, "gateway", "[{name: base}]")
+				}, "base → gateway → base"),
+				Entry("for a name that stands twice", func() *unstructured.Unstructured {
+					return clusterManagementAddOn(version, "gateway", required("other", "other"))
+				}, `spec.dependencies[1].name: "other" is declared more than once`),
+				Entry("for an annotation that is no list", func() *unstructured.Unstructured {
+					return annotated(version, "gateway", "base")
+				}, "metadata.annotations["),
+			)
+
+			It("warns of names that are not registered and of two declarations", func(ctx context.Context) {
+				listening, listener := listeningClient()
+				object := annotated(version, "unsure", "[]")
+				Expect(unstructured.SetNestedSlice(object.Object, required("missing"), "spec", "dependencies")).To(Succeed())
+				Expect(listening.Create(ctx, object, client.DryRunAll)).To(Succeed())
+				Expect(listener.all()).To(ConsistOf(
+					ContainSubstring(`spec.dependencies: "missing" has no ClusterManagementAddOn on this hub`),
+					ContainSubstring("is ignored because spec.dependencies is set")))
+			})
+		})
+	}
+
+	It("leaves what is bad already editable, but for its declaration", func(ctx context.Context) {
+		for _, version := range []string{storage, other} {
+			patch(ctx, version, badBefore, `{"metadata":{"labels":{"a":"b"}}}`)
+			patch(ctx, version, badBefore, `{"spec":{"addOnMeta":{"description":"`+version+`"}}}`)
+			patchStatus(ctx, version, badBefore, `{"status":{}}`)
+			body := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"dependencies":[{"name":"`+badBefore+`","message":"other"}]}}`))
+			Expect(hubClient.Patch(ctx, reference(version, badBefore), body)).To(MatchError(ContainSubstring("bad-before → bad-before")))
+		}
+		patch(ctx, other, badBefore, `{"spec":{"dependencies":[]}}`)
+	})
+})

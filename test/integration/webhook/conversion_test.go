@@ -1,0 +1,85 @@
+package webhook
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var declared = []any{
+	map[string]any{"name": "proxy", "type": "Required", "message": "No credentials: <&> ü"},
+	map[string]any{"name": "metrics", "type": "Optional"},
+}
+
+var _ = Describe("Beside writers of v1beta1", func() {
+	It("keeps spec.dependencies of what is created through v1beta1", func(ctx context.Context) {
+		create(ctx, clusterManagementAddOn(other, "created", declared))
+		Expect(dependenciesOf(read(ctx, storage, "created"))).To(Equal(declared))
+		Expect(dependenciesOf(read(ctx, other, "created"))).To(Equal(declared))
+	})
+
+	It("shows them in lists of v1beta1", func(ctx context.Context) {
+		create(ctx, clusterManagementAddOn(storage, "listed", declared))
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(other)
+		list.SetKind("ClusterManagementAddOnList")
+		Expect(hubClient.List(ctx, list)).To(Succeed())
+		for i := range list.Items {
+			Expect(list.Items[i].GetAPIVersion()).To(Equal(other))
+			if list.Items[i].GetName() == "listed" {
+				Expect(dependenciesOf(&list.Items[i])).To(Equal(declared))
+				return
+			}
+		}
+		Fail("the list lacks the object")
+	})
+
+	DescribeTable("loses none of them to a write of v1beta1", func(ctx context.Context, write func(context.Context, string)) {
+		create(ctx, clusterManagementAddOn(storage, "written", declared))
+		write(ctx, "written")
+		Expect(dependenciesOf(read(ctx, storage, "written"))).To(Equal(declared))
+		Expect(dependenciesOf(read(ctx, other, "written"))).To(Equal(declared))
+	},
+		Entry("labels", func(ctx context.Context, name string) {
+			patch(ctx, other, name, `{"metadata":{"labels":{"a":"b"}}}`)
+			Expect(read(ctx, storage, name).GetLabels()).To(HaveKeyWithValue("a", "b"))
+		}),
+		Entry("spec", func(ctx context.Context, name string) {
+			patch(ctx, other, name, `{"spec":{"defaultConfigs":[{"group":"g","resource":"r","name":"n"}]}}`)
+			configs, _, err := unstructured.NestedSlice(read(ctx, storage, name).Object, "spec", "supportedConfigs")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(configs).To(ConsistOf(HaveKeyWithValue("defaultConfig", HaveKeyWithValue("name", "n"))))
+		}),
+		Entry("an empty patch of status", func(ctx context.Context, name string) {
+			patchStatus(ctx, other, name, `{"status":{}}`)
+		}),
+		Entry("status", func(ctx context.Context, name string) {
+			patchStatus(ctx, other, name, `{"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}}`)
+			Expect(read(ctx, storage, name).Object["status"]).To(HaveKey("defaultconfigReferences"))
+		}),
+		Entry("an update of the whole object as it was read", func(ctx context.Context, name string) {
+			object := read(ctx, other, name)
+			object.SetAnnotations(map[string]string{"a": "b"})
+			Expect(hubClient.Update(ctx, object)).To(Succeed())
+		}),
+		Entry("server-side apply of other fields", func(ctx context.Context, name string) {
+			object := clusterManagementAddOn(other, name, nil)
+			Expect(unstructured.SetNestedField(object.Object, "applied", "spec", "addOnMeta", "description")).To(Succeed())
+			Expect(hubClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership)).To(Succeed())
+			object = clusterManagementAddOn(other, name, nil)
+			Expect(hubClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership)).To(Succeed())
+			Expect(read(ctx, storage, name).Object["spec"]).To(HaveKeyWithValue("addOnMeta", Not(HaveKey("description"))))
+		}),
+	)
+
+	It("changes them through v1beta1", func(ctx context.Context) {
+		create(ctx, clusterManagementAddOn(storage, "changed", declared))
+		patch(ctx, other, "changed", `{"spec":{"dependencies":[{"name":"metrics"}]}}`)
+		Expect(dependenciesOf(read(ctx, storage, "changed"))).To(Equal(required("metrics")))
+		patch(ctx, other, "changed", `{"spec":{"dependencies":null}}`)
+		Expect(read(ctx, storage, "changed").Object["spec"]).NotTo(HaveKey("dependencies"))
+	})
+})

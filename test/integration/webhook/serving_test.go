@@ -1,0 +1,147 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/webhook/conversion"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const (
+	namespace  = "interlock-system"
+	serverName = "interlock-webhook." + namespace + ".svc"
+)
+
+// grant gives a new user the rights of deploy/hub.
+func grant(ctx context.Context, name string) *testenv.User {
+	GinkgoHelper()
+	user, err := hub.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	deployed("webhook-clusterrole.yaml", clusterRole)
+	deployed("webhook-role.yaml", role)
+	role.Namespace = namespace
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
+	for _, object := range []client.Object{
+		clusterRole, role,
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+	} {
+		Expect(hubClient.Create(ctx, object)).To(Succeed())
+	}
+	return user
+}
+
+func freeAddress() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// convert sends one review to a replica as the API server would, trusting
+// nothing but the authority that was injected.
+func convert(address string, authority []byte) error {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(authority) {
+		return fmt.Errorf("no certificate authority in %q", authority)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: serverName}, DisableKeepAlives: true}
+	requests := &http.Client{Transport: transport, Timeout: 5 * time.Second}
+	review := fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":%q,
+		"objects":[{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"}}]}}`, other, storage)
+	response, err := requests.Post("https://"+address+conversion.Path, "application/json", strings.NewReader(review))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || !bytes.Contains(body, []byte(other)) {
+		return fmt.Errorf("code %d, %w: %s", response.StatusCode, err, body)
+	}
+	return nil
+}
+
+func injected(ctx context.Context) ([]byte, error) {
+	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
+	err := hubClient.Get(ctx, client.ObjectKey{Name: "interlock-webhook"}, &configuration)
+	if err != nil {
+		return nil, err
+	}
+	return configuration.Webhooks[0].ClientConfig.CABundle, nil
+}
+
+var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
+	It("serves in two replicas by certificates of its own, which follow a new CA", func(ctx context.Context) {
+		manager, err := gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(gexec.CleanupBuildArtifacts)
+		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+		secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		deployed("webhook-secret.yaml", secret)
+		deployed("webhook-configuration.yaml", configuration)
+		secret.Namespace = namespace
+		Expect(hubClient.Create(ctx, secret)).To(Succeed())
+		Expect(hubClient.Create(ctx, configuration)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
+
+		user := grant(ctx, "webhook")
+		replicas := map[string]*gexec.Session{}
+		for range 2 {
+			address := freeAddress()
+			session, err := gexec.Start(exec.Command(manager, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
+				"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
+			Expect(err).NotTo(HaveOccurred())
+			DeferCleanup(func() { session.Kill().Wait() })
+			replicas[address] = session
+		}
+		serve := func(g Gomega) []byte {
+			authority, err := injected(ctx)
+			g.Expect(err).NotTo(HaveOccurred())
+			for address := range replicas {
+				g.Expect(convert(address, authority)).To(Succeed())
+			}
+			return authority
+		}
+		var first []byte
+		Eventually(func(g Gomega) { first = serve(g) }).WithTimeout(60 * time.Second).Should(Succeed())
+
+		By("losing the CA")
+		Expect(hubClient.Patch(ctx, secret, client.RawPatch("application/merge-patch+json", []byte(`{"data":null}`)))).To(Succeed())
+		lost := time.Now()
+		Eventually(func(g Gomega) { g.Expect(serve(g)).NotTo(Equal(first)) }).WithTimeout(60 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
+		AddReportEntry("served by the new CA after", time.Since(lost).String())
+
+		for _, session := range replicas {
+			Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+			Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+		}
+	})
+})

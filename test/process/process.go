@@ -1,0 +1,74 @@
+// Package process runs Interlock's binaries as processes of their own, for
+// tests that want what a user would run.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// patience is how long a process may take to stop after SIGTERM.
+const patience = 20 * time.Second
+
+// Process is a running binary whose output goes to a file.
+type Process struct {
+	name    string
+	log     string
+	command *exec.Cmd
+	done    chan struct{}
+	err     error
+}
+
+// Start runs the binary at path with its output in the file log. On Linux it
+// is killed should the process that started it die.
+func Start(path, log string, args ...string) (*Process, error) {
+	out, err := os.Create(log)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	command := exec.Command(path, args...)
+	command.Stdout, command.Stderr = out, out
+	command.SysProcAttr = boundToParent()
+	if err := command.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", path, err), out.Close())
+	}
+	p := &Process{name: path, log: log, command: command, done: make(chan struct{})}
+	go func() {
+		p.err = command.Wait()
+		_ = out.Close() // the process has ended; nothing more can be written
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// Done is closed when the process has ended, by itself or not.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Stop asks the process to end and waits until it has. It fails when the
+// process had ended before, had to be killed, or did not exit with 0.
+func (p *Process) Stop(ctx context.Context) error {
+	select {
+	case <-p.done:
+		return errors.Join(fmt.Errorf("%s ended by itself; its output is in %s", p.name, p.log), p.err)
+	default:
+	}
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop %s: %w", p.name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("%s does not stop; killed; its output is in %s", p.name, p.log), p.command.Process.Kill())
+	}
+	if p.err != nil {
+		return fmt.Errorf("%s did not stop cleanly: %w; its output is in %s", p.name, p.err, p.log)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+// Package testenv starts and stops real API servers for tests and the demo: a
+// hub with OCM's CRDs, and managed clusters, which have none. All of them
+// listen on the loopback interface only.
+//
+// What it starts are an API server and an etcd each, and no controllers:
+// nothing collects garbage, issues service account tokens or empties a
+// namespace that is being deleted.
+package testenv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Options say how to start a cluster. The zero value will do.
+type Options struct {
+	// Name of the cluster, used in messages and in its kubeconfigs' names.
+	Name string
+	// Dir keeps the cluster's data, certificates and kubeconfigs, and stays
+	// after Stop. Default: a temporary folder that Stop removes.
+	Dir string
+	// Log takes what the API server prints. Default: apiserver.log in Dir.
+	Log io.Writer
+	// Flags are further flags of the API server; they replace its defaults.
+	Flags map[string][]string
+}
+
+// StartHub starts a cluster with OCM's CRDs, the ClusterManagementAddOn with
+// Interlock's fields. A start is not interrupted half-way; if ctx ends
+// meanwhile, the cluster is stopped again.
+func StartHub(ctx context.Context, options Options) (*Cluster, error) {
+	crds, err := hubCRDs()
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, options, crds)
+}
+
+// StartManaged starts a cluster without any CRDs.
+func StartManaged(ctx context.Context, options Options) (*Cluster, error) {
+	return start(ctx, options, nil)
+}
+
+// Fleet is a hub and its managed clusters.
+type Fleet struct {
+	Hub     *Cluster
+	Managed []*Cluster
+}
+
+// StartFleet starts a hub and managed clusters side by side. If one of them
+// fails, none is left running.
+func StartFleet(ctx context.Context, hub Options, managed ...Options) (*Fleet, error) {
+	fleet := &Fleet{Managed: make([]*Cluster, len(managed))}
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		fleet.Hub, err = StartHub(ctx, hub)
+		return err
+	})
+	for i, options := range managed {
+		group.Go(func() (err error) {
+			fleet.Managed[i], err = StartManaged(ctx, options)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, errors.Join(err, fleet.Stop())
+	}
+	return fleet, nil
+}
+
+// Stop stops all clusters side by side.
+func (f *Fleet) Stop() error {
+	clusters := append([]*Cluster{f.Hub}, f.Managed...)
+	failures := make([]error, len(clusters))
+	var group errgroup.Group
+	for i, cluster := range clusters {
+		if cluster == nil {
+			continue
+		}
+		group.Go(func() error {
+			failures[i] = cluster.Stop()
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return nothing: every failure counts, not the first alone
+	return errors.Join(failures...)
+}
+
+func start(ctx context.Context, options Options, crds []*apiextensionsv1.CustomResourceDefinition) (*Cluster, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if options.Name == "" {
+		options.Name = "cluster"
+	}
+	assets, err := Assets()
+	if err != nil {
+		return nil, err
+	}
+	cluster := &Cluster{name: options.Name, dir: options.Dir}
+	if cluster.dir == "" {
+		if cluster.dir, err = os.MkdirTemp("", "interlock-"+options.Name+"-"); err != nil {
+			return nil, err
+		}
+		cluster.temporary = true
+	}
+	err = cluster.start(assets, options, crds)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		err = fmt.Errorf("start %s: %w%s", options.Name, err, cluster.lastWords())
+		return nil, errors.Join(err, cluster.Stop())
+	}
+	return cluster, nil
+}
