@@ -21,6 +21,7 @@ const (
 	flagNamespace = "leader-elect-namespace"
 	flagMetrics   = "metrics-bind-address"
 	flagHealth    = "health-probe-bind-address"
+	flagProfile   = "pprof-bind-address"
 	flagGuard     = "guard"
 )
 
@@ -71,6 +72,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
+	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.guard, flagGuard, string(guard.ModeOff),
@@ -96,6 +98,7 @@ func (o *options) validate() error {
 	return cmp.Or(
 		cmdline.ListenAddress(flagMetrics, o.hub.MetricsAddress),
 		cmdline.ListenAddress(flagHealth, o.hub.HealthAddress),
+		cmdline.ListenAddress(flagProfile, o.hub.ProfileAddress),
 		o.log.Validate())
 }
 

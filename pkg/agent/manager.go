@@ -31,6 +31,8 @@ type Clusters struct {
 	Managed *rest.Config
 	// Hosting is where hosted add-ons do; nil if that is the managed cluster.
 	Hosting *rest.Config
+	// Leases, where set, takes the place of both: a simulation keeps leases in memory.
+	Leases coordinationv1client.LeasesGetter
 }
 
 // Options configure addon-agent.
@@ -89,6 +91,9 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 }
 
 func newWatcher(clusters Clusters, waker *available.Waker) (*leases.Watcher, error) {
+	if clusters.Leases != nil {
+		return leases.New(clusters.Leases, clusters.Leases, waker.Wake), nil
+	}
 	managed, err := coordinationv1client.NewForConfig(unthrottled(clusters.Managed))
 	if err != nil {
 		return nil, fmt.Errorf("create client of the managed cluster: %w", err)

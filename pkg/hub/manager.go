@@ -41,6 +41,8 @@ type Options struct {
 	LeaderElectionNamespace string
 	MetricsAddress          string
 	HealthAddress           string
+	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
+	ProfileAddress string
 	// Offline says what becomes of verdicts on clusters that are lost.
 	Offline dependency.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
@@ -70,6 +72,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		Cache:                         fleet.CacheOptions(),
 		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
+		PprofBindAddress:              options.ProfileAddress,
 		LeaderElection:                options.LeaderElection,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,

@@ -1,60 +1,117 @@
-// Command benchmark measures addon-manager and addon-agent against the API
-// server they write to, in one run and as ratios: a machine's speed cancels
-// out. It exits 1 when a bound is missed.
+// Command benchmark plays a fleet of managed clusters against Interlock and
+// measures it against the API server that it writes to, in one run and as
+// ratios: a machine's speed cancels out. It exits 1 when a bound is missed.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
-	"time"
+
+	"github.com/spf13/cobra"
+
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
 type options struct {
-	bin      string
-	flips    int
-	addOns   int
-	duration time.Duration
+	bin         string
+	clusters    int
+	addOns      int
+	agents      bool
+	scenarios   []string
+	repetitions int
+	seed        uint64
+	out         string
+	name        string
+	profiles    bool
 }
 
 func main() {
-	o := options{}
-	flag.StringVar(&o.bin, "bin", "bin", "folder with addon-manager and addon-agent")
-	flag.IntVar(&o.flips, "flips", 100, "how often the dependency flips in the latency scenario")
-	flag.IntVar(&o.addOns, "addons", 1000, "ManagedClusterAddOns in the steady-state scenario")
-	flag.DurationVar(&o.duration, "duration", 2*time.Minute, "how long the steady state is watched")
-	flag.Parse()
-
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, o)
+	code := cmdline.Run(ctx, newCommand(), os.Stderr)
 	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchmark:", err)
-		os.Exit(1)
-	}
+	os.Exit(code)
 }
 
-func run(ctx context.Context, o options) error {
-	for _, scenario := range []func(context.Context, options) error{latency, steadyState} {
-		if err := scenario(ctx, o); err != nil {
-			return err
+func newCommand() *cobra.Command {
+	o := &options{}
+	command := &cobra.Command{
+		Use:   "benchmark",
+		Short: "Play a fleet against Interlock and measure it",
+		Long: `The benchmark starts a real API server as a hub, with the objects of many managed
+clusters and add-ons, the real addon-manager, and the code of the real
+addon-agent once for each cluster, in this process. It makes the fleet change,
+and compares what Interlock needs with what a trivial client needs for the same
+number of writes on the same API server, in turns.
+
+` + listScenarios() + `
+The figures go to a folder as JSON, Markdown and SVG. The exit code is 1 when a
+bound is missed.`,
+		Example: `  # Everything, on a fleet of this size
+  go run ./test/benchmark --clusters 1000 --addons 10
+
+  # Two scenarios, quickly
+  go run ./test/benchmark --clusters 50 --scenarios 1,7 --repetitions 1
+
+  # The document, from the figures of earlier runs
+  go run ./test/benchmark document --to docs/performance.md`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return run(command.Context(), *o)
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.bin, "bin", "bin", "Folder with addon-manager and addon-agent.")
+	flags.IntVar(&o.clusters, "clusters", 1000, "Managed clusters of the fleet.")
+	flags.IntVar(&o.addOns, "addons", simulator.MinAddOns, "Add-ons on each of them.")
+	flags.BoolVar(&o.agents, "agents", true, "Play the scenarios that need an agent on every cluster too.")
+	flags.StringSliceVar(&o.scenarios, "scenarios", nil, "Numbers of the scenarios to play. Default: all.")
+	flags.IntVar(&o.repetitions, "repetitions", 3, "How often each measurement is repeated.")
+	flags.Uint64Var(&o.seed, "seed", 1, "Seed of everything that is drawn by lot.")
+	flags.StringVar(&o.out, "out", filepath.Join("bin", "benchmark"), "Folder for the figures.")
+	flags.StringVar(&o.name, "name", "standard", "Name of the run, and of its files in the folder.")
+	flags.BoolVar(&o.profiles, "profiles", false, "Write processor and heap profiles of addon-manager to the folder as well.")
+	command.AddCommand(newDocumentCommand(), newCacheCommand(), newListCommand())
+	return command
+}
+
+func (o *options) validate() error {
+	switch {
+	case o.clusters < 10:
+		return fmt.Errorf("--clusters=%d: must be at least 10", o.clusters)
+	case o.addOns < simulator.MinAddOns:
+		return fmt.Errorf("--addons=%d: must be at least %d, as so many have edges", o.addOns, simulator.MinAddOns)
+	case o.repetitions < 1:
+		return fmt.Errorf("--repetitions=%d: must be at least 1", o.repetitions)
+	case o.name == "" || strings.ContainsAny(o.name, `/\`):
+		return fmt.Errorf("--name=%q: must be a file's name", o.name)
+	}
+	for _, id := range o.scenarios {
+		if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.id == id }) {
+			return fmt.Errorf("--scenarios: there is no %q; --help lists them", id)
+		}
+	}
+	for _, name := range []string{"addon-manager", "addon-agent"} {
+		if _, err := os.Stat(filepath.Join(o.bin, name)); err != nil {
+			return fmt.Errorf("no %s to run: %w (run `make build`, or name another folder with --bin)", name, err)
 		}
 	}
 	return nil
 }
 
-// check reports a bound as missed, or prints that it holds.
-func check(what string, figure, bound float64, unit string) error {
-	verdict := "holds"
-	var err error
-	if figure > bound {
-		verdict = "MISSED"
-		err = errors.New(what + ": bound missed")
+func (o *options) selected(s scenario) bool {
+	if s.stage == withAgents && !o.agents {
+		return false
 	}
-	fmt.Printf("  %-52s %8.2f%s   bound %.2f%s   %s\n", what, figure, unit, bound, unit, verdict)
-	return err
+	return len(o.scenarios) == 0 || slices.Contains(o.scenarios, s.id)
 }

@@ -46,6 +46,18 @@ func Start(path, log string, args ...string) (*Process, error) {
 	return p, nil
 }
 
+// PID is the process's number.
+func (p *Process) PID() int { return p.command.Process.Pid }
+
+// Kill ends the process at once, as a crash does.
+func (p *Process) Kill() error {
+	if err := p.command.Process.Kill(); err != nil {
+		return fmt.Errorf("kill %s: %w", p.name, err)
+	}
+	<-p.done
+	return nil
+}
+
 // Done is closed when the process has ended, by itself or not.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

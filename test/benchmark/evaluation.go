@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/test/benchmark/result"
+)
+
+const (
+	evaluationMethod = `Evaluates an add-on with 5 dependencies, and decides on its condition, again and again on one core; ` +
+		`with all of them satisfied, and with none.`
+	evaluatedEdges = 5
+	minEdgesPerSec = 1e6
+)
+
+func evaluation(_ context.Context, s *session, found *result.Scenario) error {
+	now := metav1.Now()
+	addOn := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "evaluated"}}
+	addOns := []addonv1alpha1.ClusterManagementAddOn{}
+	for i := range evaluatedEdges {
+		name := fmt.Sprintf("dependency-%d", i)
+		addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, addonv1alpha1.AddonDependency{
+			Name: name, Type: addonv1alpha1.DependencyTypeRequired, Message: "It does not work without.",
+		})
+		addOns = append(addOns, addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	catalog := dependency.NewCatalog(append(addOns, addOn))
+	cluster := dependency.Cluster{Available: metav1.ConditionTrue, Now: now.Time, Offline: dependency.OfflineHold}
+
+	for range s.repetitions {
+		for _, state := range []struct {
+			name   string
+			status metav1.ConditionStatus
+		}{{"satisfied", metav1.ConditionTrue}, {"failing", metav1.ConditionFalse}} {
+			observation := dependency.Observation{Installed: true, Available: &metav1.Condition{
+				Type: "Available", Status: state.status, Reason: "Measured", LastTransitionTime: now,
+			}}
+			observe := func(string) dependency.Observation { return observation }
+			measured := testing.Benchmark(func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					dependency.Degraded(nil, catalog.Evaluate(addOn.Name, cluster, observe), now)
+				}
+			})
+			edges := evaluatedEdges * float64(measured.N) / measured.T.Seconds()
+			found.Bound("edges per second and core, all "+state.name, "", edges, result.MedianAtLeast, minEdgesPerSec)
+			if state.status == metav1.ConditionTrue {
+				found.Bound("allocations per evaluation, all satisfied", "", float64(measured.AllocsPerOp()), result.NeverAbove, 0)
+			}
+		}
+	}
+	return nil
+}

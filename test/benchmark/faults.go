@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	faultsMethod = `A storm by lot in which dependencies fail and recover on all clusters is played twice: addon-manager reaches the API server through a proxy ` +
+		`that passes everything, and through one that answers 10 % of its requests with 429, a conflict, or a 504 before or after the request was carried out. ` +
+		`Both times every Degraded must end up as the proposal's rule has it. The proxy counts addon-manager's requests; watches are not among them.`
+	faultShare    = 0.1
+	requestsBound = 1.5
+	stormWithin   = 2 * time.Second
+)
+
+func faulty(ctx context.Context, s *session, found *result.Scenario) error {
+	if err := s.stopManager(ctx); err != nil {
+		return err
+	}
+	for i := range s.repetitions {
+		seed := s.seed + uint64(i)
+		clean, err := s.stormThrough(ctx, seed, 0)
+		if err != nil {
+			return err
+		}
+		disturbed, err := s.stormThrough(ctx, seed, faultShare)
+		if err != nil {
+			return err
+		}
+		found.Bound("requests with faults over requests without", "×", float64(disturbed.requests)/float64(clean.requests), result.MedianAtMost, requestsBound)
+		found.Bound("add-ons that did not end up as they must", "", float64(clean.wrong+disturbed.wrong), result.NeverAbove, 0)
+		found.Measure("requests without faults", "", float64(clean.requests))
+		found.Measure("requests with faults", "", float64(disturbed.requests))
+		found.Measure("answers that went wrong", "", float64(disturbed.faults))
+		found.Measure("time until all is right without faults", "s", clean.took.Seconds())
+		found.Measure("time until all is right with faults", "s", disturbed.took.Seconds())
+	}
+	return s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"})
+}
+
+// weathered is what came of a storm.
+type weathered struct {
+	requests, faults, wrong int
+	took                    time.Duration
+}
+
+// stormThrough plays the storm with addon-manager behind a proxy. It fails if
+// the fleet has not come to rest as it must in time.
+func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) (storm weathered, err error) {
+	faults := simulator.NewFaults(seed, share)
+	proxy, err := s.fleet.Hub.StartProxy(faults)
+	if err != nil {
+		return storm, err
+	}
+	defer func() { err = errors.Join(err, proxy.Stop()) }()
+	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "behind-proxy", Kubeconfig: proxy.Kubeconfig}); err != nil {
+		return storm, err
+	}
+	defer func() { err = errors.Join(err, s.stopManager(ctx)) }()
+
+	requests, good := faults.Requests(), faults.Count(simulator.NoFault)
+	started := time.Now()
+	down, err := s.playStorm(ctx, seed)
+	if err != nil {
+		return storm, err
+	}
+	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return down[key] == simulator.Fails })
+	ended, err := s.observer.Await(ctx, expected, s.patience(len(expected)))
+	if err != nil {
+		return storm, err
+	}
+	storm.took = ended.Sub(started)
+	// Nothing may change any more once all is right.
+	if err := pause(ctx, lull); err != nil {
+		return storm, err
+	}
+	storm.requests = faults.Requests() - requests
+	storm.faults = storm.requests - (faults.Count(simulator.NoFault) - good)
+	storm.wrong = s.observer.Wrong(expected)
+	return storm, s.calm(ctx, down)
+}
+
+// playStorm lets dependencies fail and recover, three times for each cluster,
+// and returns what became of them last.
+func (s *session) playStorm(ctx context.Context, seed uint64) (map[types.NamespacedName]simulator.EventKind, error) {
+	var dependencies []types.NamespacedName
+	for _, name := range []string{simulator.Root, "cluster-proxy", "governance-policy-framework"} {
+		dependencies = append(dependencies, simulator.On(s.fleet.Clusters, name)...)
+	}
+	kinds := []simulator.EventKind{simulator.Fails, simulator.Recovers}
+	schedule := simulator.NewSchedule(seed, dependencies, kinds, len(dependencies), stormWithin)
+	return schedule.Last(kinds...), schedule.Play(ctx, s.happen)
+}
+
+// calm has everything that is down recover.
+func (s *session) calm(ctx context.Context, last map[types.NamespacedName]simulator.EventKind) error {
+	var down []types.NamespacedName
+	for key, kind := range last {
+		if kind == simulator.Fails {
+			down = append(down, key)
+		}
+	}
+	if _, err := s.trivial.Report(ctx, down, "True"); err != nil {
+		return err
+	}
+	return s.settle(ctx, nil, simulator.Root)
+}

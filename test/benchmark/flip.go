@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	flipMethod = `One dependency fails, and recovers, on one cluster: in turns on a hub of its own with 10 clusters and on the fleet, both with their ` +
+		`addon-manager. Measured from the patch until both dependents' Degraded have been delivered on a watch; compared is the largest fleet with ` +
+		`the smallest. What addon-manager asks the fleet's API server for meanwhile is counted there.`
+	flipsEach = 300
+	flatBound = 1.2
+	tenth     = 10
+	thousand  = 1000
+)
+
+// flipped is a fleet of one size that flips are measured on.
+type flipped struct {
+	*session
+
+	took []float64
+}
+
+func flip(ctx context.Context, s *session, found *result.Scenario) (err error) {
+	var fleets []*flipped
+	for _, size := range []int{tenth, thousand} {
+		if size >= s.clusters {
+			continue
+		}
+		other, err := s.another(ctx, size)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, other.close(nil)) }()
+		fleets = append(fleets, &flipped{session: other})
+	}
+	fleets = append(fleets, &flipped{session: s})
+	for range s.repetitions {
+		if err := flipInTurns(ctx, fleets, found); err != nil {
+			return err
+		}
+	}
+	found.Charts = append(found.Charts, flipChart(fleets))
+	return nil
+}
+
+// flipInTurns is one repetition. A fleet that is the only one, and so no larger
+// than the smallest, has nothing to be compared with.
+func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario) error {
+	smallest, largest := fleets[0], fleets[len(fleets)-1]
+	if smallest == largest {
+		return fmt.Errorf("a fleet of %d clusters is not larger than the smallest one", len(largest.fleet.Clusters))
+	}
+	before, err := largest.fleet.Hub.Requests.Count()
+	if err != nil {
+		return err
+	}
+	first := len(largest.took)
+	for i := range flipsEach {
+		for _, fleet := range fleets {
+			if err := fleet.flipOnce(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	after, err := largest.fleet.Hub.Requests.Count()
+	if err != nil {
+		return err
+	}
+	for _, q := range []struct {
+		name  string
+		share float64
+	}{{"p50", 0.5}, {"p99", 0.99}} {
+		small, large := result.Quantile(smallest.took[first:], q.share), result.Quantile(largest.took[first:], q.share)
+		found.Bound(q.name+": the largest fleet over the smallest", "×", large/small, result.MedianAtMost, flatBound)
+		for _, fleet := range fleets {
+			found.Measure(fmt.Sprintf("%s with %d clusters", q.name, len(fleet.fleet.Clusters)), "ms",
+				1000*result.Quantile(fleet.took[first:], q.share))
+		}
+	}
+	asked := after.Since(before)
+	found.Bound("reads and lists by addon-manager", "", float64(asked.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Measure("writes to add-ons per flip", "", float64(asked.Writes(simulator.ManagerUser, simulator.FleetResources...))/flipsEach)
+	return nil
+}
+
+// flipOnce fails or recovers the root on one cluster: on every cluster in its
+// turn, down first and then up.
+func (f *flipped) flipOnce(ctx context.Context, i int) error {
+	clusters := f.fleet.Clusters[i/2*7919%len(f.fleet.Clusters):][:1]
+	up := i%2 == 1
+	expected, writes := f.outageExpected(clusters, up)
+	started := time.Now()
+	if err := f.setAvailable(ctx, clusters, simulator.Root, up); err != nil {
+		return err
+	}
+	ended, err := f.observer.Await(ctx, expected, f.patience(writes))
+	f.took = append(f.took, ended.Sub(started).Seconds())
+	return err
+}
+
+func flipChart(fleets []*flipped) result.Chart {
+	chart := result.Chart{
+		Name: "flip", Title: "Reaction to one dependency that flips on one cluster, over the size of the fleet",
+		X: "add-ons on all clusters", Y: "milliseconds", Lines: []result.Line{{Name: "p50"}, {Name: "p99"}},
+	}
+	for _, fleet := range fleets {
+		size := float64(fleet.installed())
+		for i, share := range []float64{0.5, 0.99} {
+			chart.Lines[i].At = append(chart.Lines[i].At, [2]float64{size, 1000 * result.Quantile(fleet.took, share)})
+		}
+	}
+	return chart
+}
+
+// another returns a session like this one, on a hub of its own, with fewer
+// clusters and add-ons.
+func (s *session) another(ctx context.Context, clusters int) (*session, error) {
+	o := s.options
+	o.clusters, o.addOns = clusters, simulator.MinAddOns
+	other := &session{options: o, progress: s.progress, dir: filepath.Join(s.dir, fmt.Sprintf("fleet-of-%d", clusters)), end: func() {}}
+	if err := makeFolder(other.dir); err != nil {
+		return nil, err
+	}
+	if err := other.enter(ctx, hubOnly); err != nil {
+		return nil, errors.Join(err, other.close(err))
+	}
+	return other, nil
+}

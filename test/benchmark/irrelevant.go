@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	irrelevantMethod = `With a dependency down on a fifth of the clusters, 200 updates per second change other conditions and labels of add-ons. ` +
+		`Counted at the API server: what addon-manager reads and writes; compared: the processor time of both.`
+	updatesPerSecond = 200
+	updatesFor       = 20 * time.Second
+	maxCPUShare      = 5
+)
+
+func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
+	down := s.everyNth(5)
+	if err := s.failOn(ctx, down); err != nil {
+		return err
+	}
+	for i := range s.repetitions {
+		if err := s.irrelevantOnce(ctx, s.seed+uint64(i), found); err != nil {
+			return err
+		}
+	}
+	return s.recoverOn(ctx, down)
+}
+
+// failOn makes the root fail on some clusters, and waits for what follows.
+func (s *session) failOn(ctx context.Context, clusters []string) error {
+	if err := s.setAvailable(ctx, clusters, simulator.Root, false); err != nil {
+		return err
+	}
+	return s.settle(ctx, clusters, simulator.Root)
+}
+
+func (s *session) recoverOn(ctx context.Context, clusters []string) error {
+	if err := s.setAvailable(ctx, clusters, simulator.Root, true); err != nil {
+		return err
+	}
+	return s.settle(ctx, nil, simulator.Root)
+}
+
+func (s *session) irrelevantOnce(ctx context.Context, seed uint64, found *result.Scenario) error {
+	var touched []types.NamespacedName
+	for _, name := range []string{simulator.Leaf, edited, "cluster-proxy", "governance-policy-framework"} {
+		touched = append(touched, simulator.On(s.fleet.Clusters, name)...)
+	}
+	schedule := simulator.NewSchedule(seed, touched, []simulator.EventKind{simulator.Irrelevant, simulator.Relabeled},
+		int(updatesPerSecond*updatesFor.Seconds()), updatesFor)
+
+	before, err := s.meter(ctx)
+	if err != nil {
+		return err
+	}
+	if err := schedule.Play(ctx, s.happen); err != nil {
+		return err
+	}
+	after, err := s.meter(ctx)
+	if err != nil {
+		return err
+	}
+	asked := after.requests.Since(before.requests)
+	server, manager := after.server-before.server, after.manager-before.manager
+	found.Bound("reads by addon-manager", "", float64(asked.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Bound("writes by addon-manager", "", float64(asked.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Bound("addon-manager's processor time over the API server's", "%", 100*manager.Seconds()/server.Seconds(), result.MedianAtMost, maxCPUShare)
+	found.Measure("processor time of the API server per update", "ms", 1000*server.Seconds()/float64(len(schedule)))
+	found.Measure("updates per second reached", "", float64(len(schedule))/after.at.Sub(before.at).Seconds())
+	return nil
+}
+
+// happen carries out an event by the trivial client.
+func (s *session) happen(ctx context.Context, event simulator.Event) error {
+	one := []types.NamespacedName{event.AddOn}
+	var err error
+	switch event.Kind {
+	case simulator.Fails, simulator.Recovers:
+		_, err = s.trivial.Report(ctx, one, statusOf(event.Kind == simulator.Recovers))
+	case simulator.Irrelevant:
+		_, err = s.trivial.Touch(ctx, one, 1)
+	case simulator.Relabeled:
+		err = s.trivial.Label(ctx, event.AddOn, event.At.String())
+	default:
+		err = fmt.Errorf("nobody knows how to make add-on %s be %s", event.AddOn, event.Kind)
+	}
+	return err
+}
+
+// reading is what the meters of a session show at a moment.
+type reading struct {
+	at              time.Time
+	requests        simulator.Counts
+	server, manager time.Duration
+}
+
+func (s *session) meter(ctx context.Context) (reading, error) {
+	requests, err := s.fleet.Hub.Requests.Count()
+	if err != nil {
+		return reading{}, err
+	}
+	server, err := s.fleet.Hub.CPU(ctx)
+	if err != nil {
+		return reading{}, err
+	}
+	usage, err := simulator.UsageOf(s.manager.PID())
+	return reading{at: time.Now(), requests: requests, server: server, manager: usage.CPU}, err
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	lostMethod = `The hub loses all clusters: their ManagedCluster becomes Unknown, and then all their add-ons, as OCM's hub has it. ` +
+		`Then all return, and their add-ons report again; on every tenth cluster one that two others require has died meanwhile. ` +
+		`addon-manager's writes are counted at the API server.`
+	// lull is how long is waited for writes that must not come.
+	lull = 3 * time.Second
+)
+
+func lost(ctx context.Context, s *session, found *result.Scenario) error {
+	for range s.repetitions {
+		if err := s.lostOnce(ctx, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) lostOnce(ctx context.Context, found *result.Scenario) error {
+	before, err := s.fleet.Hub.Requests.Count()
+	if err != nil {
+		return err
+	}
+	if err := s.loseAll(ctx); err != nil {
+		return err
+	}
+	during, err := s.fleet.Hub.Requests.Count()
+	if err != nil {
+		return err
+	}
+	died := s.everyNth(10)
+	if err := s.returnAll(ctx, died); err != nil {
+		return err
+	}
+	after, err := s.fleet.Hub.Requests.Count()
+	if err != nil {
+		return err
+	}
+	differing := len(died) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
+	written := after.Since(during).Writes(simulator.ManagerUser, simulator.FleetResources...)
+	found.Bound("writes by addon-manager while the clusters are lost", "",
+		float64(during.Since(before).Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Bound("writes to add-ons after the return beyond those that differ", "", float64(written-differing), result.NeverAbove, 0)
+	found.Measure("add-ons that differ after the return", "", float64(differing))
+	return s.recoverOn(ctx, died)
+}
+
+func (s *session) loseAll(ctx context.Context) error {
+	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionUnknown)
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := s.trivial.Report(ctx, s.allInstalled(""), metav1.ConditionUnknown); err != nil {
+		return err
+	}
+	return pause(ctx, lull)
+}
+
+// returnAll has the clusters return before their add-ons report. Those of the
+// root come last: whoever reports after addon-manager has written would have to
+// take care not to undo that.
+func (s *session) returnAll(ctx context.Context, died []string) error {
+	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionTrue)
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := s.trivial.Report(ctx, s.allInstalled(simulator.Root), metav1.ConditionTrue); err != nil {
+		return err
+	}
+	dead := map[string]bool{}
+	for _, cluster := range died {
+		dead[cluster] = true
+	}
+	var alive []string
+	for _, cluster := range s.fleet.Clusters {
+		if !dead[cluster] {
+			alive = append(alive, cluster)
+		}
+	}
+	if err := s.setAvailable(ctx, died, simulator.Root, false); err != nil {
+		return err
+	}
+	if err := s.setAvailable(ctx, alive, simulator.Root, true); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, died, simulator.Root); err != nil {
+		return err
+	}
+	return pause(ctx, lull)
+}
+
+// allInstalled returns all add-ons on all clusters, but for that of one name.
+func (s *session) allInstalled(except string) []types.NamespacedName {
+	var keys []types.NamespacedName
+	for _, addOn := range s.fleet.AddOns {
+		if addOn.Name != except {
+			keys = append(keys, simulator.On(s.fleet.Clusters, addOn.Name)...)
+		}
+	}
+	return keys
+}
+
+// pause waits, for what must not happen meanwhile.
+func pause(ctx context.Context, length time.Duration) error {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

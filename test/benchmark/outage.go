@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	outageMethod = `An add-on that two others require fails on all clusters at once, and comes back: by a trivial client's patches, ` +
+		`or, with agents, because its leases are no longer renewed. Measured is the time until the last condition that follows from it ` +
+		`has been delivered on a watch. Each time a trivial client makes the same number of status patches before, on an add-on that nobody ` +
+		`depends on, with the same watches open.`
+	// stormBound holds for everything that is nothing but a number of writes.
+	stormBound = 1.25
+)
+
+func outage(ctx context.Context, s *session, found *result.Scenario) error {
+	growth := result.Chart{
+		Name: "converge-" + found.ID, Title: "Time until all conditions are right, over the clusters hit at once",
+		X: "clusters", Y: "seconds", Lines: []result.Line{{Name: "Interlock"}, {Name: "a trivial client's patches"}},
+	}
+	for _, tenths := range []int{1, 3, 6} {
+		part := s.fleet.Clusters[:len(s.fleet.Clusters)*tenths/10]
+		if _, err := s.outageOnce(ctx, part, &growth, nil); err != nil {
+			return err
+		}
+	}
+	for i := range s.repetitions {
+		at := time.Now()
+		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, found)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			found.Charts = append(found.Charts, s.writesOverTime(found.ID, at, storm))
+		}
+	}
+	found.Charts = append(found.Charts, growth)
+	return nil
+}
+
+// outageOnce makes the root fail and recover on the clusters, and returns when
+// the first of both storms began and ended.
+func (s *session) outageOnce(ctx context.Context, clusters []string, growth *result.Chart, found *result.Scenario) (span [2]time.Time, err error) {
+	for _, up := range []bool{false, true} {
+		expected, writes := s.outageExpected(clusters, up)
+		raw, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), writes)
+		if err != nil {
+			return span, err
+		}
+		started := time.Now()
+		if err := s.setAvailable(ctx, clusters, simulator.Root, up); err != nil {
+			return span, err
+		}
+		ended, err := s.observer.Await(ctx, expected, s.patience(writes))
+		if err != nil {
+			return span, err
+		}
+		took := ended.Sub(started)
+		if !up {
+			span = [2]time.Time{started, ended}
+			growth.Lines[0].At = append(growth.Lines[0].At, [2]float64{float64(len(clusters)), took.Seconds()})
+			growth.Lines[1].At = append(growth.Lines[1].At, [2]float64{float64(len(clusters)), raw.Seconds()})
+		}
+		if found != nil {
+			direction := map[bool]string{false: "fails", true: "recovers"}[up]
+			found.Bound("it "+direction+": time over that of as many patches", "×", took.Seconds()/raw.Seconds(), result.MedianAtMost, stormBound)
+			found.Measure("it "+direction+": time", "s", took.Seconds())
+			found.Measure(fmt.Sprintf("%d patches by a trivial client", writes), "s", raw.Seconds())
+		}
+	}
+	return span, nil
+}
+
+// outageExpected says what must be seen once the root is up or down on the
+// clusters, and how many status patches that takes: its own Available, Degraded
+// of its dependents, and where there are agents their Available.
+func (s *session) outageExpected(clusters []string, up bool) (simulator.Expectation, int) {
+	expected, writes := simulator.Expectation{}, len(clusters)
+	for _, edge := range simulator.Dependents(s.fleet.AddOns, simulator.Root) {
+		for _, key := range simulator.On(clusters, edge.Dependent) {
+			reason := ""
+			if !up {
+				reason = reasonOf(edge)
+			}
+			expected[key] = simulator.DegradedFor(reason)
+			writes++
+			if s.agents != nil && edge.Required {
+				expected[key] = simulator.Both(expected[key], simulator.AvailableIs(statusOf(up)))
+				writes++
+			}
+		}
+	}
+	return expected, writes
+}
+
+func statusOf(available bool) metav1.ConditionStatus {
+	if available {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
+// writesOverTime draws how many conditions changed in each quarter of a second
+// of a storm.
+func (s *session) writesOverTime(id string, from time.Time, storm [2]time.Time) result.Chart {
+	const slice = 250 * time.Millisecond
+	lines := []result.Line{{Name: "Available"}, {Name: "Degraded"}}
+	slices := int(storm[1].Sub(storm[0])/slice) + 2
+	counts := map[string][]int{"Available": make([]int, slices), "Degraded": make([]int, slices)}
+	for _, change := range s.observer.Changes(from) {
+		if at := int(change.At.Sub(storm[0]) / slice); change.At.After(storm[0]) && at < slices {
+			counts[change.Type][at]++
+		}
+	}
+	for i := range lines {
+		for at, count := range counts[lines[i].Name] {
+			seconds := (time.Duration(at) * slice).Seconds()
+			lines[i].At = append(lines[i].At, [2]float64{seconds, float64(count) / slice.Seconds()})
+		}
+	}
+	return result.Chart{
+		Name: "writes-" + id, Title: "Conditions that change while a dependency fails on all clusters",
+		X: "seconds since it failed", Y: "changes per second", Lines: lines,
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	quietMethod = `With a dependency down on a fifth of the clusters and an agent on each: addon-manager is restarted; its leader is killed and ` +
+		`another takes over; the API server is restarted, so that every watch of addon-manager and of all agents ends and is resumed by a new list; ` +
+		`all leases are renewed while nothing else happens. Writes to add-ons and events are counted at the API server; the lease of leader election is not.`
+	// interruptionLull is how long clients may take to come back after the API
+	// server has: their retries grow apart, to half a minute.
+	interruptionLull = 45 * time.Second
+	renewalLull      = 10 * time.Second
+)
+
+func quiet(ctx context.Context, s *session, found *result.Scenario) error {
+	down := s.everyNth(5)
+	if err := s.failOn(ctx, down); err != nil {
+		return err
+	}
+	if err := pause(ctx, lull); err != nil {
+		return err
+	}
+	for _, disturbance := range []struct {
+		name string
+		do   func(context.Context) error
+		once bool
+	}{
+		{"restart of addon-manager", s.restartManager, false},
+		{"another leader takes over", s.changeLeader, true},
+		{"all watches are interrupted and resumed", s.interrupt, true},
+		{"all leases are renewed", s.renewAll, false},
+	} {
+		for i := range s.repetitions {
+			if disturbance.once && i > 0 {
+				break
+			}
+			before, err := s.fleet.Hub.Requests.Count()
+			if err != nil {
+				return err
+			}
+			if err := disturbance.do(ctx); err != nil {
+				return err
+			}
+			after, err := s.fleet.Hub.Requests.Count()
+			if err != nil {
+				return err
+			}
+			asked := after.Since(before)
+			writes := asked.Writes(simulator.ManagerUser, simulator.FleetResources...) + asked.Writes(simulator.AgentUser, simulator.AllResources...)
+			found.Bound("writes: "+disturbance.name, "", float64(writes), result.NeverAbove, 0)
+		}
+	}
+	return s.recoverOn(ctx, down)
+}
+
+func (s *session) restartManager(ctx context.Context) error {
+	if err := s.stopManager(ctx); err != nil {
+		return err
+	}
+	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"}); err != nil {
+		return err
+	}
+	return pause(ctx, lull)
+}
+
+// changeLeader kills an addon-manager that leads, has one that stands by take
+// over, and leaves that running.
+func (s *session) changeLeader(ctx context.Context) error {
+	if err := s.stopManager(ctx); err != nil {
+		return err
+	}
+	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "leader", Elect: true}); err != nil {
+		return err
+	}
+	leader := s.manager
+	standby, err := s.fleet.Hub.StartManager(simulator.ManagerOptions{
+		Binary: filepath.Join(s.bin, "addon-manager"), Name: "standby", Elect: true,
+	})
+	if err != nil {
+		return err
+	}
+	s.manager = standby
+	err = standby.AwaitReady(ctx)
+	if err = errors.Join(err, leader.Kill()); err != nil {
+		return err
+	}
+	if err := standby.AwaitEvaluated(ctx, s.installed()); err != nil {
+		return err
+	}
+	return pause(ctx, lull)
+}
+
+func (s *session) interrupt(ctx context.Context) error {
+	if err := s.fleet.Hub.Interrupt(); err != nil {
+		return err
+	}
+	return pause(ctx, interruptionLull)
+}
+
+func (s *session) renewAll(ctx context.Context) error {
+	for _, leases := range s.agents.Leases {
+		for _, addOn := range s.fleet.AddOns {
+			leases.RenewIfAlive(addOn.Name)
+		}
+	}
+	return pause(ctx, renewalLull)
+}

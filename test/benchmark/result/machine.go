@@ -1,0 +1,43 @@
+package result
+
+import (
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/prometheus/procfs"
+)
+
+// Machine is where a report was made.
+type Machine struct {
+	Processor string `json:"processor"`
+	Cores     int    `json:"cores"`
+	MemoryGiB int    `json:"memoryGiB"`
+	Kernel    string `json:"kernel"`
+	Go        string `json:"go"`
+	// Load is the load average when the run began: what else was going on.
+	Load float64 `json:"load"`
+}
+
+// ThisMachine describes the machine that the program runs on, as far as it
+// can be told.
+func ThisMachine() Machine {
+	machine := Machine{Processor: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version()}
+	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		machine.Kernel = strings.TrimSpace(string(release))
+	}
+	files, err := procfs.NewDefaultFS()
+	if err != nil {
+		return machine
+	}
+	if processors, err := files.CPUInfo(); err == nil && len(processors) > 0 && processors[0].ModelName != "" {
+		machine.Processor = processors[0].ModelName
+	}
+	if memory, err := files.Meminfo(); err == nil && memory.MemTotalBytes != nil {
+		machine.MemoryGiB = int((*memory.MemTotalBytes + 1<<29) >> 30)
+	}
+	if load, err := files.LoadAvg(); err == nil {
+		machine.Load = load.Load1
+	}
+	return machine
+}

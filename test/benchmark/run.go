@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+)
+
+var errMissed = errors.New("bounds were missed")
+
+// run plays the selected scenarios, writes what they have found, and fails when
+// a bound is missed.
+func run(ctx context.Context, o options) (err error) {
+	// What libraries have to say goes nowhere: the screen is for the user.
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	s, err := newSession(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close(err)) }()
+
+	report := &result.Report{
+		Machine: result.ThisMachine(), Command: commandLine(), Started: time.Now(),
+		Settings: []result.Setting{
+			{Name: "Fleet", Value: fmt.Sprintf("%d managed clusters with %d add-ons each", o.clusters, o.addOns)},
+			{Name: "Repetitions", Value: strconv.Itoa(o.repetitions)},
+			{Name: "Seed", Value: strconv.FormatUint(o.seed, 10)},
+		},
+	}
+	for _, scenario := range scenarios {
+		if !o.selected(scenario) {
+			continue
+		}
+		if err := s.enter(ctx, scenario.stage); err != nil {
+			return err
+		}
+		report.Scenarios = append(report.Scenarios, s.play(ctx, scenario))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	report.Took = time.Since(report.Started)
+	return tell(report, o)
+}
+
+func commandLine() string {
+	return strings.Join(append([]string{"go run ./test/benchmark"}, os.Args[1:]...), " ")
+}
+
+// play runs one scenario. A scenario that cannot be carried through does not
+// keep the others from being played.
+func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario {
+	found := &result.Scenario{ID: scenario.id, Title: scenario.title, Method: scenario.method}
+	s.progress.title(scenario.id, scenario.title)
+	started := time.Now()
+	if err := scenario.run(ctx, s, found); err != nil {
+		found.Error = err.Error()
+	}
+	found.Took = time.Since(started)
+	s.progress.result(found)
+	return found
+}
+
+// tell writes the report and prints what was missed.
+func tell(report *result.Report, o options) error {
+	slices.SortStableFunc(report.Scenarios, func(a, b *result.Scenario) int { return number(a.ID) - number(b.ID) })
+	if err := report.Write(o.out, o.name); err != nil {
+		return err
+	}
+	fmt.Printf("\nTook %s. The figures are in %s/%s.*\n", report.Took.Round(time.Second), o.out, o.name)
+	missed := report.Missed()
+	if len(missed) == 0 {
+		fmt.Println("All bounds hold.")
+		return nil
+	}
+	return fmt.Errorf("%w:\n  %s", errMissed, strings.Join(missed, "\n  "))
+}
+
+// number is the row of the table that an id stands for.
+func number(id string) int {
+	row, err := strconv.Atoi(strings.TrimRight(id, "abc"))
+	if err != nil {
+		return len(scenarios) + 1
+	}
+	return row
+}

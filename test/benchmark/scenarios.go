@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+)
+
+// scenario is one thing that is measured. To add one, write its function in a
+// file of its own and a line here.
+type scenario struct {
+	// id is what --scenarios and the tables call it.
+	id    string
+	title string
+	// method says what is done and what is compared with what.
+	method string
+	stage  stage
+	run    func(context.Context, *session, *result.Scenario) error
+}
+
+// stage says what a scenario finds when it begins. Stages are played in this
+// order.
+type stage int
+
+const (
+	// alone needs nothing, or starts what it needs.
+	alone stage = iota
+	// growing has a hub on which add-ons are registered. There are no clusters
+	// and no addon-manager: it makes the fleet grow to its full size.
+	growing
+	// hubOnly has the whole fleet, a trivial client, an observer, and an
+	// addon-manager that is done. All add-ons are available, and are so again
+	// when it ends.
+	hubOnly
+	// withAgents has an agent on each cluster besides.
+	withAgents
+)
+
+var scenarios = []scenario{
+	{"10", "Pure evaluation", evaluationMethod, alone, evaluation},
+	{"11", "addon-agent: memory and reaction to leases", agentMethod, alone, agentProcess},
+	{"4", "Memory", memoryMethod, growing, memory},
+	{"5", "Start to ready, all evaluated", startUpMethod, growing, startUp},
+	{"3", "One dependency flips on one cluster", flipMethod, hubOnly, flip},
+	{"1", "A dependency fails on all clusters at once, and comes back", outageMethod, hubOnly, outage},
+	{"7", "200 irrelevant updates per second", irrelevantMethod, hubOnly, irrelevant},
+	{"8", "All clusters are lost, and come back", lostMethod, hubOnly, lost},
+	{"12", "A storm in which 10 % of the answers go wrong", faultsMethod, hubOnly, faulty},
+	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage},
+	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge},
+	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet},
+	{"9", "A chain of 6 add-ons breaks at its root, and recovers", chainMethod, withAgents, chain},
+}
+
+func listScenarios() string {
+	var text strings.Builder
+	text.WriteString("Scenarios, in the order in which they are played:\n")
+	for _, s := range scenarios {
+		fmt.Fprintf(&text, "  %-4s%s\n", s.id, s.title)
+	}
+	return text.String()
+}

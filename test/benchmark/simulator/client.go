@@ -1,0 +1,103 @@
+package simulator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Trivial is a client that patches the status of add-ons as fast as the API
+// server takes it, and does nothing else: what all else is measured against.
+// It sends what stock writers do: a merge patch of the whole list of conditions.
+type Trivial struct {
+	client client.Client
+	// sent makes each patch differ from the one before.
+	sent atomic.Int64
+}
+
+// TrivialUser is the user that a trivial client is.
+const TrivialUser = "trivial-client"
+
+// NewTrivial makes a trivial client of the hub.
+func (h *Hub) NewTrivial() (*Trivial, error) {
+	user, err := h.User(TrivialUser)
+	if err != nil {
+		return nil, err
+	}
+	made, err := client.New(unthrottled(user.Config), client.Options{Scheme: h.scheme, Mapper: h.Client.RESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("make a trivial client: %w", err)
+	}
+	return &Trivial{client: made}, nil
+}
+
+// Report sets Available of all the add-ons, and returns how long that took.
+func (t *Trivial) Report(ctx context.Context, addOns []types.NamespacedName, status metav1.ConditionStatus) (time.Duration, error) {
+	return t.each(ctx, len(addOns), func(ctx context.Context, i int) error {
+		_, err := t.patch(ctx, addOns[i], conditions(addOns[i].Name, status, "completed with no errors."))
+		return err
+	})
+}
+
+// Touch makes a number of status patches that no dependency and no agent has to
+// do with, spread over the add-ons, which must be available, and returns how
+// long that took. Each changes what is stored.
+func (t *Trivial) Touch(ctx context.Context, addOns []types.NamespacedName, patches int) (time.Duration, error) {
+	first := t.sent.Add(int64(patches))
+	return t.each(ctx, patches, func(ctx context.Context, i int) error {
+		key := addOns[i%len(addOns)]
+		_, err := t.patch(ctx, key, touched(key, first+int64(i)))
+		return err
+	})
+}
+
+// TouchOne is Touch for one patch; it returns the version that the add-on has then.
+func (t *Trivial) TouchOne(ctx context.Context, key types.NamespacedName) (version string, err error) {
+	return t.patch(ctx, key, touched(key, t.sent.Add(1)))
+}
+
+func touched(key types.NamespacedName, number int64) []metav1.Condition {
+	return conditions(key.Name, metav1.ConditionTrue, fmt.Sprintf("completed with no errors (%d).", number))
+}
+
+// Label changes a label of an add-on.
+func (t *Trivial) Label(ctx context.Context, key types.NamespacedName, value string) error {
+	patch := fmt.Sprintf(`{"metadata":{"labels":{"simulated":%q}}}`, value)
+	return t.client.Patch(ctx, named(key), client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+func (t *Trivial) patch(ctx context.Context, key types.NamespacedName, conditions []metav1.Condition) (version string, err error) {
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
+	if err != nil {
+		return "", err
+	}
+	addOn := named(key)
+	if err := t.client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return "", fmt.Errorf("patch the status of %s: %w", key, err)
+	}
+	return addOn.ResourceVersion, nil
+}
+
+func (t *Trivial) each(ctx context.Context, count int, do func(context.Context, int) error) (time.Duration, error) {
+	started := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for i := range count {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	err := group.Wait()
+	return time.Since(started), err
+}
+
+func named(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+}

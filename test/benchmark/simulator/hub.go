@@ -1,0 +1,120 @@
+// Package simulator plays a fleet against Interlock: a real hub API server with
+// the objects of many managed clusters and add-ons, the real addon-manager, and
+// the real agent's code many times over in this process. It can make the fleet
+// change, watch what comes of it, and count requests at the API server.
+package simulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// measuredGroup is the group of everybody whose requests are counted and who
+// is subject to the API server's priority and fairness, as it is for no
+// administrator.
+const measuredGroup = "interlock:measured"
+
+// auditPolicy has every finished request of a measured user logged.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: Metadata
+  userGroups: ["` + measuredGroup + `"]
+- level: None
+`
+
+// Hub is an API server with OCM's CRDs that tells who asked it for what.
+type Hub struct {
+	// Client is an administrator's: what it does is not counted.
+	Client client.WithWatch
+	// Requests counts what measured users ask for.
+	Requests *Requests
+
+	cluster *testenv.Cluster
+	scheme  *runtime.Scheme
+	dir     string
+}
+
+// StartHub starts a hub that keeps its logs in a folder, which must exist.
+func StartHub(ctx context.Context, dir, name string) (*Hub, error) {
+	policy, audit := filepath.Join(dir, name+"-audit-policy.yaml"), filepath.Join(dir, name+"-audit.log")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return nil, fmt.Errorf("start hub: %w", err)
+	}
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := testenv.StartHub(ctx, testenv.Options{Name: name, Flags: map[string][]string{
+		"audit-policy-file": {policy}, "audit-log-path": {audit},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	hub := &Hub{cluster: cluster, scheme: scheme, dir: dir, Requests: &Requests{path: audit}}
+	if err := hub.prepare(ctx); err != nil {
+		return nil, errors.Join(err, hub.Stop())
+	}
+	return hub, nil
+}
+
+// NewScheme returns all types that are used here.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register types: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+func (h *Hub) prepare(ctx context.Context) error {
+	var err error
+	if h.Client, err = client.NewWithWatch(unthrottled(h.cluster.Config), client.Options{Scheme: h.scheme}); err != nil {
+		return fmt.Errorf("make a client of the hub: %w", err)
+	}
+	err = h.Client.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "interlock-measured"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: measuredGroup}},
+	})
+	if err != nil {
+		return fmt.Errorf("give measured users their rights: %w", err)
+	}
+	return nil
+}
+
+// User makes a measured user known. It may do everything, because rights are
+// no subject here, and is limited by priority and fairness like a workload.
+func (h *Hub) User(name string) (*testenv.User, error) {
+	return h.cluster.AddUser(name, measuredGroup, "system:serviceaccounts")
+}
+
+// Interrupt restarts the API server: every watch on it ends.
+func (h *Hub) Interrupt() error { return h.cluster.Restart() }
+
+// Stop stops the API server and removes its data.
+func (h *Hub) Stop() error { return h.cluster.Stop() }
+
+// unthrottled leaves the limits to the API server.
+func unthrottled(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	return config
+}

@@ -1,0 +1,148 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/test/process"
+)
+
+// ManagerUser is the user that addon-manager is at the hub.
+const ManagerUser = "system:serviceaccount:open-cluster-management:interlock-addon-manager"
+
+const (
+	pollEvery     = 10 * time.Millisecond
+	startPatience = 10 * time.Minute
+)
+
+// Manager is an addon-manager: a process of its own.
+type Manager struct {
+	*process.Process
+	// Started is when the process was started.
+	Started time.Time
+
+	metrics, health, profile string
+}
+
+// ManagerOptions say how to start an addon-manager.
+type ManagerOptions struct {
+	// Binary is the path of the program.
+	Binary string
+	// Name tells the logs of several apart.
+	Name string
+	// Kubeconfig replaces the one that leads straight to the hub.
+	Kubeconfig string
+	// Elect has it wait until it is the leader.
+	Elect bool
+}
+
+// StartManager starts an addon-manager. It does not wait until that is ready.
+func (h *Hub) StartManager(o ManagerOptions) (*Manager, error) {
+	if o.Kubeconfig == "" {
+		user, err := h.User(ManagerUser)
+		if err != nil {
+			return nil, err
+		}
+		o.Kubeconfig = user.Kubeconfig
+	}
+	addresses, err := freeAddresses(3)
+	if err != nil {
+		return nil, fmt.Errorf("find ports for addon-manager: %w", err)
+	}
+	manager := &Manager{Started: time.Now(), metrics: addresses[0], health: addresses[1], profile: addresses[2]}
+	manager.Process, err = process.Start(o.Binary, filepath.Join(h.dir, o.Name+".log"),
+		"--kubeconfig", o.Kubeconfig, fmt.Sprintf("--leader-elect=%t", o.Elect), "--leader-elect-namespace", "default",
+		"--metrics-bind-address", manager.metrics, "--health-probe-bind-address", manager.health,
+		"--pprof-bind-address", manager.profile, "--log-format", "json")
+	if err != nil {
+		return nil, fmt.Errorf("%w (build it with make build)", err)
+	}
+	return manager, nil
+}
+
+// AwaitReady waits until it says that it is ready.
+func (m *Manager) AwaitReady(ctx context.Context) error {
+	return m.await(ctx, "ready", func(ctx context.Context) (bool, error) {
+		_, err := get(ctx, "http://"+m.health+"/readyz")
+		return err == nil, nil
+	})
+}
+
+// AwaitEvaluated waits until it has made at least that many evaluations since
+// it started and has nothing more to do.
+func (m *Manager) AwaitEvaluated(ctx context.Context, atLeast int) error {
+	return m.await(ctx, fmt.Sprintf("done with %d evaluations", atLeast), func(ctx context.Context) (bool, error) {
+		text, err := get(ctx, "http://"+m.metrics+"/metrics")
+		if err != nil {
+			return false, nil // it does not serve them yet
+		}
+		evaluated, err := sumMetric(text, metrics.NameEvaluation)
+		waiting, waitErr := sumMetric(text, "workqueue_depth")
+		return evaluated >= float64(atLeast) && waiting == 0, errors.Join(err, waitErr)
+	})
+}
+
+// Profile returns a profile in pprof's format: "heap", or "profile?seconds=10"
+// of the processor.
+func (m *Manager) Profile(ctx context.Context, kind string) ([]byte, error) {
+	return get(ctx, "http://"+m.profile+"/debug/pprof/"+kind)
+}
+
+func (m *Manager) await(ctx context.Context, what string, condition wait.ConditionWithContextFunc) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-m.Done():
+			cancel(errors.New("it has ended by itself"))
+		case <-ctx.Done():
+		}
+	}()
+	if err := wait.PollUntilContextTimeout(ctx, pollEvery, startPatience, true, condition); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return fmt.Errorf("wait for addon-manager to be %s: %w", what, err)
+	}
+	return nil
+}
+
+func get(ctx context.Context, url string) (body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", url, response.Status)
+	}
+	return io.ReadAll(response.Body)
+}
+
+// freeAddresses returns addresses on the loopback interface on which nobody
+// listens. They may be taken by the time they are used, but seldom are.
+func freeAddresses(count int) ([]string, error) {
+	addresses := make([]string, count)
+	for i := range addresses {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = listener.Close() }() // nobody has connected
+		addresses[i] = listener.Addr().String()
+	}
+	return addresses, nil
+}

@@ -1,0 +1,229 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// State is what an observer has seen of one add-on on one cluster last.
+type State struct {
+	Available, Degraded Condition
+	// Version is the add-on's resourceVersion.
+	Version string
+}
+
+// Condition is what one condition says; empty where there is none.
+type Condition struct {
+	Status metav1.ConditionStatus
+	Reason string
+}
+
+func (c Condition) String() string { return string(c.Status) + "/" + c.Reason }
+
+// Change is a condition that an observer has seen change.
+type Change struct {
+	At   time.Time
+	Type string
+}
+
+// Observer follows all add-ons of a hub as a user's watch sees them.
+type Observer struct {
+	mutex   sync.Mutex
+	states  map[types.NamespacedName]State
+	changes []Change
+	waiting []*waiter
+}
+
+// waiter waits for a set of add-ons, each of which counts from its first moment
+// in the wanted state on.
+type waiter struct {
+	open map[types.NamespacedName]func(State) bool
+	last time.Time
+	done chan struct{}
+}
+
+// Observe starts to follow the hub's add-ons, and returns when all that are
+// there have been seen. It ends with the context.
+func (h *Hub) Observe(ctx context.Context) (*Observer, error) {
+	observer := &Observer{states: map[types.NamespacedName]State{}}
+	seen, err := cache.New(unthrottled(h.cluster.Config), cache.Options{
+		Scheme:   h.scheme,
+		ByObject: map[client.Object]cache.ByObject{&addonv1alpha1.ManagedClusterAddOn{}: {Transform: onlyConditions}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("observe add-ons: %w", err)
+	}
+	informer, err := seen.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("observe add-ons: %w", err)
+	}
+	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    observer.saw,
+		UpdateFunc: func(_, object any) { observer.saw(object) },
+		DeleteFunc: observer.sawGone,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("observe add-ons: %w", err)
+	}
+	go func() { _ = seen.Start(ctx) }() // it ends with the context, without an error
+	if !toolscache.WaitForCacheSync(ctx.Done(), registered.HasSynced) {
+		return nil, fmt.Errorf("observe add-ons: %w", ctx.Err())
+	}
+	return observer, nil
+}
+
+func onlyConditions(object any) (any, error) {
+	full, ok := object.(*addonv1alpha1.ManagedClusterAddOn)
+	if !ok {
+		return object, nil
+	}
+	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: full.Namespace, Name: full.Name, ResourceVersion: full.ResourceVersion,
+	}}
+	lean.Status.Conditions = full.Status.Conditions
+	return lean, nil
+}
+
+func (o *Observer) saw(object any) {
+	addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn)
+	if !ok {
+		return
+	}
+	now := time.Now()
+	state := State{Available: conditionOf(addOn, "Available"), Degraded: conditionOf(addOn, "Degraded"), Version: addOn.ResourceVersion}
+	key := client.ObjectKeyFromObject(addOn)
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	before := o.states[key]
+	o.states[key] = state
+	if before.Available != state.Available {
+		o.changes = append(o.changes, Change{At: now, Type: "Available"})
+	}
+	if before.Degraded != state.Degraded {
+		o.changes = append(o.changes, Change{At: now, Type: "Degraded"})
+	}
+	o.notify(key, state, now)
+}
+
+func (o *Observer) sawGone(object any) {
+	if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = last.Obj
+	}
+	if addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok {
+		o.mutex.Lock()
+		defer o.mutex.Unlock()
+		delete(o.states, client.ObjectKeyFromObject(addOn))
+	}
+}
+
+func conditionOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) Condition {
+	condition := meta.FindStatusCondition(addOn.Status.Conditions, kind)
+	if condition == nil {
+		return Condition{}
+	}
+	return Condition{Status: condition.Status, Reason: condition.Reason}
+}
+
+// notify tells those who wait; the mutex is held.
+func (o *Observer) notify(key types.NamespacedName, state State, now time.Time) {
+	o.waiting = slices.DeleteFunc(o.waiting, func(w *waiter) bool {
+		wanted, ok := w.open[key]
+		if !ok || !wanted(state) {
+			return false
+		}
+		delete(w.open, key)
+		w.last = now
+		if len(w.open) > 0 {
+			return false
+		}
+		close(w.done)
+		return true
+	})
+}
+
+// Expectation is what is expected to be seen of an add-on.
+type Expectation map[types.NamespacedName]func(State) bool
+
+// Await waits until each add-on has been seen as expected, and returns when the
+// last one was; the present moment if all were so already.
+func (o *Observer) Await(ctx context.Context, expected Expectation, patience time.Duration) (time.Time, error) {
+	w := o.expect(expected)
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case <-w.done:
+		return w.last, nil
+	case <-timeout.C:
+		return time.Time{}, fmt.Errorf("not as expected after %s: %s", patience, o.describe(w))
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+}
+
+func (o *Observer) expect(expected Expectation) *waiter {
+	w := &waiter{open: make(Expectation, len(expected)), last: time.Now(), done: make(chan struct{})}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	for key, wanted := range expected {
+		if !wanted(o.states[key]) {
+			w.open[key] = wanted
+		}
+	}
+	if len(w.open) == 0 {
+		close(w.done)
+		return w
+	}
+	o.waiting = append(o.waiting, w)
+	return w
+}
+
+// describe names the first few of those that are still waited for.
+func (o *Observer) describe(w *waiter) string {
+	const shown = 3
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.waiting = slices.DeleteFunc(o.waiting, func(other *waiter) bool { return other == w })
+	var examples []string
+	for key := range w.open {
+		if len(examples) == shown {
+			break
+		}
+		state := o.states[key]
+		examples = append(examples, fmt.Sprintf("%s Available=%s Degraded=%s", key, state.Available, state.Degraded))
+	}
+	return fmt.Sprintf("%d add-ons, such as %s", len(w.open), strings.Join(examples, ", "))
+}
+
+// Changes returns the changes seen from a moment on.
+func (o *Observer) Changes(from time.Time) []Change {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	first, _ := slices.BinarySearchFunc(o.changes, from, func(c Change, at time.Time) int { return c.At.Compare(at) })
+	return slices.Clone(o.changes[first:])
+}
+
+// Wrong counts the add-ons that are not as expected.
+func (o *Observer) Wrong(expected Expectation) int {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	wrong := 0
+	for key, wanted := range expected {
+		if !wanted(o.states[key]) {
+			wrong++
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,71 @@
+package simulator
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Expected says how Degraded of every add-on on the clusters must end up when
+// those dependencies are down, by the proposal's rule written down once more.
+// An add-on all of whose dependencies are up may have no Degraded at all.
+func (f *Fleet) Expected(clusters []string, down func(types.NamespacedName) bool) Expectation {
+	expected := Expectation{}
+	for _, cluster := range clusters {
+		for _, addOn := range f.AddOns {
+			reason := ""
+			for _, edge := range addOn.Dependencies {
+				if !f.installed(edge.Name) || down(types.NamespacedName{Namespace: cluster, Name: edge.Name}) {
+					reason = stronger(reason, edge.Type)
+				}
+			}
+			expected[types.NamespacedName{Namespace: cluster, Name: addOn.Name}] = DegradedFor(reason)
+		}
+	}
+	return expected
+}
+
+func (f *Fleet) installed(name string) bool {
+	for _, addOn := range f.AddOns {
+		if addOn.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func stronger(reason string, edge addonv1alpha1.DependencyType) string {
+	if edge == addonv1alpha1.DependencyTypeRequired {
+		return addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	}
+	if reason == "" {
+		return addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied
+	}
+	return reason
+}
+
+// DegradedFor wants Degraded to be True for that reason; for none, not to be.
+func DegradedFor(reason string) func(State) bool {
+	return func(seen State) bool {
+		if reason == "" {
+			return seen.Degraded.Status != metav1.ConditionTrue
+		}
+		return seen.Degraded == Condition{Status: metav1.ConditionTrue, Reason: reason}
+	}
+}
+
+// AvailableIs wants Available to have that status.
+func AvailableIs(status metav1.ConditionStatus) func(State) bool {
+	return func(seen State) bool { return seen.Available.Status == status }
+}
+
+// Both wants both.
+func Both(one, other func(State) bool) func(State) bool {
+	return func(seen State) bool { return one(seen) && other(seen) }
+}
+
+// VersionIs wants the add-on to have that resourceVersion.
+func VersionIs(version string) func(State) bool {
+	return func(seen State) bool { return seen.Version == version }
+}

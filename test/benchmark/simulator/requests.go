@@ -1,0 +1,133 @@
+package simulator
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+)
+
+// Requests counts what measured users ask an API server for, by its audit log.
+type Requests struct {
+	path string
+
+	mutex  sync.Mutex
+	offset int64
+	counts Counts
+}
+
+// Request is a kind of request.
+type Request struct {
+	User, Verb, Resource string
+}
+
+// Counts tells how often each kind of request was made.
+type Counts map[Request]int
+
+// auditEvent is what is read of an event of the audit log.
+type auditEvent struct {
+	Verb string `json:"verb"`
+	User struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	ObjectRef struct {
+		Resource string `json:"resource"`
+	} `json:"objectRef"`
+}
+
+// Count returns all that was asked since the API server started.
+func (r *Requests) Count() (Counts, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if err := r.readOn(); err != nil {
+		return nil, fmt.Errorf("read audit log: %w", err)
+	}
+	counts := make(Counts, len(r.counts))
+	for request, count := range r.counts {
+		counts[request] = count
+	}
+	return counts, nil
+}
+
+// readOn counts the lines that are new. A line without an end is left for the
+// next time: it is being written.
+func (r *Requests) readOn() (err error) {
+	file, err := os.Open(r.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // nobody was audited yet
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := file.Seek(r.offset, io.SeekStart); err != nil {
+		return err
+	}
+	if r.counts == nil {
+		r.counts = Counts{}
+	}
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		event := auditEvent{}
+		if err := json.Unmarshal(line, &event); err != nil {
+			return err
+		}
+		r.offset += int64(len(line))
+		r.counts[Request{User: event.User.Username, Verb: event.Verb, Resource: event.ObjectRef.Resource}]++
+	}
+}
+
+// Since returns what was asked after an earlier count.
+func (c Counts) Since(earlier Counts) Counts {
+	since := Counts{}
+	for request, count := range c {
+		if count > earlier[request] {
+			since[request] = count - earlier[request]
+		}
+	}
+	return since
+}
+
+var (
+	readVerbs  = []string{"get", "list"}
+	writeVerbs = []string{"create", "update", "patch", "delete", "deletecollection"}
+)
+
+// Reads counts the gets and lists of a user, of those resources. Watches are
+// none: they are open all the time.
+func (c Counts) Reads(user string, resources ...string) int {
+	return c.sum(user, readVerbs, resources)
+}
+
+// Writes counts all that a user changes of those resources.
+func (c Counts) Writes(user string, resources ...string) int {
+	return c.sum(user, writeVerbs, resources)
+}
+
+func (c Counts) sum(user string, verbs, resources []string) int {
+	sum := 0
+	for request, count := range c {
+		if request.User == user && slices.Contains(verbs, request.Verb) && slices.Contains(resources, request.Resource) {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// The resources that Interlock has to do with. The lease of leader election is
+// not among them: it is renewed all the time.
+var (
+	FleetResources = []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters"}
+	AllResources   = append([]string{"events"}, FleetResources...)
+)

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	startUpMethod = `addon-manager is started; measured until it says that it is ready, has evaluated every add-on, and has nothing left to do. ` +
+		`Compared with a process that does nothing but read the same objects by streaming lists and decode them into the same types, from its start to its end. ` +
+		`The peak of addon-manager's memory is compared with what it has left some seconds later.`
+	startUpBound = 1.5
+	peakBound    = 1.5
+)
+
+func startUp(ctx context.Context, s *session, found *result.Scenario) error {
+	if err := s.grow(ctx, s.clusters); err != nil {
+		return err
+	}
+	for range s.repetitions {
+		raw, err := s.streamingList(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.startUpOnce(ctx, raw, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) startUpOnce(ctx context.Context, raw time.Duration, found *result.Scenario) error {
+	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"}); err != nil {
+		return err
+	}
+	took := time.Since(s.manager.Started)
+	if err := s.manager.AwaitReady(ctx); err != nil {
+		return err
+	}
+	if err := pause(ctx, memoryLull); err != nil {
+		return err
+	}
+	usage, err := simulator.UsageOf(s.manager.PID())
+	if err != nil {
+		return err
+	}
+	found.Bound("time over that of a streaming list", "×", took.Seconds()/raw.Seconds(), result.MedianAtMost, startUpBound)
+	found.Measure(fmt.Sprintf("start to all of %d evaluated", s.installed()), "s", took.Seconds())
+	found.Measure("streaming list", "s", raw.Seconds())
+	found.Bound("peak over steady memory", "×", usage.Peak/usage.RSS, result.MedianAtMost, peakBound)
+	found.Measure("peak memory", "MiB", usage.Peak)
+	return s.stopManager(ctx)
+}
