@@ -87,7 +87,7 @@ func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) 
 	return storm, s.calm(ctx, down)
 }
 
-// playStorm lets dependencies fail and recover, three times for each cluster,
+// playStorm lets dependencies fail and recover, one for each cluster on average,
 // and returns what became of them last.
 func (s *session) playStorm(ctx context.Context, seed uint64) (map[types.NamespacedName]simulator.EventKind, error) {
 	var dependencies []types.NamespacedName
@@ -95,7 +95,7 @@ func (s *session) playStorm(ctx context.Context, seed uint64) (map[types.Namespa
 		dependencies = append(dependencies, simulator.On(s.fleet.Clusters, name)...)
 	}
 	kinds := []simulator.EventKind{simulator.Fails, simulator.Recovers}
-	schedule := simulator.NewSchedule(seed, dependencies, kinds, len(dependencies), stormWithin)
+	schedule := simulator.NewSchedule(seed, dependencies, kinds, len(s.fleet.Clusters), stormWithin)
 	return schedule.Last(kinds...), schedule.Play(ctx, s.happen)
 }
 
@@ -110,5 +110,5 @@ func (s *session) calm(ctx context.Context, last map[types.NamespacedName]simula
 	if _, err := s.trivial.Report(ctx, down, "True"); err != nil {
 		return err
 	}
-	return s.settle(ctx, nil, simulator.Root)
+	return s.settle(ctx, nil)
 }

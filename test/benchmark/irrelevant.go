@@ -24,10 +24,14 @@ func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
 	if err := s.failOn(ctx, down); err != nil {
 		return err
 	}
+	profiled := s.profileCPU(ctx, "irrelevant")
 	for i := range s.repetitions {
 		if err := s.irrelevantOnce(ctx, s.seed+uint64(i), found); err != nil {
 			return err
 		}
+	}
+	if err := profiled(); err != nil {
+		return err
 	}
 	return s.recoverOn(ctx, down)
 }
@@ -37,14 +41,14 @@ func (s *session) failOn(ctx context.Context, clusters []string) error {
 	if err := s.setAvailable(ctx, clusters, simulator.Root, false); err != nil {
 		return err
 	}
-	return s.settle(ctx, clusters, simulator.Root)
+	return s.settle(ctx, clusters)
 }
 
 func (s *session) recoverOn(ctx context.Context, clusters []string) error {
 	if err := s.setAvailable(ctx, clusters, simulator.Root, true); err != nil {
 		return err
 	}
-	return s.settle(ctx, nil, simulator.Root)
+	return s.settle(ctx, nil)
 }
 
 func (s *session) irrelevantOnce(ctx context.Context, seed uint64, found *result.Scenario) error {

@@ -14,21 +14,12 @@ import (
 const (
 	lostMethod = `The hub loses all clusters: their ManagedCluster becomes Unknown, and then all their add-ons, as OCM's hub has it. ` +
 		`Then all return, and their add-ons report again; on every tenth cluster one that two others require has died meanwhile. ` +
-		`addon-manager's writes are counted at the API server.`
+		`addon-manager's writes are counted at the API server. Played once: nothing is timed.`
 	// lull is how long is waited for writes that must not come.
 	lull = 3 * time.Second
 )
 
 func lost(ctx context.Context, s *session, found *result.Scenario) error {
-	for range s.repetitions {
-		if err := s.lostOnce(ctx, found); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *session) lostOnce(ctx context.Context, found *result.Scenario) error {
 	before, err := s.fleet.Hub.Requests.Count()
 	if err != nil {
 		return err
@@ -99,7 +90,7 @@ func (s *session) returnAll(ctx context.Context, died []string) error {
 	if err := s.setAvailable(ctx, alive, simulator.Root, true); err != nil {
 		return err
 	}
-	if err := s.settle(ctx, died, simulator.Root); err != nil {
+	if err := s.settle(ctx, died); err != nil {
 		return err
 	}
 	return pause(ctx, lull)

@@ -17,7 +17,7 @@ const (
 	// more than a Go program that has just started.
 	plainBound     = 1.0 / 3
 	plainBoundFrom = 100_000
-	memoryLull     = 10 * time.Second
+	memoryLull     = 5 * time.Second
 )
 
 func memory(ctx context.Context, s *session, found *result.Scenario) error {

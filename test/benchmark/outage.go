@@ -25,12 +25,13 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 		Name: "converge-" + found.ID, Title: "Time until all conditions are right, over the clusters hit at once",
 		X: "clusters", Y: "seconds", Lines: []result.Line{{Name: "Interlock"}, {Name: "a trivial client's patches"}},
 	}
-	for _, tenths := range []int{1, 3, 6} {
+	for _, tenths := range []int{1, 4} {
 		part := s.fleet.Clusters[:len(s.fleet.Clusters)*tenths/10]
 		if _, err := s.outageOnce(ctx, part, &growth, nil); err != nil {
 			return err
 		}
 	}
+	profiled := s.profileCPU(ctx, "outage-"+found.ID)
 	for i := range s.repetitions {
 		at := time.Now()
 		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, found)
@@ -42,7 +43,7 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 		}
 	}
 	found.Charts = append(found.Charts, growth)
-	return nil
+	return profiled()
 }
 
 // outageOnce makes the root fail and recover on the clusters, and returns when

@@ -167,11 +167,11 @@ func (s *session) everyNth(n int) []string {
 	return some
 }
 
-// settle waits until the fleet is as it must be while one add-on is down on
-// some of the clusters.
-func (s *session) settle(ctx context.Context, down []string, addOn string) error {
+// settle waits until the fleet is as it must be while the root is down on some
+// of the clusters.
+func (s *session) settle(ctx context.Context, down []string) error {
 	isDown := make(map[types.NamespacedName]bool, len(down))
-	for _, key := range simulator.On(down, addOn) {
+	for _, key := range simulator.On(down, simulator.Root) {
 		isDown[key] = true
 	}
 	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return isDown[key] })

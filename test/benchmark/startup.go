@@ -53,5 +53,8 @@ func (s *session) startUpOnce(ctx context.Context, raw time.Duration, found *res
 	found.Measure("streaming list", "s", raw.Seconds())
 	found.Bound("peak over steady memory", "×", usage.Peak/usage.RSS, result.MedianAtMost, peakBound)
 	found.Measure("peak memory", "MiB", usage.Peak)
+	if err := s.profileHeap(ctx, "started"); err != nil {
+		return err
+	}
 	return s.stopManager(ctx)
 }

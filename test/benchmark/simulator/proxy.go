@@ -103,7 +103,7 @@ func (h *Hub) StartProxy(faults *Faults) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler, err := newFaultHandler(user.Config, faults)
+	handler, err := newFaultHandler(user.Config, faults.Draw)
 	if err != nil {
 		return nil, fmt.Errorf("start proxy: %w", err)
 	}
@@ -144,7 +144,9 @@ func writeProxyKubeconfig(path, address string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-func newFaultHandler(config *rest.Config, faults *Faults) (http.Handler, error) {
+// newFaultHandler passes requests on to where config leads, unless draw has it
+// go wrong. Watches always pass.
+func newFaultHandler(config *rest.Config, draw func(write bool) Fault) (http.Handler, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
 		return nil, err
@@ -165,7 +167,7 @@ func newFaultHandler(config *rest.Config, faults *Faults) (http.Handler, error) 
 			return
 		}
 		write := r.Method != http.MethodGet
-		switch fault := faults.Draw(write); fault {
+		switch fault := draw(write); fault {
 		case NoFault:
 			forward.ServeHTTP(w, r)
 		case AnswerLost:
