@@ -24,6 +24,10 @@ func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
 	if err := s.failOn(ctx, down); err != nil {
 		return err
 	}
+	// The events that tell of it may still be on their way.
+	if err := pause(ctx, lull); err != nil {
+		return err
+	}
 	profiled := s.profileCPU(ctx, "irrelevant")
 	for i := range s.repetitions {
 		if err := s.irrelevantOnce(ctx, s.seed+uint64(i), found); err != nil {
