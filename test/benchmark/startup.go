@@ -12,7 +12,7 @@ import (
 const (
 	startUpMethod = `addon-manager is started; measured until it says that it is ready, has evaluated every add-on, and has nothing left to do. ` +
 		`Compared with a process that does nothing but read the same objects by streaming lists and decode them into the same types, from its start to its end. ` +
-		`The peak of addon-manager's memory is compared with what it has left some seconds later.`
+		`The peak of addon-manager's memory is compared with what it has left some seconds later. The times are held against each other in a fleet of 100,000 add-ons or more.`
 	startUpBound = 1.5
 	peakBound    = 1.5
 )
@@ -48,7 +48,7 @@ func (s *session) startUpOnce(ctx context.Context, raw time.Duration, found *res
 	if err != nil {
 		return err
 	}
-	found.Bound("time over that of a streaming list", "×", took.Seconds()/raw.Seconds(), result.MedianAtMost, startUpBound)
+	s.compare(found, "time over that of a streaming list", took.Seconds()/raw.Seconds(), startUpBound)
 	found.Measure(fmt.Sprintf("start to all of %d evaluated", s.installed()), "s", took.Seconds())
 	found.Measure("streaming list", "s", raw.Seconds())
 	found.Bound("peak over steady memory", "×", usage.Peak/usage.RSS, result.MedianAtMost, peakBound)
