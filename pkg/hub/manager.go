@@ -70,6 +70,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		Scheme:                        scheme,
 		MapperProvider:                fleet.Mapper,
 		Cache:                         fleet.CacheOptions(),
+		NewCache:                      fleet.NewCache,
 		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,

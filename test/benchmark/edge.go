@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/benchmark/result"
@@ -42,22 +40,11 @@ func (s *session) edgeOnce(ctx context.Context, added bool, found *result.Scenar
 			writes++
 		}
 	}
-	raw, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), writes)
+	storm, err := s.compareWithPatches(ctx, writes, expected, func() error { return s.fleet.Hub.Declare(ctx, addOn) })
 	if err != nil {
 		return err
 	}
-	started := time.Now()
-	if err := s.fleet.Hub.Declare(ctx, addOn); err != nil {
-		return err
-	}
-	ended, err := s.observer.Await(ctx, expected, s.patience(writes))
-	if err != nil {
-		return err
-	}
-	took := ended.Sub(started)
-	found.Bound("edge "+what+": time over that of as many patches", "×", took.Seconds()/raw.Seconds(), result.MedianAtMost, stormBound)
-	found.Measure("edge "+what+": time", "s", took.Seconds())
-	found.Measure(fmt.Sprintf("%d patches by a trivial client", writes), "s", raw.Seconds())
+	storm.tell(found, "edge "+what, writes)
 	return nil
 }
 

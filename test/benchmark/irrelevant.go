@@ -24,8 +24,7 @@ func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
 	if err := s.failOn(ctx, down); err != nil {
 		return err
 	}
-	// The events that tell of it may still be on their way.
-	if err := pause(ctx, lull); err != nil {
+	if err := s.calmDown(ctx); err != nil {
 		return err
 	}
 	profiled := s.profileCPU(ctx, "irrelevant")

@@ -20,8 +20,7 @@ const (
 )
 
 func lost(ctx context.Context, s *session, found *result.Scenario) error {
-	// Events that tell of what was before may still be on their way.
-	if err := pause(ctx, lull); err != nil {
+	if err := s.calmDown(ctx); err != nil {
 		return err
 	}
 	before, err := s.fleet.Hub.Requests.Count()

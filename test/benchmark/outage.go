@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,10 +13,8 @@ import (
 const (
 	outageMethod = `An add-on that two others require fails on all clusters at once, and comes back: by a trivial client's patches, ` +
 		`or, with agents, because its leases are no longer renewed. Measured is the time until the last condition that follows from it ` +
-		`has been delivered on a watch. Each time a trivial client makes the same number of status patches before, on an add-on that nobody ` +
-		`depends on, with the same watches open.`
-	// stormBound holds for everything that is nothing but a number of writes.
-	stormBound = 1.25
+		`has been delivered on a watch. Each time a trivial client makes the same number of status patches, on an add-on that nobody ` +
+		`depends on, with the same watches open: half of them before, half of them after.`
 )
 
 func outage(ctx context.Context, s *session, found *result.Scenario) error {
@@ -33,50 +30,41 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 	}
 	profiled := s.profileCPU(ctx, "outage-"+found.ID)
 	for i := range s.repetitions {
-		at := time.Now()
 		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, found)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
-			found.Charts = append(found.Charts, s.writesOverTime(found.ID, at, storm))
+			found.Charts = append(found.Charts, s.writesOverTime(found.ID, storm))
 		}
 	}
 	found.Charts = append(found.Charts, growth)
 	return profiled()
 }
 
-// outageOnce makes the root fail and recover on the clusters, and returns when
-// the first of both storms began and ended.
-func (s *session) outageOnce(ctx context.Context, clusters []string, growth *result.Chart, found *result.Scenario) (span [2]time.Time, err error) {
+// outageOnce makes the root fail and recover on the clusters, and returns the
+// first of both storms.
+func (s *session) outageOnce(ctx context.Context, clusters []string, growth *result.Chart, found *result.Scenario) (failed compared, err error) {
 	for _, up := range []bool{false, true} {
 		expected, writes := s.outageExpected(clusters, up)
-		raw, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), writes)
+		storm, err := s.compareWithPatches(ctx, writes, expected, func() error {
+			return s.setAvailable(ctx, clusters, simulator.Root, up)
+		})
 		if err != nil {
-			return span, err
+			return failed, err
 		}
-		started := time.Now()
-		if err := s.setAvailable(ctx, clusters, simulator.Root, up); err != nil {
-			return span, err
-		}
-		ended, err := s.observer.Await(ctx, expected, s.patience(writes))
-		if err != nil {
-			return span, err
-		}
-		took := ended.Sub(started)
+		what := "it recovers"
 		if !up {
-			span = [2]time.Time{started, ended}
-			growth.Lines[0].At = append(growth.Lines[0].At, [2]float64{float64(len(clusters)), took.Seconds()})
-			growth.Lines[1].At = append(growth.Lines[1].At, [2]float64{float64(len(clusters)), raw.Seconds()})
+			what, failed = "it fails", storm
+			for i, took := range []time.Duration{storm.storm, storm.raw} {
+				growth.Lines[i].At = append(growth.Lines[i].At, [2]float64{float64(len(clusters)), took.Seconds()})
+			}
 		}
 		if found != nil {
-			direction := map[bool]string{false: "fails", true: "recovers"}[up]
-			found.Bound("it "+direction+": time over that of as many patches", "×", took.Seconds()/raw.Seconds(), result.MedianAtMost, stormBound)
-			found.Measure("it "+direction+": time", "s", took.Seconds())
-			found.Measure(fmt.Sprintf("%d patches by a trivial client", writes), "s", raw.Seconds())
+			storm.tell(found, what, writes)
 		}
 	}
-	return span, nil
+	return failed, nil
 }
 
 // outageExpected says what must be seen once the root is up or down on the
@@ -110,13 +98,13 @@ func statusOf(available bool) metav1.ConditionStatus {
 
 // writesOverTime draws how many conditions changed in each quarter of a second
 // of a storm.
-func (s *session) writesOverTime(id string, from time.Time, storm [2]time.Time) result.Chart {
+func (s *session) writesOverTime(id string, storm compared) result.Chart {
 	const slice = 250 * time.Millisecond
 	lines := []result.Line{{Name: "Available"}, {Name: "Degraded"}}
-	slices := int(storm[1].Sub(storm[0])/slice) + 2
+	slices := int(storm.storm/slice) + 2
 	counts := map[string][]int{"Available": make([]int, slices), "Degraded": make([]int, slices)}
-	for _, change := range s.observer.Changes(from) {
-		if at := int(change.At.Sub(storm[0]) / slice); change.At.After(storm[0]) && at < slices {
+	for _, change := range s.observer.Changes(storm.began) {
+		if at := int(change.At.Sub(storm.began) / slice); at < slices {
 			counts[change.Type][at]++
 		}
 	}

@@ -25,7 +25,7 @@ func quiet(ctx context.Context, s *session, found *result.Scenario) error {
 	if err := s.failOn(ctx, down); err != nil {
 		return err
 	}
-	if err := pause(ctx, lull); err != nil {
+	if err := s.calmDown(ctx); err != nil {
 		return err
 	}
 	for _, disturbance := range []struct {

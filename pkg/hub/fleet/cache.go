@@ -4,6 +4,8 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
+	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -79,8 +81,8 @@ func stripManagedCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedClust
 
 func leanMeta(full metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace:         full.Namespace,
-		Name:              full.Name,
+		Namespace:         shared(full.Namespace),
+		Name:              shared(full.Name),
 		UID:               full.UID,
 		ResourceVersion:   full.ResourceVersion,
 		DeletionTimestamp: full.DeletionTimestamp,
@@ -88,13 +90,27 @@ func leanMeta(full metav1.ObjectMeta) metav1.ObjectMeta {
 }
 
 func only(conditions []metav1.Condition, types ...string) []metav1.Condition {
-	var kept []metav1.Condition
+	wanted := func(condition metav1.Condition) bool { return slices.Contains(types, condition.Type) }
+	count := 0
 	for _, condition := range conditions {
-		for _, wanted := range types {
-			if condition.Type == wanted {
-				kept = append(kept, condition)
-			}
+		if wanted(condition) {
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	kept := make([]metav1.Condition, 0, count)
+	for _, condition := range conditions {
+		if wanted(condition) {
+			condition.Type, condition.Status = shared(condition.Type), metav1.ConditionStatus(shared(string(condition.Status)))
+			condition.Reason, condition.Message = shared(condition.Reason), shared(condition.Message)
+			kept = append(kept, condition)
 		}
 	}
 	return kept
 }
+
+// shared returns an equal string that all objects share which have it: names
+// and what conditions say are the same on thousands of clusters.
+func shared(text string) string { return unique.Make(text).Value() }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,9 +63,7 @@ func (w *Warmup) Start(ctx context.Context) error {
 func (w *Warmup) NeedLeaderElection() bool { return false }
 
 func (w *Warmup) prepare(ctx context.Context) error {
-	err := w.cache.IndexField(ctx, &addonv1alpha1.ManagedClusterAddOn{}, indexName,
-		func(object client.Object) []string { return []string{object.GetName()} })
-	if err != nil {
+	if err := w.index(ctx); err != nil {
 		return fmt.Errorf("index managed cluster add-ons by name: %w", err)
 	}
 	for _, object := range []client.Object{
@@ -74,6 +74,23 @@ func (w *Warmup) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// index does what the cache's IndexField does, but for a second entry of each
+// add-on under its own namespace: nobody asks for that, and it would take more
+// memory than the conditions. The names are those that the cache looks for.
+func (w *Warmup) index(ctx context.Context) error {
+	informer, err := w.cache.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	return informer.AddIndexers(toolscache.Indexers{"field:" + indexName: func(object any) ([]string, error) {
+		accessor, err := meta.Accessor(object)
+		if err != nil {
+			return nil, err
+		}
+		return []string{"__all_namespaces/" + accessor.GetName()}, nil
+	}})
 }
 
 // complain says at intervals that the hub is waited for, until it has answered:

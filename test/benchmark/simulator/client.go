@@ -15,6 +15,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
+// Key names an add-on on a cluster.
+type Key = types.NamespacedName
+
 // Trivial is a client that patches the status of add-ons as fast as the API
 // server takes it, and does nothing else: what all else is measured against.
 // It sends what stock writers do: a merge patch of the whole list of conditions.

@@ -1,0 +1,44 @@
+package fleet
+
+import (
+	"fmt"
+	"net/http"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"open-cluster-management.io/interlock/pkg/jsonprune"
+)
+
+// unread are the members of add-ons and clusters that are most of what the API
+// server sends, and that the transforms of the cache would strip.
+var unread = map[string][]jsonprune.Member{
+	"managedclusteraddons": {
+		{Object: "metadata", Name: "managedFields"},
+		{Object: "metadata", Name: "ownerReferences"},
+		{Object: "status", Name: "addOnMeta"},
+		{Object: "status", Name: "registrations"},
+		{Object: "status", Name: "relatedObjects"},
+		{Object: "status", Name: "supportedConfigs"},
+	},
+	"managedclusters": {
+		{Object: "metadata", Name: "managedFields"},
+		{Object: "spec", Name: "managedClusterClientConfigs"},
+		{Object: "status", Name: "allocatable"},
+		{Object: "status", Name: "capacity"},
+	},
+}
+
+// NewCache makes a cache whose watches do not even decode what it would strip.
+// It has the signature that a manager wants.
+func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return &jsonprune.Transport{Next: next, Drop: unread}
+	})
+	var err error
+	if options.HTTPClient, err = rest.HTTPClientFor(config); err != nil {
+		return nil, fmt.Errorf("create client of the cache: %w", err)
+	}
+	return cache.New(config, options)
+}
