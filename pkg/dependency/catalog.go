@@ -14,16 +14,23 @@ import (
 type Catalog struct {
 	declarations map[string]Declaration
 	graph        *graph
+	// satisfied are the findings on each add-on all of whose dependencies are
+	// satisfied: the usual answer, made once for all clusters.
+	satisfied map[string][]Finding
 }
 
 // NewCatalog builds the catalog of all add-ons registered on a hub.
 func NewCatalog(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
-	c := &Catalog{declarations: make(map[string]Declaration, len(addOns))}
+	c := &Catalog{
+		declarations: make(map[string]Declaration, len(addOns)),
+		satisfied:    make(map[string][]Finding, len(addOns)),
+	}
 	edges := make(map[string][]addonv1alpha1.AddonDependency, len(addOns))
 	for i := range addOns {
 		declaration := Declare(&addOns[i])
 		c.declarations[addOns[i].Name] = declaration
 		edges[addOns[i].Name] = declaration.Dependencies
+		c.satisfied[addOns[i].Name] = allSatisfied(declaration.Dependencies)
 	}
 	c.graph = newGraph(edges)
 	return c

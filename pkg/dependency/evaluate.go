@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,6 +89,7 @@ func (f Finding) Unsatisfied() bool {
 // cluster, in the order declared; observe tells what is known of another
 // add-on on the same cluster. No finding: the add-on declares no dependencies.
 // An unusable declaration is one finding that is held, without a dependency.
+// The findings may be shared: they must not be changed.
 func (c *Catalog) Evaluate(addOn string, cluster Cluster, observe func(addOn string) Observation) []Finding {
 	declaration := c.declarations[addOn]
 	if declaration.Invalid {
@@ -97,9 +99,24 @@ func (c *Catalog) Evaluate(addOn string, cluster Cluster, observe func(addOn str
 		return nil
 	}
 	cycles := c.Cycles(addOn)
-	findings := make([]Finding, 0, len(declaration.Dependencies))
-	for _, dependency := range declaration.Dependencies {
-		findings = append(findings, find(dependency, cycles[dependency.Name], cluster, observe))
+	findings, changed := c.satisfied[addOn], false
+	for i, dependency := range declaration.Dependencies {
+		finding := find(dependency, cycles[dependency.Name], cluster, observe)
+		if finding.Verdict == Satisfied {
+			continue
+		}
+		if !changed {
+			findings, changed = slices.Clone(findings), true
+		}
+		findings[i] = finding
+	}
+	return findings
+}
+
+func allSatisfied(dependencies []addonv1alpha1.AddonDependency) []Finding {
+	findings := make([]Finding, len(dependencies))
+	for i, dependency := range dependencies {
+		findings[i] = Finding{Dependency: dependency, Verdict: Satisfied}
 	}
 	return findings
 }
