@@ -25,6 +25,7 @@ const (
 
 type webhookOptions struct {
 	kubeconfig   string
+	service      string
 	certificates string
 	webhook      webhook.Options
 	log          logging.Options
@@ -65,7 +66,7 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.Address, flagWebhook, ":9443", "Address that serves the webhooks over TLS.")
 	flags.StringVar(&o.webhook.Namespace, "namespace", "",
 		"Namespace of the Service and the Secret. Default: the one that it runs in, interlock-system outside a cluster.")
-	flags.StringVar(&o.webhook.Service, "service-name", "interlock-webhook", "Service by which the API server reaches the webhooks.")
+	flags.StringVar(&o.service, "service-name", "interlock-webhook", "Service by which the API server reaches the webhooks.")
 	flags.StringVar(&o.certificates, flagCertificates, string(webhook.CertificatesInterlock),
 		`Who makes the certificate: "interlock" makes and renews it and its CA by itself, "files" reads tls.crt and tls.key from --certificate-dir, again whenever they change.`)
 	flags.StringVar(&o.webhook.CertificateDir, flagCertificateDir, "",
@@ -117,6 +118,7 @@ func (o *webhookOptions) run(ctx context.Context) error {
 	if o.webhook.Namespace == "" {
 		o.webhook.Namespace = cmdline.OwnNamespace("interlock-system")
 	}
+	o.webhook.ServerName = fmt.Sprintf("%s.%s.svc", o.service, o.webhook.Namespace)
 	o.webhook.Lifetimes = certificate.DefaultLifetimes()
 	mgr, err := webhook.NewManager(restConfig, o.webhook)
 	if err != nil {

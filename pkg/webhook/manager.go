@@ -33,10 +33,10 @@ type Options struct {
 	Address        string
 	MetricsAddress string
 	HealthAddress  string
-	// Namespace of the Service and of the Secret.
+	// Namespace of the Secret.
 	Namespace string
-	// Service is the name by which the API server reaches the webhook.
-	Service string
+	// ServerName is the DNS name by which the API server reaches the webhook.
+	ServerName string
 	// Certificates says who makes the certificate.
 	Certificates Certificates
 	// Secret is the name of an existing Secret that keeps CA and certificate,
@@ -63,10 +63,6 @@ func (o Options) secret() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Secret}
 }
 
-func (o Options) serverName() string {
-	return fmt.Sprintf("%s.%s.svc", o.Service, o.Namespace)
-}
-
 // NewManager returns a manager that serves the webhooks, ready to be started.
 // No replica leads: each of them serves, and any of them renews certificates.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
@@ -77,7 +73,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), options.serverName(), options.Lifetimes)
+	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), options.ServerName, options.Lifetimes)
 	webhookServer, err := newServer(options, keeper)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,11 @@ type starter struct {
 
 // Start implements manager.Runnable.
 func (s *starter) Start(ctx context.Context) error {
-	log.FromContext(ctx).Info("Waiting for a certificate", "secret", s.secret)
+	select {
+	case <-s.certified:
+	default:
+		log.FromContext(ctx).Info("Waiting for the Secret that keeps the certificate", "secret", s.secret)
+	}
 	select {
 	case <-s.certified:
 		checker := s.start()

@@ -68,7 +68,7 @@ func freeAddress() string {
 
 // convert sends one review to a replica as the API server would, trusting
 // nothing but the authority that was injected.
-func convert(address string, authority []byte) error {
+func convert(address, serverName string, authority []byte) error {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authority) {
 		return fmt.Errorf("no certificate authority in %q", authority)
@@ -100,15 +100,12 @@ func injected(ctx context.Context) ([]byte, error) {
 
 var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 	It("serves in two replicas by certificates of its own, which follow a new CA", func(ctx context.Context) {
-		manager, err := gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(gexec.CleanupBuildArtifacts)
-		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 		secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 		deployed("webhook-secret.yaml", secret)
 		deployed("webhook-configuration.yaml", configuration)
 		secret.Namespace = namespace
 		Expect(hubClient.Create(ctx, secret)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, secret) })
 		Expect(hubClient.Create(ctx, configuration)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
 
@@ -116,7 +113,7 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 		replicas := map[string]*gexec.Session{}
 		for range 2 {
 			address := freeAddress()
-			session, err := gexec.Start(exec.Command(manager, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
+			session, err := gexec.Start(exec.Command(managerBinary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
 				"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())
 			DeferCleanup(func() { session.Kill().Wait() })
@@ -126,7 +123,7 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 			authority, err := injected(ctx)
 			g.Expect(err).NotTo(HaveOccurred())
 			for address := range replicas {
-				g.Expect(convert(address, authority)).To(Succeed())
+				g.Expect(convert(address, serverName, authority)).To(Succeed())
 			}
 			return authority
 		}
