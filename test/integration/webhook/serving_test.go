@@ -40,7 +40,8 @@ func grant(ctx context.Context, name string) *testenv.User {
 	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
 	deployed("webhook-clusterrole.yaml", clusterRole)
 	deployed("webhook-role.yaml", role)
-	role.Namespace = namespace
+	role.Namespace, role.Name = namespace, name
+	clusterRole.Name = "interlock-" + name
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
 	for _, object := range []client.Object{
 		clusterRole, role,

@@ -121,14 +121,13 @@ func convertBy(ctx context.Context, url string, authority []byte) {
 	convertTrusting(ctx, url, authority)
 	probe := clusterManagementAddOn(storage, "probe", nil)
 	Expect(hubClient.Create(ctx, probe)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hubClient.Delete(ctx, probe)) })
+	defer func() { Expect(hubClient.Delete(ctx, probe)).To(Succeed()) }()
 	patch(ctx, storage, "probe", `{"spec":{"supportedConfigs":[{"group":"g","resource":"r"}]}}`)
 	Eventually(func(g Gomega) {
 		object := reference(other, "probe")
 		g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		g.Expect(object.Object["spec"]).To(HaveKey("defaultConfigs"))
 	}).Should(Succeed())
-	Expect(hubClient.Delete(ctx, probe)).To(Succeed())
 }
 
 func convertTrusting(ctx context.Context, url string, authority []byte) {
