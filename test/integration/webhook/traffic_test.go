@@ -64,6 +64,12 @@ func (t *traffic) repeat(ctx context.Context, name string, request func() error)
 	}
 }
 
+func (t *traffic) count(name string) int {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.counts[name]
+}
+
 func (t *traffic) end() {
 	t.cancel()
 	t.group.Wait()
