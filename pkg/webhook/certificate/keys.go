@@ -86,8 +86,10 @@ func encode(certificates ...*x509.Certificate) []byte {
 
 // do writes one step to the Secret's data.
 func (l Lifetimes) do(next step, content keys, data map[string][]byte, name string, now time.Time) error {
-	maker := rotator.CertRotator{CAName: authorityName, CAOrganization: "interlock", DNSName: name,
-		ExtKeyUsages: &[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	maker := rotator.CertRotator{
+		CAName: authorityName, CAOrganization: "interlock", DNSName: name,
+		ExtKeyUsages: &[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
 	switch next {
 	case introduce:
 		made, err := maker.CreateCACert(now.Add(-backdated), now.Add(l.Authority))
