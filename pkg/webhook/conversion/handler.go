@@ -17,9 +17,9 @@ const (
 	// Path is where the handler is to be served.
 	Path = "/convert"
 
-	// maxRequest bounds the memory of one request: a list is converted at
-	// once, and 10,000 large registrations are less than this.
-	maxRequest = 128 << 20
+	// maxRequest bounds the memory of one request: anybody in the cluster may
+	// send one. A thousand large registrations are less than this.
+	maxRequest = 32 << 20
 )
 
 // NewHandler returns a handler of the API server's ConversionReviews (v1) of

@@ -154,7 +154,8 @@ var _ = Describe("Renewal", func() {
 		first, authorities, err := stored(ctx, secret)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(authorities).To(Equal(1))
-		Expect(writes()).To(Equal(1), "both replicas wrote the Secret")
+		Eventually(writes).Should(Equal(1))
+		Consistently(writes).WithTimeout(time.Second).Should(Equal(1), "both replicas wrote the Secret")
 
 		withoutHandlers(ctx)
 		url := balance(replicas...)
