@@ -31,7 +31,6 @@ func TestWrongCallsNameFlagAndValue(t *testing.T) {
 		{"--offline=", []string{"--offline", `""`, "hold or strict"}},
 		{"--guard=on", []string{"--guard", `"on"`, "auto, policy, webhook or off"}},
 		{"--guard=", []string{"--guard", `""`}},
-		{"--guard=webhook", []string{"--guard=webhook", "webhook is not served yet", "policy, auto or off"}},
 		{"--concurrency=0", []string{"--concurrency", "0", "at least 1"}},
 		{"--concurrency=-3", []string{"--concurrency", "-3"}},
 		{"--concurrency=many", []string{"--concurrency", `"many"`}},

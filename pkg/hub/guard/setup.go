@@ -44,15 +44,16 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create guard controller: %w", err)
 	}
-	i.watched = map[schema.GroupVersionKind]bool{}
+	i.watched, i.applied = map[string]string{}, map[string]applied{}
 	// Only kinds that are served can be watched, and only what is installed
 	// needs to be: which those are is known in Reconcile.
-	i.watch = func(kind schema.GroupVersionKind) error {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(kind)
-		return c.Watch(source.Kind(mgr.GetCache(), object, wakeOnChange()))
+	i.watch = func(_ context.Context, kind schema.GroupVersionKind) error {
+		return c.Watch(source.Kind(mgr.GetCache(), metadataOf(kind), i.wakeOnChange()))
 	}
-	first := source.Func(func(_ context.Context, q queue) error {
+	i.unwatch = func(ctx context.Context, kind schema.GroupVersionKind) error {
+		return mgr.GetCache().RemoveInformer(ctx, metadataOf(kind))
+	}
+	first := source.Func(func(ctx context.Context, q queue) error {
 		q.Add(theOne)
 		return nil
 	})
@@ -65,21 +66,28 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 // theOne is the only key: the guard is installed as a whole.
 var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
 
+func metadataOf(kind schema.GroupVersionKind) metadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
 // wakeOnChange wakes the controller when an object of the guard changed or
-// went, not at once: who insists on its absence is answered at a bounded rate.
-func wakeOnChange() handler.TypedFuncs[metadata, reconcile.Request] {
+// went, or the place where it is served, not at once: who insists on its
+// absence is answered at a bounded rate.
+func (i *Installer) wakeOnChange() handler.TypedFuncs[metadata, reconcile.Request] {
+	wake := func(object metadata, q queue) {
+		if object.Name == guard.Name || object.Name == i.Served.Configuration {
+			q.AddAfter(theOne, paceOfRepair)
+		}
+	}
 	return handler.TypedFuncs[metadata, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[metadata], q queue) { wake(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[metadata], q queue) {
 			if e.ObjectNew.ResourceVersion != e.ObjectOld.ResourceVersion {
 				wake(e.ObjectNew, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[metadata], q queue) { wake(e.Object, q) },
-	}
-}
-
-func wake(object metadata, q queue) {
-	if object.Name == guard.Name {
-		q.AddAfter(theOne, paceOfRepair)
 	}
 }
