@@ -54,8 +54,9 @@ type Installer struct {
 	Metrics   *Metrics
 	Timing    Timing
 
-	// watch has the controller watch a kind from now on, unwatch no longer.
-	watch, unwatch func(context.Context, schema.GroupVersionKind) error
+	// watch has the controller watch an object from now on, unwatch no longer.
+	watch   func(kind schema.GroupVersionKind, name string) error
+	unwatch func(kind schema.GroupVersionKind)
 	// watched are the versions of the kinds that are watched.
 	watched map[string]string
 	// applied is which object of a kind was last written, and since when.
@@ -75,9 +76,7 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := i.forgetUnserved(ctx, version); err != nil {
-		return reconcile.Result{}, err
-	}
+	i.forgetUnserved(version)
 	// What is to stay comes first, so that a change of form leaves no time
 	// without a guard.
 	policy, err := i.policy(ctx, version)
@@ -88,8 +87,12 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := i.removeOthers(ctx, version, policy, webhook); err != nil {
-		return i.afterRemoval(ctx, err)
+	err = i.removeOthers(ctx, version, policy, webhook)
+	if apierrors.IsForbidden(err) {
+		// What we may not even look for we have not installed.
+		log.FromContext(ctx).Info("Could not look for other forms of the guard", "reason", err.Error())
+	} else if err != nil {
+		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: i.report(ctx, policy, webhook)}, nil
 }
@@ -123,7 +126,7 @@ func (i *Installer) webhook(ctx context.Context, policy finding) (finding, error
 		return finding{standing: forbidden, why: err.Error()}, nil
 	}
 	if err == nil {
-		err = i.startWatching(ctx, validatingKind)
+		err = i.startWatching(validatingKind)
 	}
 	if err != nil || place == nil {
 		return finding{standing: unwanted, why: why}, err
@@ -169,5 +172,5 @@ func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured)
 		i.applied[kind.Kind] = applied{resourceVersion: version, since: i.Clock.Now()}
 		log.FromContext(ctx).Info("Guard is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
 	}
-	return i.startWatching(ctx, kind)
+	return i.startWatching(kind)
 }

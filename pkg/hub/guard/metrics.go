@@ -16,10 +16,13 @@ const (
 	FormNone     Form = "none"
 )
 
+// Forms are all forms.
+var Forms = []Form{FormPolicy, FormWebhook, FormUnproven, FormNone}
+
 // Name and meaning of the guard's metric.
 const (
 	NameGuard = "interlock_guard"
-	HelpGuard = "1 for the form of the guard that the hub was last seen to act on: policy, webhook, none, or unproven; only the leader knows."
+	HelpGuard = "1 for the form of the guard that the hub was last seen to act on; told by the leader."
 )
 
 // Metrics tells Prometheus what guards the hub.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/guard"
 )
@@ -37,15 +36,6 @@ func (i *Installer) removeOthers(ctx context.Context, version string, policy, we
 		kinds = append(kinds, guard.KindWebhook)
 	}
 	return removeKinds(ctx, i.Client, version, kinds...)
-}
-
-// afterRemoval: who may not even look for the guard has not installed it either.
-func (i *Installer) afterRemoval(ctx context.Context, err error) (reconcile.Result, error) {
-	if !apierrors.IsForbidden(err) {
-		return reconcile.Result{}, err
-	}
-	none := finding{standing: forbidden, why: err.Error()}
-	return reconcile.Result{RequeueAfter: i.report(ctx, none, none)}, nil
 }
 
 func removeKinds(ctx context.Context, hub client.Client, version string, kinds ...string) error {

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -30,10 +28,10 @@ const (
 // on taking it away.
 const paceOfRepair = time.Second
 
-type (
-	queue    = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	metadata = *metav1.PartialObjectMetadata
-)
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// theOne is the only key: the guard is installed as a whole.
+var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
@@ -44,16 +42,14 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create guard controller: %w", err)
 	}
+	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create metadata client: %w", err)
+	}
 	i.watched, i.applied = map[string]string{}, map[string]applied{}
-	// Only kinds that are served can be watched, and only what is installed
-	// needs to be: which those are is known in Reconcile.
-	i.watch = func(_ context.Context, kind schema.GroupVersionKind) error {
-		return c.Watch(source.Kind(mgr.GetCache(), metadataOf(kind), i.wakeOnChange()))
-	}
-	i.unwatch = func(ctx context.Context, kind schema.GroupVersionKind) error {
-		return mgr.GetCache().RemoveInformer(ctx, metadataOf(kind))
-	}
 	first := source.Func(func(ctx context.Context, q queue) error {
+		watches := &watches{ctx: ctx, objects: objects, queue: q, cancel: map[schema.GroupVersionKind]context.CancelFunc{}}
+		i.watch, i.unwatch = watches.start, watches.stop
 		q.Add(theOne)
 		return nil
 	})
@@ -61,33 +57,4 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("start guard controller: %w", err)
 	}
 	return nil
-}
-
-// theOne is the only key: the guard is installed as a whole.
-var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
-
-func metadataOf(kind schema.GroupVersionKind) metadata {
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(kind)
-	return object
-}
-
-// wakeOnChange wakes the controller when an object of the guard changed or
-// went, or the place where it is served, not at once: who insists on its
-// absence is answered at a bounded rate.
-func (i *Installer) wakeOnChange() handler.TypedFuncs[metadata, reconcile.Request] {
-	wake := func(object metadata, q queue) {
-		if object.Name == guard.Name || object.Name == i.Served.Configuration {
-			q.AddAfter(theOne, paceOfRepair)
-		}
-	}
-	return handler.TypedFuncs[metadata, reconcile.Request]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[metadata], q queue) { wake(e.Object, q) },
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[metadata], q queue) {
-			if e.ObjectNew.ResourceVersion != e.ObjectOld.ResourceVersion {
-				wake(e.ObjectNew, q)
-			}
-		},
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[metadata], q queue) { wake(e.Object, q) },
-	}
 }
