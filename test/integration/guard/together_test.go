@@ -69,9 +69,9 @@ func insistentWriters() {
 	BeforeAll(func(ctx context.Context) {
 		var all []*standIn
 		for _, f := range []*form{asPolicy, asWebhook} {
+			DeferCleanup(f.leave) // when addon-manager has stopped
 			f.manage(ctx, hubguard.ModeAuto)
 			f.awaitForce(ctx, true)
-			DeferCleanup(f.leave)
 			fleets[f] = f.fleetOf(ctx)
 			for _, g := range fleets[f] {
 				g.fallen = g.watch(ctx)
