@@ -55,7 +55,7 @@ func installation(f *form) {
 		By("nobody touching it")
 		before, err := f.there(ctx)()
 		Expect(err).NotTo(HaveOccurred())
-		Consistently(f.there(ctx)).WithTimeout(2500 * time.Millisecond).Should(Equal(before))
+		Consistently(f.there(ctx)).WithTimeout(1500 * time.Millisecond).Should(Equal(before))
 
 		By("somebody changing each of its objects")
 		for _, object := range f.objects {
@@ -90,8 +90,8 @@ func installation(f *form) {
 			Expect(f.client.Create(ctx, object.DeepCopy())).To(Succeed())
 		}
 		f.manage(ctx, hubguard.ModeOff)
-		Consistently(f.there(ctx)).WithTimeout(2 * time.Second).Should(HaveKey(foreign.GetKind()))
 		Eventually(f.there(ctx)).Should(HaveLen(1))
+		Consistently(f.there(ctx)).WithTimeout(500 * time.Millisecond).Should(And(HaveLen(1), HaveKey(foreign.GetKind())))
 	})
 }
 

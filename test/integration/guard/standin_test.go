@@ -76,13 +76,12 @@ func (s *standIn) poll(ctx context.Context) error {
 }
 
 // insistTogether has them all insist at the same time.
-func insistTogether(ctx context.Context, standIns []*standIn, period, duration time.Duration) {
-	GinkgoHelper()
+func insistTogether(ctx context.Context, standIns []*standIn, period, duration time.Duration) error {
 	var insisting errgroup.Group
 	for _, s := range standIns {
 		insisting.Go(func() error { return s.insist(ctx, period, duration) })
 	}
-	Expect(insisting.Wait()).To(Succeed())
+	return insisting.Wait()
 }
 
 func (s *standIn) follow(ctx context.Context, answer *unstructured.Unstructured) error {

@@ -47,10 +47,10 @@ var _ = Describe("The guard", func() {
 	Describe("its rule", inBothForms(rule))
 	Describe("being installed", inBothForms(installation))
 	Describe("the choice of its form", choice)
-	Describe("writers that insist while it is in force", Ordered, ContinueOnFailure, insistentWriters)
+	Describe("and writers that insist", Ordered, ContinueOnFailure, insistentWriters)
 	Describe("coming, going and being away", inBothForms(comings))
 	Describe("served by addon-manager webhook", serving)
-	Describe("without it", Ordered, ContinueOnFailure, unguardedWriters)
+	Describe("not being there", slowPolling)
 	Describe("on an API server that changes", upgrade)
 })
 
@@ -70,11 +70,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		})
 	}
 	err := starting.Wait()
-	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
-		if f.cluster != nil {
-			DeferCleanup(f.cluster.Stop)
-		}
-	}
+	DeferCleanup(stopHubs)
 	Expect(err).NotTo(HaveOccurred())
 	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
 		f.client = administrator(f.cluster)
@@ -88,6 +84,16 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	asWebhook.deployWebhook(ctx, asWebhook.server)
 	startPolling(ctx)
 }, NodeTimeout(5*time.Minute))
+
+func stopHubs() error {
+	var stopping errgroup.Group
+	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
+		if f.cluster != nil {
+			stopping.Go(f.cluster.Stop)
+		}
+	}
+	return stopping.Wait()
+}
 
 func administrator(cluster *testenv.Cluster) client.WithWatch {
 	GinkgoHelper()

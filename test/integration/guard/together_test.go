@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 
 	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
 )
@@ -60,14 +61,19 @@ func (f *form) fleetOf(ctx context.Context) []*guarded {
 	return all
 }
 
-// insistentWriters insist on both hubs at the same time, each on its own
+// insistentWriters insist on all hubs at the same time, each on its own
 // cluster, for it is waiting that takes the time.
 func insistentWriters() {
 	const duration = 10 * time.Second
 	fleets := map[*form][]*guarded{}
+	var uncontrolled []*contested
 
 	BeforeAll(func(ctx context.Context) {
-		var all []*standIn
+		var all, hurried []*standIn
+		uncontrolled = contestants(ctx)
+		for _, c := range uncontrolled {
+			hurried = append(hurried, c.standIn)
+		}
 		for _, f := range []*form{asPolicy, asWebhook} {
 			DeferCleanup(f.leave) // when addon-manager has stopped
 			f.manage(ctx, hubguard.ModeAuto)
@@ -83,18 +89,22 @@ func insistentWriters() {
 				Eventually(g.availability(ctx)).Should(Equal(required), g.String())
 			}
 		}
-		insistTogether(ctx, all, time.Second, 1500*time.Millisecond) // the first may come to own the condition
+		// The first may come to own the condition.
+		Expect(insistTogether(ctx, all, time.Second, 1500*time.Millisecond)).To(Succeed())
 		for _, fleet := range fleets {
 			for _, g := range fleet {
 				g.written.Store(0)
 				g.before, g.quiet = g.state(ctx), g.watch(ctx)
 			}
 		}
-		insistTogether(ctx, all, time.Second, duration)
+		var insisting errgroup.Group
+		insisting.Go(func() error { return insistTogether(ctx, hurried, time.Second/2, duration) })
+		insisting.Go(func() error { return insistTogether(ctx, all, time.Second, duration) })
+		Expect(insisting.Wait()).To(Succeed())
 	})
 
 	for _, f := range []*form{asPolicy, asWebhook} {
-		It("are not heard by the guard "+f.name, func(ctx context.Context) {
+		It("are not heard while it is in force "+f.name, func(ctx context.Context) {
 			for _, g := range fleets[f] {
 				By(g.String())
 				Expect(g.written.Load()).To(BeNumerically(">=", 8), "it insisted")
@@ -107,7 +117,19 @@ func insistentWriters() {
 		})
 	}
 
-	It("have their word back once the dependency is there", func(ctx context.Context) {
+	It("are answered by our agent alone at a bounded rate, and have not the last word", func(ctx context.Context) {
+		for _, c := range uncontrolled {
+			c.expectBounded(ctx)
+		}
+		By("the dependency being there, the prober has its word back")
+		prober := uncontrolled[1]
+		prober.provide(ctx)
+		Eventually(prober.availability(ctx)).Should(Equal("AwaitingHealthCheck"))
+		Expect(find(prober.write(ctx, viaBeta, say(prober.says)), "Available")).To(Equal(prober.says))
+		Consistently(prober.availability(ctx)).Should(Equal("ProbeAvailable"))
+	})
+
+	It("have their word back from it once the dependency is there", func(ctx context.Context) {
 		for _, f := range []*form{asPolicy, asWebhook} {
 			for _, g := range fleets[f] {
 				By(f.name + ": " + g.String())
