@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -40,6 +42,7 @@ type fakeHub struct {
 	client    client.WithWatch
 	installer *Installer
 	clock     *clocktesting.FakeClock
+	logger    logr.Logger
 
 	policies string // version in which policies are served; none if empty
 	// heeds are the kinds that it acts on when they are installed.
@@ -62,7 +65,7 @@ func newFakeHub(t *testing.T, mode Mode, objects ...client.Object) *fakeHub {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	h := &fakeHub{t: t, registry: prometheus.NewRegistry(), clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), heeds: map[string]bool{}, refusals: map[string]error{}, stored: map[string]storedObject{}}
+	h := &fakeHub{t: t, logger: logr.Discard(), registry: prometheus.NewRegistry(), clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), heeds: map[string]bool{}, refusals: map[string]error{}, stored: map[string]storedObject{}}
 	h.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -190,7 +193,7 @@ func (h *fakeHub) there() map[string]bool {
 }
 
 func (h *fakeHub) reconcile() (time.Duration, error) {
-	result, err := h.installer.Reconcile(h.t.Context(), reconcile.Request{})
+	result, err := h.installer.Reconcile(log.IntoContext(h.t.Context(), h.logger), reconcile.Request{})
 	return result.RequeueAfter, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -207,6 +208,58 @@ func TestFailures(t *testing.T) {
 			h.heeds[guard.KindPolicy] = true
 			if h.settle() != recheckInForce {
 				t.Errorf("it does not recover: %v", h.there())
+			}
+		})
+	}
+}
+
+func TestAFormThatMayNotBeLookedForIsNotInTheWay(t *testing.T) {
+	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
+	h.policies, h.heeds[guard.KindPolicy] = "v1", true
+	h.refusals["get "+guard.KindWebhook] = forbiddenErr
+	if after := h.settle(); after != recheckInForce || h.form() != string(FormPolicy) {
+		t.Errorf("after %s, %q in force", after, h.form())
+	}
+}
+
+func TestWhatIsTold(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		mode   Mode
+		served bool
+		heeded bool
+		want   []string
+	}{
+		{"auto, and nothing can be had", ModeAuto, false, false, []string{
+			"Nothing guards Available", "addon-agent corrects it", "the hub does not serve MutatingAdmissionPolicy",
+			"there is no ValidatingWebhookConfiguration interlock-webhook",
+		}},
+		{"policy, and it is not heeded", ModePolicy, true, false, []string{"Nothing guards Available", "the API server does not act on it"}},
+		{"in force", ModePolicy, true, true, []string{"Guard is in force", `"form"="policy"`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newFakeHub(t, test.mode, anAddOn())
+			h.heeds[guard.KindPolicy] = test.heeded
+			if test.served {
+				h.policies = "v1"
+			}
+			var told []string
+			h.logger = funcr.New(func(_, line string) { told = append(told, line) }, funcr.Options{})
+			h.settle()
+			h.settle()
+			count := 0
+			for _, line := range told {
+				if strings.Contains(line, test.want[0]) {
+					count++
+					for _, want := range test.want {
+						if !strings.Contains(line, want) {
+							t.Errorf("%q does not say %q", line, want)
+						}
+					}
+				}
+			}
+			if count != 1 {
+				t.Errorf("told %d times: %q", count, told)
 			}
 		})
 	}
