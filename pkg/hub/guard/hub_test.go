@@ -142,7 +142,7 @@ func (h *fakeHub) list(ctx context.Context, c client.WithWatch, list client.Obje
 
 // dryRun answers the probe as an API server with the guard would.
 func (h *fakeHub) dryRun(
-	ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
+	_ context.Context, _ client.Client, _ string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
 ) error {
 	var given client.SubResourcePatchOptions
 	given.ApplyOptions(options)

@@ -163,8 +163,8 @@ func TestAnotherReconcileAppliesAndRemovesNothingNew(t *testing.T) {
 
 var (
 	anything     = schema.GroupResource{Group: guard.Group, Resource: "anything"}
-	broken       = errors.New("etcd is on fire")
-	forbiddenErr = apierrors.NewForbidden(anything, guard.Name, errors.New("no rights"))
+	errBroken       = errors.New("etcd is on fire")
+	errForbidden = apierrors.NewForbidden(anything, guard.Name, errors.New("no rights"))
 )
 
 func TestFailures(t *testing.T) {
@@ -176,15 +176,15 @@ func TestFailures(t *testing.T) {
 		there   map[string]bool
 		form    Form
 	}{
-		{"the API server fails to store", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": broken}, "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", nothing, ""},
+		{"the API server fails to store", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errBroken}, "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", nothing, ""},
 		{"the API went after it was discovered", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewNotFound(anything, guard.Name)}, "apply MutatingAdmissionPolicy", nothing, ""},
-		{"somebody else writes at the same time", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, broken)}, "apply MutatingAdmissionPolicy", nothing, ""},
-		{"policies are forbidden: the webhook", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": forbiddenErr}, "", webhook, FormWebhook},
-		{"all is forbidden", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": forbiddenErr, "apply MutatingWebhookConfiguration": forbiddenErr}, "", nothing, FormNone},
-		{"the place of the webhook is forbidden", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": forbiddenErr}, "", nothing, FormNone},
-		{"the place of the webhook cannot be read", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": broken}, "where webhooks are served: etcd", nothing, ""},
-		{"off, and forbidden to look", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": forbiddenErr}, "", nothing, ""},
-		{"off, and the API server fails", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": broken}, "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", nothing, ""},
+		{"somebody else writes at the same time", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, errBroken)}, "apply MutatingAdmissionPolicy", nothing, ""},
+		{"policies are forbidden: the webhook", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errForbidden}, "", webhook, FormWebhook},
+		{"all is forbidden", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errForbidden, "apply MutatingWebhookConfiguration": errForbidden}, "", nothing, FormNone},
+		{"the place of the webhook is forbidden", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errForbidden}, "", nothing, FormNone},
+		{"the place of the webhook cannot be read", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errBroken}, "where webhooks are served: etcd", nothing, ""},
+		{"off, and forbidden to look", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": errForbidden}, "", nothing, ""},
+		{"off, and the API server fails", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": errBroken}, "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", nothing, ""},
 		{"OCM's CRD is missing", ModePolicy, map[string]error{"list": apierrors.NewNotFound(anything, "")}, "", policy, FormUnproven},
 		{"another webhook allows no dry run", ModePolicy, map[string]error{"probe": apierrors.NewBadRequest("admission webhook does not support dry run")}, "", policy, FormUnproven},
 		{"the add-on of the probe went", ModePolicy, map[string]error{"probe": apierrors.NewNotFound(anything, "leaf")}, "", policy, FormUnproven},
@@ -216,7 +216,7 @@ func TestFailures(t *testing.T) {
 func TestAFormThatMayNotBeLookedForIsNotInTheWay(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
 	h.policies, h.heeds[guard.KindPolicy] = "v1", true
-	h.refusals["get "+guard.KindWebhook] = forbiddenErr
+	h.refusals["get "+guard.KindWebhook] = errForbidden
 	if after := h.settle(); after != recheckInForce || h.form() != string(FormPolicy) {
 		t.Errorf("after %s, %q in force", after, h.form())
 	}
@@ -269,11 +269,11 @@ func TestDiscoveryThatFailsChangesNothing(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
 	h.policies, h.heeds[guard.KindPolicy] = "v1", true
 	h.settle()
-	h.asked, h.discovery = nil, broken
-	if _, err := h.reconcile(); !errors.Is(err, broken) || len(h.asked) > 0 {
+	h.asked, h.discovery = nil, errBroken
+	if _, err := h.reconcile(); !errors.Is(err, errBroken) || len(h.asked) > 0 {
 		t.Errorf("error %v, wrote %v", err, h.asked)
 	}
-	if err := Remove(t.Context(), h.client, h); !errors.Is(err, broken) || !cmp.Equal(policy, h.there()) {
+	if err := Remove(t.Context(), h.client, h); !errors.Is(err, errBroken) || !cmp.Equal(policy, h.there()) {
 		t.Errorf("error %v, %v", err, h.there())
 	}
 }

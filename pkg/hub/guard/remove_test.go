@@ -43,9 +43,9 @@ func TestRemoveLeavesWhatIsNotOurs(t *testing.T) {
 
 func TestRemoveSaysWhatItCouldNot(t *testing.T) {
 	for name, refused := range map[string]error{
-		"forbidden": apierrors.NewForbidden(anything, guard.Name, broken),
-		"replaced":  apierrors.NewConflict(anything, guard.Name, broken),
-		"failed":    broken,
+		"forbidden": apierrors.NewForbidden(anything, guard.Name, errBroken),
+		"replaced":  apierrors.NewConflict(anything, guard.Name, errBroken),
+		"failed":    errBroken,
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())

@@ -65,7 +65,7 @@ func (s Served) beside(other admissionregistrationv1.WebhookClientConfig) (*admi
 		if err != nil {
 			return nil, err
 		}
-		address.Path = s.Path
+		address.Path, address.RawQuery = s.Path, "" // an API server allows no query
 		place.URL = ptr.To(address.String())
 	default:
 		return nil, nil

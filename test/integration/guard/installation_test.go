@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -85,7 +86,7 @@ func installation(f *form) {
 		foreign := f.objects[0].DeepCopy()
 		foreign.SetLabels(nil)
 		Expect(f.client.Create(ctx, foreign)).To(Succeed())
-		own := append(f.objects[:0:0], f.objects[1:]...)
+		own := slices.Clone(f.objects[1:])
 		for _, object := range own {
 			Expect(f.client.Create(ctx, object.DeepCopy())).To(Succeed())
 		}
