@@ -69,6 +69,18 @@ func TestAKubeconfigThatCannotBeReadIsAWrongCall(t *testing.T) {
 	}
 }
 
+func TestEveryFormOfTheGuardIsTaken(t *testing.T) {
+	for _, mode := range []string{"auto", "policy", "webhook", "off"} {
+		code, _, errOut := run(t, "--guard="+mode, "--kubeconfig="+filepath.Join(t.TempDir(), "missing.kubeconfig"))
+		if code != cmdline.ExitUsage || !strings.Contains(errOut, "--kubeconfig") {
+			t.Errorf("--guard=%s: exit code %d, %q", mode, code, errOut)
+		}
+	}
+	if _, out, _ := run(t, "--help"); !strings.Contains(out, `(default "auto")`) {
+		t.Errorf("the default is not auto: %s", out)
+	}
+}
+
 func TestALogInJSONIsJSONToItsEnd(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.kubeconfig")
 	code, _, errOut := run(t, "--log-format=json", "--kubeconfig="+missing)

@@ -163,7 +163,7 @@ func TestAnotherReconcileAppliesAndRemovesNothingNew(t *testing.T) {
 
 var (
 	anything     = schema.GroupResource{Group: guard.Group, Resource: "anything"}
-	errBroken       = errors.New("etcd is on fire")
+	errBroken    = errors.New("etcd is on fire")
 	errForbidden = apierrors.NewForbidden(anything, guard.Name, errors.New("no rights"))
 )
 
