@@ -64,6 +64,8 @@ func (a addOn) object(version string) *unstructured.Unstructured {
 	return object
 }
 
+func (a addOn) key() client.ObjectKey { return client.ObjectKey{Namespace: a.cluster, Name: a.name} }
+
 func (a addOn) read(ctx context.Context, version string) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := a.object(version)
@@ -115,7 +117,7 @@ func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reaso
 	at, err := time.Parse(time.RFC3339, since)
 	Expect(err).NotTo(HaveOccurred())
 	stored := &addonv1alpha1.ManagedClusterAddOn{}
-	Expect(a.client.Get(ctx, client.ObjectKey{Namespace: a.cluster, Name: a.name}, stored)).To(Succeed())
+	Expect(a.client.Get(ctx, a.key(), stored)).To(Succeed())
 	Expect(condition.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
 		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
 	})).To(Succeed())
