@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -50,6 +51,9 @@ type Options struct {
 	Guard guard.Mode
 	// GuardWebhook is where the guard is served as a webhook; nil if nowhere.
 	GuardWebhook *admissionregistrationv1.WebhookClientConfig
+	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
+	// leaves it alone.
+	Graft *graft.Settings
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
@@ -92,18 +96,27 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGuard(mgr, options); err != nil {
 		return nil, err
 	}
+	if err := setupGraft(mgr, options); err != nil {
+		return nil, err
+	}
 	return mgr, setupProbes(mgr, warmup)
+}
+
+// eventSource is who tells events.
+const eventSource = "interlock-addon-manager"
+
+func (o Options) registry() prometheus.Registerer {
+	if o.Registry != nil {
+		return o.Registry
+	}
+	return ctrlmetrics.Registry
 }
 
 func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) error {
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
-	recorder := mgr.GetEventRecorder("interlock-addon-manager")
-	var registry prometheus.Registerer = ctrlmetrics.Registry
-	if options.Registry != nil {
-		registry = options.Registry
-	}
-	measured := metrics.New(registry)
+	recorder := mgr.GetEventRecorder(eventSource)
+	measured := metrics.New(options.registry())
 	waker := degraded.NewWaker()
 
 	err := (&declarations.Reconciler{
@@ -129,6 +142,16 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	}
 	return (&guard.Installer{
 		Mode: options.Guard, Webhook: options.GuardWebhook, Client: mgr.GetClient(), Discovery: served,
+	}).SetupWithManager(mgr)
+}
+
+func setupGraft(mgr ctrl.Manager, options Options) error {
+	if options.Graft == nil {
+		return nil
+	}
+	return (&graft.Reconciler{
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
+		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
 	}).SetupWithManager(mgr)
 }
 
