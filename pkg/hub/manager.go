@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -68,10 +69,12 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
+	rereader, cacheOptions := graft.NewRereader(), fleet.CacheOptions()
+	cacheOptions.NewInformer = rereader.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                fleet.Mapper,
-		Cache:                         fleet.CacheOptions(),
+		Cache:                         cacheOptions,
 		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
 		LeaderElection:                options.LeaderElection,
@@ -90,13 +93,13 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	if err := setupControllers(mgr, warmup, options); err != nil {
+	if err := setupControllers(mgr, warmup, rereader.Told, options); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
 		return nil, err
 	}
-	if err := setupGraft(mgr, options); err != nil {
+	if err := setupGraft(mgr, rereader, options); err != nil {
 		return nil, err
 	}
 	return mgr, setupProbes(mgr, warmup)
@@ -112,7 +115,7 @@ func (o Options) registry() prometheus.Registerer {
 	return ctrlmetrics.Registry
 }
 
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) error {
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, reread <-chan event.GenericEvent, options Options) error {
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
 	recorder := mgr.GetEventRecorder(eventSource)
@@ -120,7 +123,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 	waker := degraded.NewWaker()
 
 	err := (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake, Reread: reread,
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err
@@ -145,9 +148,14 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	}).SetupWithManager(mgr)
 }
 
-func setupGraft(mgr ctrl.Manager, options Options) error {
+func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) error {
 	if options.Graft == nil {
 		return nil
+	}
+	if options.Graft.On {
+		if err := rereader.SetupWithManager(mgr); err != nil {
+			return err
+		}
 	}
 	return (&graft.Reconciler{
 		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},

@@ -104,7 +104,7 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	if err != nil {
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
 	}
-	unknown, err := crdgraft.Unknown(survey.Original, r.schemas.known)
+	unknown, err := crdgraft.Compare(survey.Original, r.schemas.known)
 	switch {
 	case err != nil:
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
@@ -112,10 +112,10 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
 	case !survey.Converts:
 		return r.put(crd, survey, nil)
-	case len(unknown) > 0:
-		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(unknown)}
+	case len(unknown.Lost) > 0:
+		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(unknown.Lost)}
 	}
-	return r.decideConverted(ctx, crd, survey)
+	return r.decideConverted(ctx, crd, survey, unknown)
 }
 
 // put is the decision to graft.

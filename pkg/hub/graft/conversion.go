@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -50,8 +48,10 @@ type history struct {
 
 // decideConverted grafts once the webhook answers as it should, and gives the
 // CRD back when it has failed to for too long.
-func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unstructured, survey crdgraft.Survey) decision {
-	stanza, err := r.servedStanza(ctx, crd, survey)
+func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unstructured,
+	survey crdgraft.Survey, unknown crdgraft.Unknown,
+) decision {
+	stanza, err := r.servedStanza(ctx, crd, survey, unknown)
 	if err != nil {
 		return r.conversionFails(crd, err)
 	}
@@ -98,7 +98,9 @@ func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error
 
 // servedStanza returns the conversion stanza of Interlock's webhook, if that
 // converts as it should.
-func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstructured, survey crdgraft.Survey) (map[string]any, error) {
+func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstructured,
+	survey crdgraft.Survey, unknown crdgraft.Unknown,
+) (map[string]any, error) {
 	config, err := readWebhook(ctx, r.Client)
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstruc
 		return stanza, nil // whoever overwrites the graft has it back at once
 	}
 	r.history.probed = nil
-	question, err := questionFor(survey.Original, slices.Sorted(maps.Keys(r.schemas.properties)), r.schemas.properties)
+	question, err := questionFor(survey.Original, r.schemas.properties, unknown)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -36,25 +39,32 @@ const (
 type question struct {
 	// versions are those of the CRD, the stored one first.
 	versions []string
-	// spec has each of Interlock's fields, which the answer must have too.
+	// spec has a value for each field that the answer must have as well.
 	spec map[string]any
 }
 
-func questionFor(crd map[string]any, fields []string, properties map[string]any) (question, error) {
+// questionFor asks for Interlock's fields, and for those of spec that this
+// program knows no more of than that they are to be carried over.
+func questionFor(crd, properties map[string]any, unknown crdgraft.Unknown) (question, error) {
 	versions, err := crdgraft.ActiveVersions(crd)
 	if err != nil {
 		return question{}, err
 	}
-	spec := make(map[string]any, len(fields))
-	for _, field := range fields {
-		schema, _ := properties[field].(map[string]any)
-		spec[field] = emptyValue(schema["type"])
+	spec := map[string]any{}
+	for field, schema := range properties {
+		spec[field] = emptyValue(schema)
+	}
+	for path, schema := range unknown.Carried {
+		if field, isSpec := strings.CutPrefix(path, "spec."); isSpec && !strings.ContainsAny(field, ".[") {
+			spec[field] = emptyValue(schema)
+		}
 	}
 	return question{versions: versions, spec: spec}, nil
 }
 
-func emptyValue(schemaType any) any {
-	switch schemaType {
+func emptyValue(property any) any {
+	schema, _ := property.(map[string]any)
+	switch schema["type"] {
 	case "array":
 		return []any{}
 	case "object":
@@ -186,8 +196,8 @@ func check(answer *apiextensionsv1.ConversionResponse, request *apiextensionsv1.
 		return fmt.Errorf("it answers in %s", converted.GetAPIVersion())
 	}
 	kept, _, _ := unstructured.NestedMap(converted.Object, "spec")
-	for field, value := range spec {
-		if !reflect.DeepEqual(kept[field], value) {
+	for _, field := range slices.Sorted(maps.Keys(spec)) {
+		if !reflect.DeepEqual(kept[field], spec[field]) {
 			return fmt.Errorf("it loses spec.%s: is it older than this addon-manager?", field)
 		}
 	}

@@ -32,11 +32,12 @@ const (
 // theOne is the only key.
 var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: CRDName}}
 
-// watched are the objects whose changes matter, by name.
-var watched = map[schema.GroupVersionResource]string{
-	apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"):               CRDName,
-	admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"): ConfigurationName,
-}
+var (
+	crdResource           = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+	configurationResource = admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations")
+	// watched are the objects whose changes matter, by name.
+	watched = map[schema.GroupVersionResource]string{crdResource: CRDName, configurationResource: ConfigurationName}
+)
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
@@ -61,7 +62,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	wake := source.Func(func(ctx context.Context, q queue) error {
 		q.Add(theOne)
 		if r.Settings.On {
-			return watch(ctx, objects, q)
+			return wakeOnChange(ctx, objects, q)
 		}
 		return nil
 	})
@@ -82,15 +83,11 @@ func (r *Reconciler) prepare() {
 	r.history.lastGood, r.history.confirmed = r.Clock.Now(), true
 }
 
-// watch wakes the controller on every change. It watches single objects, as
-// rights to them are given by name, and starts with the controller: what a
-// manager watches before makes it wait for a hub that is away.
-func watch(ctx context.Context, objects metadata.Interface, q queue) error {
+// wakeOnChange wakes the controller on every change. It starts with the controller:
+// what a manager watches before makes it wait for a hub that is away.
+func wakeOnChange(ctx context.Context, objects metadata.Interface, q queue) error {
 	for resource, name := range watched {
-		informer := metadatainformer.NewFilteredMetadataInformer(objects, resource, metav1.NamespaceAll, 0, nil,
-			func(options *metav1.ListOptions) {
-				options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
-			}).Informer()
+		informer := informerOf(objects, resource, name)
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { q.Add(theOne) },
 			UpdateFunc: func(_, _ any) { q.Add(theOne) }, // without a resync, updates are changes
@@ -102,4 +99,12 @@ func watch(ctx context.Context, objects metadata.Interface, q queue) error {
 		go informer.RunWithContext(ctx)
 	}
 	return nil
+}
+
+// informerOf watches a single object: rights are given by name.
+func informerOf(objects metadata.Interface, resource schema.GroupVersionResource, name string) cache.SharedIndexInformer {
+	return metadatainformer.NewFilteredMetadataInformer(objects, resource, metav1.NamespaceAll, 0, nil,
+		func(options *metav1.ListOptions) {
+			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
+		}).Informer()
 }

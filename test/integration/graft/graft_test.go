@@ -2,6 +2,7 @@ package graft
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -102,6 +103,41 @@ func dependencies(ctx context.Context, version, name string) func() ([]any, erro
 	}
 }
 
+func installation(name string) *unstructured.Unstructured {
+	addOn := &unstructured.Unstructured{}
+	addOn.SetAPIVersion(storage)
+	addOn.SetKind("ManagedClusterAddOn")
+	addOn.SetNamespace("cluster1")
+	addOn.SetName(name)
+	return addOn
+}
+
+// install installs an add-on on a managed cluster until the spec ends.
+func install(ctx context.Context, name string) {
+	GinkgoHelper()
+	addOn := installation(name)
+	addOn.Object["spec"] = map[string]any{}
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, installation(name)) })
+}
+
+// degraded is status and reason of the condition.
+func degraded(ctx context.Context, name string) func() (string, error) {
+	return func() (string, error) {
+		addOn := installation(name)
+		if err := admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
+			return "", err
+		}
+		conditions, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
+		for _, condition := range conditions {
+			if entry := condition.(map[string]any); entry["type"] == "Degraded" {
+				return fmt.Sprintf("%s %s", entry["status"], entry["reason"]), nil
+			}
+		}
+		return "", nil
+	}
+}
+
 func merge(body string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(body)) }
 
 var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
@@ -109,6 +145,7 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 	var old *operator
 
 	BeforeEach(func(ctx context.Context) {
+		forgetEvents(ctx)
 		old = newOperator("1.3.1", v1beta1File)
 		found = installed(ctx, old)
 	})
@@ -202,20 +239,15 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		register(ctx, storage, "patient")
 		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
+		install(ctx, "patient")
+		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
 
 		kill()
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
 		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declared))
 		Expect(admin.Patch(ctx, registration(storage, "patient"), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
-		addOn := &unstructured.Unstructured{}
-		addOn.SetAPIVersion(other)
-		addOn.SetKind("ManagedClusterAddOn")
-		addOn.SetNamespace("cluster1")
-		addOn.SetName("patient")
-		Expect(admin.Create(ctx, addOn)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, addOn) })
-		Expect(admin.Status().Patch(ctx, addOn.DeepCopy(), merge(
-			`{"status":{"conditions":[{"type":"Available","status":"True","reason":"a","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`))).To(Succeed())
+		install(ctx, "written-meanwhile")
+		Expect(admin.Status().Patch(ctx, installation("patient"), merge(`{"status":{"registrations":null}}`))).To(Succeed())
 
 		By("the grace period ending")
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
@@ -230,6 +262,7 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declared))
 		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
+		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
 	})
 
 	It("gives the CRD back when the webhook answers addon-manager and not the API server", func(ctx context.Context) {

@@ -118,6 +118,7 @@ func (o *operator) force(ctx context.Context, resourceVersion string) error {
 
 func (o *operator) sameSpec(existing *unstructured.Unstructured) bool {
 	required := o.crd.DeepCopy()
+	unstructured.RemoveNestedField(required.Object, "spec", "preserveUnknownFields") // false is not stored
 	if _, has, _ := unstructured.NestedMap(required.Object, "spec", "conversion"); !has {
 		Expect(unstructured.SetNestedField(required.Object, "None", "spec", "conversion", "strategy")).To(Succeed())
 	}

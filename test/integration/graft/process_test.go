@@ -194,3 +194,9 @@ func told(ctx context.Context) func() ([]string, error) {
 		return reasons, err
 	}
 }
+
+// forgetEvents has told begin anew.
+func forgetEvents(ctx context.Context) {
+	GinkgoHelper()
+	Expect(admin.DeleteAllOf(ctx, &eventsv1.Event{}, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())
+}
