@@ -49,10 +49,12 @@ func loadSchemas() (schemas, error) {
 	return schemas{properties: properties, known: known}, err
 }
 
+var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+
 // readCRD reads the CRD without a type, so that nothing of it is lost.
 func readCRD(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
 	crd := &unstructured.Unstructured{}
-	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	crd.SetGroupVersionKind(crdKind)
 	if err := reader.Get(ctx, client.ObjectKey{Name: CRDName}, crd); err != nil {
 		return nil, fmt.Errorf("read CRD %s: %w", CRDName, err)
 	}

@@ -74,15 +74,17 @@ func trusted(crd *unstructured.Unstructured, config *apiextensionsv1.WebhookClie
 		return nil
 	}
 	present := conversion.Webhook.ClientConfig
-	if !ptr.Equal(present.Service, config.Service) && !sameService(present.Service, config.Service) || !ptr.Equal(present.URL, config.URL) {
+	if !sameService(present.Service, config.Service) || !ptr.Equal(present.URL, config.URL) {
 		return nil
 	}
 	return present.CABundle
 }
 
 func sameService(a, b *apiextensionsv1.ServiceReference) bool {
-	return a != nil && b != nil && a.Namespace == b.Namespace && a.Name == b.Name &&
-		ptr.Equal(a.Path, b.Path) && ptr.Equal(a.Port, b.Port)
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Namespace == b.Namespace && a.Name == b.Name && ptr.Equal(a.Path, b.Path) && ptr.Equal(a.Port, b.Port)
 }
 
 // overlapOfCAs is how long a replaced CA is still trusted: replicas take up a
