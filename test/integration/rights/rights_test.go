@@ -138,7 +138,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": grafted})).To(Succeed())
 		Expect(crds.Items).To(HaveLen(1))
 		Expect(limited.List(ctx, crds)).To(Satisfy(apierrors.IsForbidden))
-	
+
 		Expect(everything.List(ctx, crds)).To(Succeed())
 		Expect(len(crds.Items)).To(BeNumerically(">", 1))
 		for i := range crds.Items {
