@@ -35,8 +35,9 @@ func unmanaged(crd *unstructured.Unstructured) map[string]any {
 	return bare.Object
 }
 
-func annotation(ctx context.Context, name string) func() string {
-	return func() string { return present(ctx).GetAnnotations()[name] }
+// marked is the version that the CRD carries.
+func marked(ctx context.Context) func() string {
+	return func() string { return present(ctx).GetAnnotations()[crdgraft.VersionAnnotation] }
 }
 
 func isGrafted(ctx context.Context) func() bool {
@@ -153,7 +154,7 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 	It("grafts the CRD, which OCM's operator then leaves, and stock writers of v1beta1 lose nothing", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(annotation(ctx, crdgraft.VersionAnnotation)).Should(Equal("1.3.2"))
+		Eventually(marked(ctx)).Should(Equal("1.3.2"))
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonGrafted)))
 
@@ -204,7 +205,7 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 	It("grafts anew what an upgrade puts in its place, and gives that back", func(ctx context.Context) {
 		serveWebhook()
 		manage(ctx, true)
-		Eventually(annotation(ctx, crdgraft.VersionAnnotation)).Should(Equal("1.3.2"))
+		Eventually(marked(ctx)).Should(Equal("1.3.2"))
 		register(ctx, storage, "upgraded")
 
 		upgrade := newOperator("1.4.0", v1beta1File, func(crd *unstructured.Unstructured) {
@@ -212,14 +213,14 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 			crd.SetLabels(map[string]string{"new": "label"})
 		})
 		Expect(upgrade.reconcile(ctx)).To(BeTrue())
-		Eventually(annotation(ctx, crdgraft.VersionAnnotation)).Should(Equal("1.4.1"))
+		Eventually(marked(ctx)).Should(Equal("1.4.1"))
 		Expect(upgrade.reconcile(ctx)).To(BeFalse())
 		Eventually(dependencies(ctx, other, "upgraded")).Should(Equal(declared))
 
 		changed, err := graft.Restore(ctx, admin)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(changed).To(BeTrue())
-		Eventually(annotation(ctx, crdgraft.VersionAnnotation)).Should(Equal("1.4.1"), "the addon-manager that still runs grafts again")
+		Eventually(marked(ctx)).Should(Equal("1.4.1"), "the addon-manager that still runs grafts again")
 	})
 
 	It("grafts only once the webhook converts", func(ctx context.Context) {
@@ -319,12 +320,12 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 })
 
 var _ = Describe("On a hub whose CRD has no conversion", func() {
-	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file string, change func(*unstructured.Unstructured), marked string) {
+	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file string, change func(*unstructured.Unstructured), mark string) {
 		found := installed(ctx, newOperator(version, file, change))
 		manager := manage(ctx, true) // no webhook is needed
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		grafted := present(ctx)
-		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(crdgraft.VersionAnnotation, marked))
+		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(crdgraft.VersionAnnotation, mark))
 		strategy, _, _ := unstructured.NestedString(grafted.Object, "spec", "conversion", "strategy")
 		Expect(strategy).To(Equal("None"))
 		register(ctx, storage, "unconverted")

@@ -122,7 +122,7 @@ type process struct {
 	stop     func()
 }
 
-const grace = 3 * time.Second
+const grace = 5 * time.Second
 
 // manage runs addon-manager until it is stopped or the spec ends.
 func manage(ctx context.Context, on bool) *process {
