@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -23,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -50,6 +52,9 @@ type Options struct {
 	// GuardServed says how to find out where the guard is served as a webhook.
 	GuardServed guard.Served
 	GuardTiming guard.Timing
+	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
+	// leaves it alone.
+	Graft *graft.Settings
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
@@ -71,10 +76,12 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
+	rereader, cacheOptions := graft.NewRereader(), fleet.CacheOptions()
+	cacheOptions.NewInformer = rereader.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                fleet.Mapper,
-		Cache:                         fleet.CacheOptions(),
+		Cache:                         cacheOptions,
 		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
 		LeaderElection:                options.LeaderElection,
@@ -93,24 +100,30 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	if err := setupControllers(mgr, warmup, options); err != nil {
+	if err := setupControllers(mgr, warmup, rereader.Told, options); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
 		return nil, err
 	}
+	if err := setupGraft(mgr, rereader, options); err != nil {
+		return nil, err
+	}
 	return mgr, setupProbes(mgr, warmup)
 }
 
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) error {
+// eventSource is who tells events.
+const eventSource = "interlock-addon-manager"
+
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, reread <-chan event.GenericEvent, options Options) error {
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
-	recorder := mgr.GetEventRecorder("interlock-addon-manager")
+	recorder := mgr.GetEventRecorder(eventSource)
 	measured := metrics.New(options.registry())
 	waker := degraded.NewWaker()
 
 	err := (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake, Reread: reread,
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err
@@ -134,6 +147,21 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
 		Clock: clock.RealClock{}, Metrics: guard.NewMetrics(options.registry()),
+	}).SetupWithManager(mgr)
+}
+
+func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) error {
+	if options.Graft == nil {
+		return nil
+	}
+	if options.Graft.On {
+		if err := rereader.SetupWithManager(mgr); err != nil {
+			return err
+		}
+	}
+	return (&graft.Reconciler{
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
+		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
 	}).SetupWithManager(mgr)
 }
 
