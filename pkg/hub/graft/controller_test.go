@@ -383,3 +383,41 @@ func TestRestore(t *testing.T) {
 		t.Errorf("without a CRD: changed %t, error %v", changed, err)
 	}
 }
+
+func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
+	b := newBench(t)
+	reread := func() {
+		<-b.Rereader.changes
+		b.Rereader.stale.Store(false)
+	}
+	hidden := func(when string, want bool) {
+		t.Helper()
+		if got := b.Hidden(); got != want {
+			t.Errorf("%s: hidden %t", when, got)
+		}
+	}
+	hidden("before anything is known", true)
+	b.expect(t, ReasonGrafted, true)
+	hidden("grafted, and not read again", true)
+	reread()
+	hidden("read again", false)
+	b.expect(t, ReasonGrafted, true)
+	hidden("unchanged", false)
+
+	b.answer = refuse
+	b.clock.Step(time.Minute)
+	b.expect(t, ReasonNotServed, true)
+	hidden("in the grace period", false)
+	b.clock.Step(grace)
+	b.fail = func(verb string, _ client.Object) error {
+		if verb == "update" {
+			hidden("before it is given back", true)
+		}
+		return nil
+	}
+	b.expect(t, ReasonNotServed, false)
+	reread()
+	hidden("given back", true)
+	b.Settings.On = false
+	hidden("off", false)
+}
