@@ -101,13 +101,14 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	if err := setupControllers(mgr, warmup, rereader.Told, options); err != nil {
+	hidden, err := setupGraft(mgr, rereader, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := setupControllers(mgr, warmup, options, rereader.Told, hidden); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
-		return nil, err
-	}
-	if err := setupGraft(mgr, rereader, options); err != nil {
 		return nil, err
 	}
 	return mgr, setupProbes(mgr, warmup)
@@ -116,7 +117,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 // eventSource is who tells events.
 const eventSource = "interlock-addon-manager"
 
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, reread <-chan event.GenericEvent, options Options) error {
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
+	reread <-chan event.GenericEvent, hidden func() bool,
+) error {
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
 	recorder := mgr.GetEventRecorder(eventSource)
@@ -124,7 +127,8 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, reread <-chan even
 	waker := degraded.NewWaker()
 
 	err := (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake, Reread: reread,
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+		Reread: reread, Hidden: hidden,
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err
@@ -161,19 +165,21 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	}).SetupWithManager(mgr)
 }
 
-func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) error {
+// setupGraft returns what says whether declarations by field can be read.
+func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hidden func() bool, err error) {
 	if options.Graft == nil {
-		return nil
+		return nil, nil
 	}
 	if options.Graft.On {
 		if err := rereader.SetupWithManager(mgr); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return (&graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
+	grafter := &graft.Reconciler{
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Rereader: rereader,
 		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
-	}).SetupWithManager(mgr)
+	}
+	return grafter.Hidden, grafter.SetupWithManager(mgr)
 }
 
 // setupProbes: alive while the process answers; ready once its cache has synced,

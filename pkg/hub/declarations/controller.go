@@ -38,6 +38,9 @@ type Reconciler struct {
 	// Reread gets an event when all add-ons were read again, without events of
 	// their own; nil: they never are.
 	Reread <-chan event.GenericEvent
+	// Hidden reports whether declarations by field cannot be read just now; it
+	// is followed by an event of Reread. nil: they always can.
+	Hidden func() bool
 
 	// told is the last catalog that everybody concerned was woken for.
 	told *dependency.Catalog
@@ -80,6 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		before = dependency.NewCatalog(nil)
 	}
 	catalog := before.Renew(addOns)
+	if r.Hidden != nil && r.Hidden() {
+		catalog.HoldUndeclared()
+	}
 	r.Metrics.Registered(catalog.AddOns())
 	r.Store.Set(catalog)
 	changed := catalog.Changed(before)

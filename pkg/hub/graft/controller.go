@@ -8,6 +8,7 @@ package graft
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,7 +50,10 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	Recorder events.EventRecorder
 	Metrics  *metrics.Graft
+	// Rereader is told of what is written, and of what comes to be known.
+	Rereader *Rereader
 
+	present    atomic.Bool // the fields, as far as is known
 	schemas    schemas
 	prober     prober
 	overwrites pace // of putting back what somebody else overwrote
@@ -79,6 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	decided := r.paceOverwrites(crd, r.decide(ctx, crd))
+	if decided.desired != nil && !hasFields(crd, decided, true) {
+		r.present.Store(false) // before it is so
+	}
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
 	if apierrors.IsConflict(err) { // somebody was faster; what they wrote has to be read
 		return reconcile.Result{RequeueAfter: conflictPause}, nil
@@ -89,8 +96,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	r.remember(decided, wrote)
+	if wrote {
+		r.Rereader.Changed()
+	}
+	if now := hasFields(crd, decided, wrote); r.present.Swap(now) != now {
+		r.Rereader.tell()
+	}
 	r.report(ctx, crd, decided, wrote)
 	return reconcile.Result{RequeueAfter: decided.again}, nil
+}
+
+// Hidden reports whether what add-ons declare by field cannot be read, or what
+// was read of it may be incomplete.
+func (r *Reconciler) Hidden() bool {
+	return r.Settings.On && (!r.present.Load() || r.Rereader.Stale())
 }
 
 const conflictPause = 50 * time.Millisecond

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/crdgraft"
 )
 
@@ -265,9 +266,17 @@ func TestWhatCannotOrNeedNotBeGrafted(t *testing.T) {
 		want    string
 	}{
 		"fields of the same name": {
-			change: inEveryVersion("dependencies", map[string]any{"type": "array", "items": map[string]any{"type": "string"}}),
+			change: func(crd *unstructured.Unstructured) {
+				for _, name := range addonv1alpha1.GraftedSpecFields() {
+					inEveryVersion(name, map[string]any{"type": "array", "items": map[string]any{"type": "string"}})(crd)
+				}
+			},
 			reason: ReasonNative, grafted: true,
-			want: "Normal CRDHasFields Nothing to add: the CRD has v1alpha1 spec.dependencies, v1beta1 spec.dependencies",
+			want: "Normal CRDHasFields Nothing to add: the CRD has v1alpha1 spec.dependencies, ",
+		},
+		"one field of the same name": {
+			change: inEveryVersion("dependencies", map[string]any{"type": "array", "items": map[string]any{"type": "string"}}),
+			reason: ReasonGrafted, grafted: true, want: "Normal CRDGrafted",
 		},
 		"a field that every version has": {
 			change: inEveryVersion("priority", map[string]any{"type": "string"}),
@@ -382,4 +391,42 @@ func TestRestore(t *testing.T) {
 	if changed, err := Restore(t.Context(), b.Client); changed || err != nil {
 		t.Errorf("without a CRD: changed %t, error %v", changed, err)
 	}
+}
+
+func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
+	b := newBench(t)
+	reread := func() {
+		<-b.Rereader.changes
+		b.Rereader.stale.Store(false)
+	}
+	hidden := func(when string, want bool) {
+		t.Helper()
+		if got := b.Hidden(); got != want {
+			t.Errorf("%s: hidden %t", when, got)
+		}
+	}
+	hidden("before anything is known", true)
+	b.expect(t, ReasonGrafted, true)
+	hidden("grafted, and not read again", true)
+	reread()
+	hidden("read again", false)
+	b.expect(t, ReasonGrafted, true)
+	hidden("unchanged", false)
+
+	b.answer = refuse
+	b.clock.Step(time.Minute)
+	b.expect(t, ReasonNotServed, true)
+	hidden("in the grace period", false)
+	b.clock.Step(grace)
+	b.fail = func(verb string, _ client.Object) error {
+		if verb == "update" {
+			hidden("before it is given back", true)
+		}
+		return nil
+	}
+	b.expect(t, ReasonNotServed, false)
+	reread()
+	hidden("given back", true)
+	b.Settings.On = false
+	hidden("off", false)
 }

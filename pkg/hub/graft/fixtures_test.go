@@ -70,7 +70,7 @@ func newBench(t *testing.T) *bench {
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(b.configuration()).Build()
 	b.Reconciler = &Reconciler{
 		Settings: Settings{On: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
-		Clock: b.clock, Recorder: recorder, Metrics: metrics.NewGraft(b.registry),
+		Clock: b.clock, Recorder: recorder, Metrics: metrics.NewGraft(b.registry), Rereader: NewRereader(),
 	}
 	var err error
 	if b.schemas, err = loadSchemas(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,13 +38,15 @@ type Rereader struct {
 	Told chan event.GenericEvent
 
 	objects metadata.Interface
+	changes chan struct{}
+	stale   atomic.Bool
 	mutex   sync.Mutex
 	expired chan struct{}
 }
 
 // NewRereader returns a rereader that is still to be set up.
 func NewRereader() *Rereader {
-	return &Rereader{Told: make(chan event.GenericEvent, 1), expired: make(chan struct{})}
+	return &Rereader{Told: make(chan event.GenericEvent, 1), changes: make(chan struct{}, 1), expired: make(chan struct{})}
 }
 
 // SetupWithManager lets the manager run it in every replica.
@@ -93,12 +96,11 @@ func (r *Rereader) expire() {
 
 // Start implements manager.Runnable.
 func (r *Rereader) Start(ctx context.Context) error {
-	changes := make(chan struct{}, 1)
 	informer := informerOf(r.objects, crdResource, CRDName)
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(before, after any) {
 			if generation(before) != generation(after) {
-				signal(changes)
+				r.Changed()
 			}
 		},
 	})
@@ -110,7 +112,7 @@ func (r *Rereader) Start(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-changes:
+		case <-r.changes:
 			log.FromContext(ctx).V(1).Info("CRD has changed: its objects are read again", "crd", CRDName)
 			r.reread(ctx)
 		}
@@ -129,10 +131,27 @@ func (r *Rereader) reread(ctx context.Context) {
 		if !wait(ctx, settled) {
 			return
 		}
-		select {
-		case r.Told <- event.GenericEvent{Object: &addonv1alpha1.ClusterManagementAddOn{}}:
-		default: // nobody has taken the last one yet, and will see this list too
-		}
+		r.stale.Store(len(r.changes) > 0)
+		r.tell()
+	}
+}
+
+// Changed has everything read again. Until it is, Stale reports true.
+func (r *Rereader) Changed() {
+	r.stale.Store(true)
+	select {
+	case r.changes <- struct{}{}:
+	default: // it will be, anyway
+	}
+}
+
+// Stale reports whether what is cached may be of before a change of the CRD.
+func (r *Rereader) Stale() bool { return r.stale.Load() }
+
+func (r *Rereader) tell() {
+	select {
+	case r.Told <- event.GenericEvent{Object: &addonv1alpha1.ClusterManagementAddOn{}}:
+	default: // nobody has taken the last one yet, and will see this too
 	}
 }
 
@@ -142,13 +161,6 @@ func wait(ctx context.Context, delay time.Duration) (waited bool) {
 		return false
 	case <-time.After(delay):
 		return true
-	}
-}
-
-func signal(changes chan<- struct{}) {
-	select {
-	case changes <- struct{}{}:
-	default:
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/crdgraft"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 )
@@ -84,6 +85,20 @@ func register(ctx context.Context, version, name string) {
 	GinkgoHelper()
 	object := registration(version, name)
 	Expect(unstructured.SetNestedSlice(object.Object, declared, "spec", "dependencies")).To(Succeed())
+	create(ctx, object)
+}
+
+// registerByAnnotation does so without the field.
+func registerByAnnotation(ctx context.Context, name string) {
+	GinkgoHelper()
+	object := registration(storage, name)
+	object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: proxy}]"})
+	create(ctx, object)
+}
+
+func create(ctx context.Context, object *unstructured.Unstructured) {
+	GinkgoHelper()
+	name := object.GetName()
 	Expect(unstructured.SetNestedField(object.Object, name, "spec", "addOnMeta", "displayName")).To(Succeed())
 	Eventually(func() error {
 		return admin.Create(ctx, object.DeepCopy(), client.FieldValidation(metav1.FieldValidationStrict))
@@ -257,6 +272,13 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 			object := registration(other, "patient")
 			return admin.Get(ctx, client.ObjectKeyFromObject(object), object)
 		}).Should(Succeed())
+
+		By("verdicts being held meanwhile, although nobody can read what the add-on declares")
+		Expect(dependencies(ctx, storage, "patient")()).To(BeEmpty())
+		registerByAnnotation(ctx, "another")
+		install(ctx, "another")
+		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Consistently(degraded(ctx, "patient")).WithTimeout(4 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
 
 		By("a replica coming back")
 		serveWebhook()
