@@ -108,6 +108,10 @@ var _ = Describe("With all replicas of the webhook dead", func() {
 		}
 		Expect(hubClient.Get(ctx, types.NamespacedName{Name: "survivor"}, reference(other, "survivor"))).
 			To(MatchError(ContainSubstring("conversion webhook")))
+		By("applying to what was written through v1beta1, which takes a conversion to compare")
+		applied := client.ApplyConfigurationFromUnstructured(clusterManagementAddOn(storage, "survivor", nil))
+		Expect(hubClient.Apply(ctx, applied, client.FieldOwner("applier"), client.ForceOwnership)).To(MatchError(ContainSubstring("conversion webhook")))
+		By("writing in all other ways")
 		writeAll(ctx)
 
 		startWithFiles(user, addresses[1], files)
