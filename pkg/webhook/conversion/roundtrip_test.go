@@ -24,10 +24,12 @@ import (
 const objects = 10_000
 
 func TestRoundTripFromStorage(t *testing.T) {
+	t.Parallel()
 	roundTrip[ocmv1alpha1.ClusterManagementAddOn](t, v1alpha1.String(), v1beta1.String())
 }
 
 func TestRoundTripFromV1Beta1(t *testing.T) {
+	t.Parallel()
 	roundTrip[ocmv1beta1.ClusterManagementAddOn](t, v1beta1.String(), v1alpha1.String())
 }
 

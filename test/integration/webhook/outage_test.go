@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -61,6 +63,36 @@ var _ = Describe("addon-manager webhook with a certificate of somebody else", fu
 	})
 })
 
+var _ = Describe("Bad requests for conversion", func() {
+	It("fail one by one, and the process serves on", func(ctx context.Context) {
+		files, address := mount(), freeAddress()
+		session := startWithFiles(withoutSecrets(ctx, "bad-requests"), address, files)
+		for _, bad := range []struct {
+			body   string
+			code   int
+			answer string
+		}{
+			{"", http.StatusBadRequest, "read the ConversionReview"},
+			{"{]", http.StatusBadRequest, "invalid character"},
+			{strings.Repeat("[", 1<<20), http.StatusBadRequest, "max depth"},
+			{strings.Replace(review(1), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2", 1), http.StatusBadRequest, `"apiextensions.k8s.io/v2"`},
+			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "convert unknown/v7 to "},
+			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can be converted"},
+			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 33<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
+		} {
+			code, answer, err := post(address, "localhost", files.authority.CertPEM, bad.body)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(code).To(Equal(bad.code), answer)
+			Expect(answer).To(And(ContainSubstring(bad.answer), Not(ContainSubstring(`"Success"`))))
+		}
+		code, answer, err := post(address, "localhost", files.authority.CertPEM, review(1000))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(code).To(Equal(http.StatusOK))
+		Expect(strings.Count(answer, other)).To(Equal(1000))
+		Expect(session).NotTo(gexec.Exit())
+	})
+})
+
 var _ = Describe("With all replicas of the webhook dead", func() {
 	It("all is readable and writable in the storage version, and mends itself", func(ctx context.Context) {
 		files, user := mount(), withoutSecrets(ctx, "outage")
@@ -76,6 +108,10 @@ var _ = Describe("With all replicas of the webhook dead", func() {
 		}
 		Expect(hubClient.Get(ctx, types.NamespacedName{Name: "survivor"}, reference(other, "survivor"))).
 			To(MatchError(ContainSubstring("conversion webhook")))
+		By("applying to what was written through v1beta1, which takes a conversion to compare")
+		applied := client.ApplyConfigurationFromUnstructured(clusterManagementAddOn(storage, "survivor", nil))
+		Expect(hubClient.Apply(ctx, applied, client.FieldOwner("applier"), client.ForceOwnership)).To(MatchError(ContainSubstring("conversion webhook")))
+		By("writing in all other ways")
 		writeAll(ctx)
 
 		startWithFiles(user, addresses[1], files)

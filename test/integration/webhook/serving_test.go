@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,24 +70,35 @@ func freeAddress() string {
 // convert sends one review to a replica as the API server would, trusting
 // nothing but the authority that was injected.
 func convert(address, serverName string, authority []byte) error {
+	code, body, err := post(address, serverName, authority, review(1))
+	if err == nil && (code != http.StatusOK || !strings.Contains(body, other)) {
+		err = fmt.Errorf("code %d: %s", code, body)
+	}
+	return err
+}
+
+// review asks for the conversion of so many objects.
+func review(objects int) string {
+	object := fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"}}`, storage)
+	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":%q,
+		"objects":[%s]}}`, other, strings.Join(slices.Repeat([]string{object}, objects), ","))
+}
+
+// post sends a body to the conversion on a connection of its own.
+func post(address, serverName string, authority []byte, body string) (int, string, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authority) {
-		return fmt.Errorf("no certificate authority in %q", authority)
+		return 0, "", fmt.Errorf("no certificate authority in %q", authority)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: serverName}, DisableKeepAlives: true}
-	requests := &http.Client{Transport: transport, Timeout: 5 * time.Second}
-	review := fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":%q,
-		"objects":[{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"}}]}}`, other, storage)
-	response, err := requests.Post("https://"+address+conversion.Path, "application/json", strings.NewReader(review))
+	requests := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	response, err := requests.Post("https://"+address+conversion.Path, "application/json", strings.NewReader(body))
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || !bytes.Contains(body, []byte(other)) {
-		return fmt.Errorf("code %d, %w: %s", response.StatusCode, err, body)
-	}
-	return nil
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(answer), err
 }
 
 func injected(ctx context.Context) ([]byte, error) {
