@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -24,7 +25,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	visible := []string{
-		addonv1alpha1.DependenciesAnnotation, degraded.EventContested,
+		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, ocmversion.Annotation, degraded.EventContested,
 		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation,
 	}
 	visible = append(visible, dependency.Reasons...)
