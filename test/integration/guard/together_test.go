@@ -98,7 +98,8 @@ func insistentWriters() {
 			}
 		}
 		var insisting errgroup.Group
-		insisting.Go(func() error { return insistTogether(ctx, hurried, time.Second/2, duration) })
+		// Their last answers, after 0, 0.5, 1, 2 and 4 s, come while the others still insist.
+		insisting.Go(func() error { return insistTogether(ctx, hurried, time.Second/2, duration-3*time.Second) })
 		insisting.Go(func() error { return insistTogether(ctx, all, time.Second, duration) })
 		Expect(insisting.Wait()).To(Succeed())
 	})
