@@ -44,7 +44,20 @@ type addOn struct {
 
 var clusters int
 
+// newAddOn installs an add-on until the spec ends. What is left behind would be
+// work for every addon-manager that starts.
 func (f *form) newAddOn(ctx context.Context) addOn {
+	GinkgoHelper()
+	a := f.install(ctx)
+	DeferCleanup(a.uninstall)
+	return a
+}
+
+func (a addOn) uninstall(ctx context.Context) error {
+	return client.IgnoreNotFound(a.client.Delete(ctx, a.object(viaStorage)))
+}
+
+func (f *form) install(ctx context.Context) addOn {
 	GinkgoHelper()
 	clusters++
 	a := addOn{form: f, cluster: fmt.Sprintf("cluster%d", clusters), name: "gateway"}

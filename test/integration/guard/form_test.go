@@ -54,7 +54,7 @@ func (f *form) leave(ctx context.Context) {
 // learns of both by watch, and reads policies anew every second only.
 func (f *form) awaitForce(ctx context.Context, force bool) {
 	GinkgoHelper()
-	probe := f.newAddOn(ctx)
+	probe := f.install(ctx)
 	probe.write(ctx, viaStorage, withConditions(fails(missing)))
 	want := map[bool]string{true: "False", false: "True"}[force]
 	Eventually(func(g Gomega) {
@@ -63,6 +63,7 @@ func (f *form) awaitForce(ctx context.Context, force bool) {
 		g.Expect(f.client.Status().Update(ctx, object, client.DryRunAll)).To(Succeed())
 		g.Expect(find(object, "Available")["status"]).To(Equal(want))
 	}).Should(Succeed())
+	Expect(probe.uninstall(ctx)).To(Succeed())
 }
 
 func policyObjects() []*unstructured.Unstructured {

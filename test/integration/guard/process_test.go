@@ -61,6 +61,7 @@ func (f *form) manageServed(ctx context.Context, mode hubguard.Mode, served hubg
 		GuardTiming: hubguard.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})
 	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(f.unregister) // once it has stopped: it would be busy with all add-ons
 	return running(mgr)
 }
 

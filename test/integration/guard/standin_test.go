@@ -95,14 +95,19 @@ func (s *standIn) follow(ctx context.Context, answer *unstructured.Unstructured)
 }
 
 // register declares a Required dependency that is missing, for the add-on of
-// that name on all clusters of the hub.
+// that name on all clusters of the hub, until addon-manager has stopped.
 func (f *form) register(ctx context.Context) {
 	GinkgoHelper()
 	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
 	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	Expect(f.client.Create(ctx, registered)).To(Succeed())
-	DeferCleanup(f.client.Delete, registered)
+}
+
+// unregister takes back what register declares, if it was.
+func (f *form) unregister(ctx context.Context) error {
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+	return client.IgnoreNotFound(f.client.Delete(ctx, registered))
 }
 
 // awaitFall waits until addon-manager has said that the dependency is missing.

@@ -123,11 +123,12 @@ func dropDefault(ctx context.Context, administrator client.WithWatch) {
 		}
 	}
 	Expect(administrator.Update(ctx, crd)).To(Succeed())
-	probe := (&form{client: administrator}).newAddOn(ctx)
+	probe := (&form{client: administrator}).install(ctx)
 	Eventually(func() error {
 		_, err := probe.tryWrite(ctx, viaBeta, withConditions(runs()))
 		return err
 	}).Should(Succeed())
+	Expect(probe.uninstall(ctx)).To(Succeed())
 }
 
 // inBothForms makes a container of the same cases for either form of the guard.

@@ -30,7 +30,7 @@ func upgrade() {
 		Expect(f.cluster.RestartWith(map[string][]string{"runtime-config": enabled["runtime-config"], "feature-gates": nil})).To(Succeed())
 		Eventually(f.there(ctx)).Should(And(append(policy, webhook)...))
 		f.awaitForce(ctx, true)
-		Consistently(f.there(ctx)).WithTimeout(4 * time.Second).Should(webhook)
+		Consistently(f.there(ctx)).WithTimeout(2500 * time.Millisecond).Should(webhook)
 
 		By("the feature gate on")
 		Expect(f.cluster.RestartWith(enabled)).To(Succeed())
