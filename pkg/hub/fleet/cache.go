@@ -42,7 +42,7 @@ func CacheOptions() cache.Options {
 		ReaderFailOnMissingInformer:  true,
 		ByObject: map[client.Object]cache.ByObject{
 			&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip(stripClusterManagementAddOn)},
-			&addonv1alpha1.ManagedClusterAddOn{}:    {Transform: strip(stripManagedClusterAddOn)},
+			&addonv1alpha1.ManagedClusterAddOn{}:    {Transform: strip(new(sharing).managedClusterAddOn)},
 			&clusterv1.ManagedCluster{}:             {Transform: strip(stripManagedCluster)},
 			&addonv1alpha1.AddOnDeploymentConfig{}:  {Transform: strip(stripAddOnDeploymentConfig)},
 		},
