@@ -137,8 +137,7 @@ func (o *options) validateGraft() error {
 
 // gcPercent is how much garbage may gather before it is collected, in percent of
 // what lives. Go's 100 is for programs that make a lot of it: here the heap is
-// mostly the cache, and would be twice as large. With 30 the process with 100,000
-// add-ons takes a third less memory, and a fifth more processor time to start.
+// mostly the cache, and would be twice as large.
 const gcPercent = 30
 
 func (o *options) run(ctx context.Context) error {
