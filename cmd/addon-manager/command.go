@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -140,9 +141,15 @@ func (o *options) validateGraft() error {
 // mostly the cache, and would be twice as large.
 const gcPercent = 30
 
+// heapFloor, in bytes, counts as living and is never touched, so that it takes
+// no memory: without it, a small heap would be collected all the time.
+const heapFloor = 32 << 20
+
 func (o *options) run(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+		floor := make([]byte, heapFloor)
+		defer runtime.KeepAlive(floor)
 	}
 	restConfig, err := cmdline.RestConfig(o.kubeconfig)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-func labelled(labels map[string]string, configs ...string) *addonv1alpha1.ManagedClusterAddOn {
+func labeled(labels map[string]string, configs ...string) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	addOn.Labels = labels
 	for _, name := range configs {
@@ -26,14 +26,14 @@ func same(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueO
 
 func TestSharing(t *testing.T) {
 	var s sharing
-	one := s.managedClusterAddOn(labelled(map[string]string{"a": "b", "c": "d"}, "x", "y"))
-	equal := s.managedClusterAddOn(labelled(map[string]string{"c": "d", "a": "b"}, "x", "y"))
+	one := s.managedClusterAddOn(labeled(map[string]string{"a": "b", "c": "d"}, "x", "y"))
+	equal := s.managedClusterAddOn(labeled(map[string]string{"c": "d", "a": "b"}, "x", "y"))
 	if !same(one.Labels, equal.Labels) || !same(one.Status.ConfigReferences, equal.Status.ConfigReferences) {
 		t.Error("equal values are not shared")
 	}
 	for _, other := range []*addonv1alpha1.ManagedClusterAddOn{
-		labelled(map[string]string{"a": "b", "c": "e"}, "y", "x"), labelled(map[string]string{"a": "bc", "": "d"}, "xy"),
-		labelled(nil), labelled(map[string]string{}),
+		labeled(map[string]string{"a": "b", "c": "e"}, "y", "x"), labeled(map[string]string{"a": "bc", "": "d"}, "xy"),
+		labeled(nil), labeled(map[string]string{}),
 	} {
 		want := stripManagedClusterAddOn(other)
 		if diff := cmp.Diff(want, s.managedClusterAddOn(other)); diff != "" {
