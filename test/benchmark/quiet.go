@@ -71,8 +71,9 @@ func (s *session) restartManager(ctx context.Context) error {
 	return pause(ctx, lull)
 }
 
-// changeLeader kills an addon-manager that leads, has one that stands by take
-// over, and leaves that running.
+// changeLeader kills an addon-manager that leads, and has one that stands by take
+// over. The one that runs afterwards does not stand for election: a leader ends
+// when the API server is away for longer than its lease.
 func (s *session) changeLeader(ctx context.Context) error {
 	if err := s.stopManager(ctx); err != nil {
 		return err
@@ -95,7 +96,7 @@ func (s *session) changeLeader(ctx context.Context) error {
 	if err := standby.AwaitEvaluated(ctx, s.installed()); err != nil {
 		return err
 	}
-	return pause(ctx, lull)
+	return s.restartManager(ctx)
 }
 
 func (s *session) interrupt(ctx context.Context) error {
