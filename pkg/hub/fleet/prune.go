@@ -11,15 +11,18 @@ import (
 )
 
 // unread are the members of add-ons and clusters that are most of what the API
-// server sends, and that the transforms of the cache would strip.
+// server sends, and that the transforms of the cache would strip. An object
+// stands in a watch event under the name object.
 var unread = map[string][]jsonprune.Member{
 	"managedclusteraddons": {
+		{Object: "object", Name: "spec"},
 		{Object: "metadata", Name: "managedFields"},
 		{Object: "metadata", Name: "ownerReferences"},
 		{Object: "status", Name: "addOnMeta"},
 		{Object: "status", Name: "registrations"},
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
+		{Object: "configReferences", Name: "lastAppliedConfig"},
 	},
 	"managedclusters": {
 		{Object: "metadata", Name: "managedFields"},

@@ -36,7 +36,7 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 				},
 				func(quantity *resource.Quantity, c randfill.Continue) { quantity.Set(c.Int63n(1e6)) },
 			).Fill(full)
-			raw, err := json.Marshal(full)
+			raw, err := json.Marshal(map[string]any{"type": "ADDED", "object": full})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,11 +55,11 @@ func newOf(example client.Object) client.Object {
 	return reflect.New(reflect.TypeOf(example).Elem()).Interface().(client.Object)
 }
 
-// kept is what the cache keeps of an object in JSON.
+// kept is what the cache keeps of the object in a watch event.
 func kept(t *testing.T, raw []byte, example client.Object) any {
 	t.Helper()
 	object := newOf(example)
-	if err := json.Unmarshal(raw, object); err != nil {
+	if err := json.Unmarshal(raw, &struct{ Object any }{object}); err != nil {
 		t.Fatal(err)
 	}
 	for of, options := range CacheOptions().ByObject {
