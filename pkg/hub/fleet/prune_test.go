@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/randfill"
@@ -34,6 +35,7 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 					types := []string{conditionAvailable, dependency.ConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
 					condition.Type = types[c.Intn(len(types))]
 				},
+				func(of *ocmv1alpha1.ConfigGroupResource, _ randfill.Continue) { *of = configResource },
 				func(quantity *resource.Quantity, c randfill.Continue) { quantity.Set(c.Int63n(1e6)) },
 			).Fill(full)
 			raw, err := json.Marshal(map[string]any{"type": "ADDED", "object": full})
