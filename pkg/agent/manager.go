@@ -9,6 +9,7 @@ import (
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -63,7 +64,10 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 		// No leader election: it would take a lease on the hub, and two agents
 		// for one cluster decide the same.
 		LeaderElection: false,
-		Controller:     config.Controller{SkipNameValidation: &options.Unnamed},
+		Controller: config.Controller{
+			SkipNameValidation: &options.Unnamed,
+			UsePriorityQueue:   ptr.To(false), // it can deadlock at shutdown, see pkg/hub
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)

@@ -90,7 +90,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Controller: config.Controller{
-			CacheSyncTimeout:   cacheSyncTimeout,
+			CacheSyncTimeout: cacheSyncTimeout,
+			// Until the release of controller-runtime that has its pull request
+			// 3540, the priority queue can deadlock at shutdown: whoever is to lead
+			// next would wait for the whole grace period.
+			UsePriorityQueue:   ptr.To(false),
 			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
 		},
 	})
