@@ -278,7 +278,7 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 		registerByAnnotation(ctx, "another")
 		install(ctx, "another")
 		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
-		Consistently(degraded(ctx, "patient")).WithTimeout(4 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Consistently(degraded(ctx, "patient")).WithTimeout(6 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
 
 		By("a replica coming back")
 		serveWebhook()
