@@ -28,6 +28,7 @@ type options struct {
 	kubeconfig string
 	offline    string
 	guard      string
+	agent      agentOptions
 	hub        hub.Options
 	log        logging.Options
 }
@@ -76,6 +77,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.guard, flagGuard, string(guard.ModeOff),
 		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" as a webhook, "auto" as a policy where the hub serves that API, else as a webhook, "off" not at all, and what was installed before is removed. Off by default as long as its webhook is not served.`)
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
+	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)
 }
 
@@ -85,6 +87,10 @@ func (o *options) validate() error {
 		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
 	}
 	if err := o.validateGuard(); err != nil {
+		return err
+	}
+	var err error
+	if o.hub.Agent, err = o.agent.complete(); err != nil {
 		return err
 	}
 	if o.hub.Concurrency < 1 {
