@@ -1,17 +1,20 @@
 package ocmstandin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,6 +67,7 @@ func (m *AddOnManager) look(ctx context.Context) error {
 		if registration.DeletionTimestamp.IsZero() && registration.Spec.InstallStrategy.Type == addonv1beta1.AddonInstallStrategyPlacements {
 			failures = append(failures, m.install(ctx, registration, clusters.Items))
 		}
+		failures = append(failures, m.tellDefaults(ctx, registration))
 		for j := range installations.Items {
 			if installations.Items[j].Name == registration.Name {
 				failures = append(failures, m.configure(ctx, registration, &installations.Items[j]))
@@ -90,30 +94,59 @@ func (m *AddOnManager) install(ctx context.Context, registration *addonv1beta1.C
 	return errors.Join(failures...)
 }
 
-// configure tells an add-on which configurations it has. Their content is for
-// the add-on's own manager to tell: addon-framework adds its hash.
+// tellDefaults tells a registration which configurations are its defaults.
+func (m *AddOnManager) tellDefaults(ctx context.Context, registration *addonv1beta1.ClusterManagementAddOn) error {
+	before := registration.DeepCopy()
+	known := registration.Status.DefaultConfigReferences
+	registration.Status.DefaultConfigReferences = nil
+	for _, config := range registration.Spec.DefaultConfigs {
+		if config.Name == "" || config.Name == addonv1beta1.ReservedNoDefaultConfigName {
+			continue
+		}
+		reference := addonv1beta1.DefaultConfigReference{
+			ConfigGroupResource: config.ConfigGroupResource, DesiredConfig: &addonv1beta1.ConfigSpecHash{ConfigReferent: config.ConfigReferent},
+		}
+		for _, old := range known {
+			if old.ConfigGroupResource == config.ConfigGroupResource && old.DesiredConfig != nil && old.DesiredConfig.ConfigReferent == config.ConfigReferent {
+				reference = old
+			}
+		}
+		registration.Status.DefaultConfigReferences = append(registration.Status.DefaultConfigReferences, reference)
+	}
+	if equality.Semantic.DeepEqual(before.Status, registration.Status) {
+		return nil
+	}
+	return client.IgnoreNotFound(m.hub.Status().Patch(ctx, registration, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}
+
+// configure tells an add-on which configurations it has. What they contain,
+// addon-framework tells by a hash: on the add-on for its own, on the
+// registration for defaults.
 func (m *AddOnManager) configure(
 	ctx context.Context, registration *addonv1beta1.ClusterManagementAddOn, installed *addonv1beta1.ManagedClusterAddOn,
 ) error {
 	before := installed.DeepCopy()
-	wanted := map[addonv1beta1.ConfigGroupResource]addonv1beta1.ConfigReferent{}
-	for _, config := range slices.Concat(registration.Spec.DefaultConfigs, installed.Spec.Configs) {
-		if config.Name != "" && config.Name != addonv1beta1.ReservedNoDefaultConfigName {
-			wanted[config.ConfigGroupResource] = config.ConfigReferent
-		}
+	wanted := map[addonv1beta1.ConfigGroupResource]addonv1beta1.ConfigSpecHash{}
+	for _, reference := range registration.Status.DefaultConfigReferences {
+		wanted[reference.ConfigGroupResource] = *reference.DesiredConfig
 	}
-	installed.Status.ConfigReferences = slices.DeleteFunc(installed.Status.ConfigReferences, func(reference addonv1beta1.ConfigReference) bool {
-		referent, ok := wanted[reference.ConfigGroupResource]
-		keep := ok && reference.DesiredConfig != nil && reference.DesiredConfig.ConfigReferent == referent
-		if keep {
-			delete(wanted, reference.ConfigGroupResource)
+	for _, config := range installed.Spec.Configs {
+		wanted[config.ConfigGroupResource] = addonv1beta1.ConfigSpecHash{ConfigReferent: config.ConfigReferent}
+	}
+	known := installed.Status.ConfigReferences
+	installed.Status.ConfigReferences = nil
+	for _, resource := range slices.SortedFunc(maps.Keys(wanted), func(a, b addonv1beta1.ConfigGroupResource) int {
+		return strings.Compare(a.Group+a.Resource, b.Group+b.Resource)
+	}) {
+		reference := addonv1beta1.ConfigReference{ConfigGroupResource: resource, DesiredConfig: ptr.To(wanted[resource])}
+		for _, old := range known {
+			if old.ConfigGroupResource == resource && old.DesiredConfig != nil && old.DesiredConfig.ConfigReferent == wanted[resource].ConfigReferent {
+				reference = old
+				// The hash of a default comes with it; that of its own the add-on's manager tells.
+				reference.DesiredConfig.SpecHash = cmp.Or(wanted[resource].SpecHash, old.DesiredConfig.SpecHash)
+			}
 		}
-		return !keep
-	})
-	for resource := range maps.Keys(wanted) {
-		installed.Status.ConfigReferences = append(installed.Status.ConfigReferences, addonv1beta1.ConfigReference{
-			ConfigGroupResource: resource, DesiredConfig: &addonv1beta1.ConfigSpecHash{ConfigReferent: wanted[resource]},
-		})
+		installed.Status.ConfigReferences = append(installed.Status.ConfigReferences, reference)
 	}
 	meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{
 		Type: addonv1beta1.ManagedClusterAddOnConditionConfigured, Status: metav1.ConditionTrue, Reason: "ConfigurationsConfigured", Message: "Configurations configured",

@@ -241,7 +241,8 @@ func (k *Klusterlet) workOne(ctx context.Context, work *workv1.ManifestWork) err
 		return slices.ContainsFunc(manifests, func(now *unstructured.Unstructured) bool { return same(before, now) })
 	})
 	failure := errors.Join(k.remove(ctx, work, gone), k.apply(ctx, manifests))
-	k.applied[work.Name] = manifests
+	// What is orphaned has never been the work's to remove.
+	k.applied[work.Name] = slices.DeleteFunc(slices.Clone(manifests), func(now *unstructured.Unstructured) bool { return orphaned(work, now) })
 	return errors.Join(failure, k.tell(ctx, work, failure))
 }
 

@@ -68,6 +68,11 @@ func render(s settings) ([]runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	// In hosted mode, the rights that whoever makes the managed cluster's
+	// kubeconfig is to give its user. That something is left for the managed
+	// cluster also has OCM take away an agent that ran there before.
+	rightsOnManaged := all.clusterRole.DeepCopy()
+	annotate(rightsOnManaged, addonv1beta1.HostedManifestLocationAnnotationKey, addonv1beta1.HostedManifestLocationManagedValue)
 	all.settle(s)
 	result := []runtime.Object{
 		&all.namespace, &all.serviceAccount, &all.clusterRole, &all.clusterRoleBinding, &all.role, &all.roleBinding,
@@ -79,6 +84,9 @@ func render(s settings) ([]runtime.Object, error) {
 	for _, object := range result {
 		// In hosted mode all of it is for the hosting cluster; else this says nothing.
 		annotate(object.(metav1.Object), addonv1beta1.HostedManifestLocationAnnotationKey, addonv1beta1.HostedManifestLocationHostingValue)
+	}
+	if s.hosted {
+		result = append(result, rightsOnManaged)
 	}
 	return result, nil
 }

@@ -116,6 +116,22 @@ func clientOf(config *rest.Config) client.Client {
 	return acting
 }
 
+// host has a cluster's agent run on another cluster, or on none but its own.
+func host(ctx context.Context, guest, hosting string) {
+	GinkgoHelper()
+	Eventually(func() error {
+		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, guest, addOnName)()
+		if err != nil {
+			return err
+		}
+		delete(installed.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
+		if hosting != "" {
+			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
+		}
+		return hub.Update(ctx, installed)
+	}).Should(Succeed())
+}
+
 var _ = Describe("The agent as an add-on", Ordered, func() {
 	var session *gexec.Session
 	one, two := func() client.Client { return administrator(fleet.Managed[0]) }, func() client.Client { return administrator(fleet.Managed[1]) }
@@ -188,7 +204,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 
 	It("gives nobody a certificate that is not the one of its own agent", func(ctx context.Context) {
 		for name, request := range forgeries(ctx) {
-			Eventually(session.Err).Should(gbytes.Say("is not approved.*"+name), name)
+			Eventually(session.Err.Contents).Should(MatchRegexp("is not approved.*"+name), name)
 			Expect(hub.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
 			Expect(request.Status.Conditions).To(BeEmpty(), name)
 		}
@@ -233,18 +249,33 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 			ConsistOf(HaveField("Image", "local.example/interlock/addon-agent:v1"))))
 	})
 
-	It("runs on the hosting cluster in hosted mode", func(ctx context.Context) {
-		join(ctx, "guest", fleet.Managed[0], func(k *ocmstandin.Klusterlet) { k.Hosting = fleet.Managed[1].Config })
+	It("has a default for all clusters in its registration, which stays what an administrator made it", func(ctx context.Context) {
+		common := &ocmv1beta1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all-agents"}}
+		common.Spec.CustomizedVariables = []ocmv1beta1.CustomizedVariable{{Name: "Image", Value: "registry.example/interlock/addon-agent:v2"}}
+		Expect(hub.Create(ctx, common)).To(Succeed())
 		Eventually(func() error {
-			installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "guest", addOnName)()
+			registered, err := get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()
 			if err != nil {
 				return err
 			}
-			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, "cluster10")
-			return hub.Update(ctx, installed)
+			registered.Spec.DefaultConfigs = []ocmv1beta1.AddOnConfig{configReference(common)}
+			return hub.Update(ctx, registered)
 		}).Should(Succeed())
+		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+			ConsistOf(HaveField("Image", "local.example/interlock/addon-agent:v2"))))
+		Eventually(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)).Should(And(
+			HaveField("Spec.DefaultConfigs", ConsistOf(configReference(common))),
+			HaveField("Status.DefaultConfigReferences", ConsistOf(HaveField("DesiredConfig.SpecHash", Not(BeEmpty()))))))
+	})
+
+	It("runs on the hosting cluster in hosted mode", func(ctx context.Context) {
+		join(ctx, "guest", fleet.Managed[0], func(k *ocmstandin.Klusterlet) { k.Hosting = fleet.Managed[1].Config })
+		Eventually(deploymentOn(ctx, one(), defaultNamespace)).Should(Not(BeNil()))
+		host(ctx, "guest", "cluster10")
 		place := addOnName + "-guest"
 		Eventually(deploymentOn(ctx, two(), place)).Should(Not(BeNil()))
+		Eventually(func() error { _, err := deploymentOn(ctx, one(), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound),
+			"where it ran before")
 		dir, _ := hubOf(ctx, two(), place)
 		Expect(two().Create(ctx, &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: addOnName + "-managed-kubeconfig"},
@@ -267,8 +298,23 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Eventually(running).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 	})
 
-	It("was never refused anything", func() {
+	It("comes back from a hosting cluster to its own", func(ctx context.Context) {
+		join(ctx, "visitor", fleet.Managed[0], func(k *ocmstandin.Klusterlet) { k.Hosting = fleet.Managed[1].Config })
+		host(ctx, "visitor", "cluster10")
+		Eventually(deploymentOn(ctx, two(), addOnName+"-visitor")).Should(Not(BeNil()))
+		host(ctx, "visitor", "")
+		Eventually(func() error { _, err := deploymentOn(ctx, two(), addOnName+"-visitor")(); return err }).Should(Satisfy(apierrors.IsNotFound))
+		Eventually(deploymentOn(ctx, one(), defaultNamespace)).Should(Not(BeNil()))
+	})
+
+	It("is registered again when somebody has removed the registration", func(ctx context.Context) {
+		Expect(hub.Delete(ctx, &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOnName}})).To(Succeed())
+		Eventually(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)).Should(Not(BeNil()))
+	})
+
+	It("was never refused anything, and used every right that it has", func() {
 		Expect(string(session.Err.Contents())).NotTo(MatchRegexp("(?i)forbidden|cannot set blockOwnerDeletion"))
+		Expect(unused()).To(BeEmpty())
 	})
 
 	It("is removed from everywhere, without a trace on the hub", func(ctx context.Context) {
@@ -294,4 +340,17 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(two().Get(ctx, client.ObjectKey{Name: addOnName + "-guest"}, &own)).To(Succeed())
 		Expect(own.DeletionTimestamp).NotTo(BeNil(), "what is the agent's alone goes; here nobody empties it")
 	})
+
+	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request func(context.Context, client.Client) error) {
+		entitled := clientOf(managerWithout(ctx, ""))
+		Eventually(func() error { return request(ctx, entitled) }).Should(Succeed(), "with all rights")
+		lacking := clientOf(managerWithout(ctx, without))
+		Eventually(func() error { return request(ctx, lacking) }).Should(Satisfy(apierrors.IsForbidden), "without "+without)
+	},
+		Entry("to create by applying", "create clustermanagementaddons", applyRegistration),
+		Entry("to make an owner wait", "update managedclusteraddons/finalizers", createWork),
+		Entry("to approve for a signer", "approve signers", approveRequest),
+		Entry("to create a binding by applying", "create rolebindings", applyBinding),
+		Entry("to bind the agents' role, which may come to contain what addon-manager may not", "bind clusterroles", applyBindingOfMore),
+	)
 })

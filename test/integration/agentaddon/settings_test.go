@@ -49,12 +49,16 @@ func configure(ctx context.Context, cluster string, config *ocmv1beta1.AddOnDepl
 		if err != nil {
 			return err
 		}
-		installed.Spec.Configs = []ocmv1beta1.AddOnConfig{{
-			ConfigGroupResource: ocmv1beta1.ConfigGroupResource{Group: ocmv1beta1.GroupName, Resource: "addondeploymentconfigs"},
-			ConfigReferent:      ocmv1beta1.ConfigReferent{Namespace: config.Namespace, Name: config.Name},
-		}}
+		installed.Spec.Configs = []ocmv1beta1.AddOnConfig{configReference(config)}
 		return hub.Update(ctx, installed)
 	}).Should(Succeed())
+}
+
+func configReference(config *ocmv1beta1.AddOnDeploymentConfig) ocmv1beta1.AddOnConfig {
+	return ocmv1beta1.AddOnConfig{
+		ConfigGroupResource: ocmv1beta1.ConfigGroupResource{Group: ocmv1beta1.GroupName, Resource: "addondeploymentconfigs"},
+		ConfigReferent:      ocmv1beta1.ConfigReferent{Namespace: config.Namespace, Name: config.Name},
+	}
 }
 
 func clusterNamed(ctx context.Context, name string) (*clusterv1.ManagedCluster, error) {

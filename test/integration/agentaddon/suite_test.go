@@ -62,6 +62,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
 	// A hub that asks for the right to make owners wait, as OpenShift's does.
 	strict := testenv.Options{Name: "hub", Flags: map[string][]string{"enable-admission-plugins": {"OwnerReferencesPermissionEnforcement"}}}
+	audit(strict.Flags)
 	fleet, err = testenv.StartFleet(ctx, strict, testenv.Options{Name: "one"}, testenv.Options{Name: "two"})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
