@@ -84,7 +84,8 @@ func (r *registrar) wanted() (*unstructured.Unstructured, error) {
 
 // registered reports whether an existing registration has all that is wanted.
 func (r *registrar) registered(existing registration) bool {
-	configurable := slices.ContainsFunc(existing.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool {
+	supported := existing.Spec.SupportedConfigs //nolint:staticcheck // deprecated, and what v1alpha1 has
+	configurable := slices.ContainsFunc(supported, func(config ocmv1alpha1.ConfigMeta) bool {
 		return config.Group == configResource.Group && config.Resource == configResource.Resource
 	})
 	strategy := existing.Spec.InstallStrategy
