@@ -24,9 +24,10 @@ import (
 // AddOnManager stands in for OCM's addon-manager on the hub. An add-on whose
 // strategy is Placements is installed on every managed cluster, which is what
 // the placement "global" selects; every add-on is told its configurations, of
-// the registration or its own; and an add-on is owned by its registration.
+// the registration or its own; and what it installs is owned by the registration.
 //
-// Left out: what placements select otherwise, rollouts, add-on templates.
+// Left out: what placements select otherwise, rollouts, add-on templates, and
+// the owner of add-ons that somebody else made.
 type AddOnManager struct {
 	Hub *rest.Config
 	// Report is told of what failed and will be tried again.
