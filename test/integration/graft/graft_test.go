@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -62,6 +63,10 @@ func installed(ctx context.Context, o *operator) (found map[string]any) {
 		return nil
 	}).Should(Succeed())
 	Eventually(func() error { return o.force(ctx, present(ctx).GetResourceVersion()) }).Should(Succeed())
+	Eventually(func() error { // the webhook does not start on a hub that does not serve the API yet
+		_, err := admin.RESTMapper().RESTMapping(schema.GroupKind{Group: "addon.open-cluster-management.io", Kind: "ClusterManagementAddOn"}, "v1alpha1")
+		return err
+	}).Should(Succeed())
 	return unmanaged(present(ctx))
 }
 
