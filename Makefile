@@ -87,6 +87,16 @@ bench: build control-plane ## measure reaction time, steady state and evaluation
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark -bin $(BIN)
 	@go test -run '^$$' -bench . -benchmem ./pkg/dependency
 
+# Where images are to be found later: the registry's name and what stands before the program's.
+IMAGE_PREFIX ?= quay.io/open-cluster-management/interlock-
+IMAGES := addon-manager addon-agent
+
+.PHONY: images
+images: tools-present ## build images of addon-manager and addon-agent into bin/images (PUSH=1: copy them to IMAGE_PREFIX too)
+	@go run -C hack/images . -C $(CURDIR) -out $(BIN)/images -repository-prefix '$(IMAGE_PREFIX)' -version '$(VERSION)' \
+	  -revision "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \
+	  -ldflags '$(LDFLAGS)' $(if $(PUSH),-push) $(foreach name,$(IMAGES),$(name)=./cmd/$(name))
+
 .PHONY: clean
 clean: ## remove bin/; Go's own caches stay
 	rm -rf $(BIN)
