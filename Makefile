@@ -13,10 +13,10 @@ LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(V
 # Whatever has a main.go; the folders appear as Interlock grows.
 COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
 INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
-# The linter looks at the main module. Of the others only this one has code, two
-# mains of a few lines: a linter, or go vet, would have to read all of Kubernetes
-# for them, which takes longer than to compile it.
-OTHER_MODULES := test/controlplane
+# The linter looks at the main module. Of the others, which have code but are not
+# shipped, only the format: for two mains of a few lines in test/controlplane a
+# linter would have to read all of Kubernetes, which takes longer than to compile it.
+OTHER_MODULES := test/controlplane hack/images hack/deployment
 
 # Every go command here compiles in the same way, so that binaries, tests and
 # linter share what is in Go's build cache. No C compiler is needed, except by
@@ -27,6 +27,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
 export GOLANGCI_LINT_CACHE ?= $(BIN)/.golangci-lint
+ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint
 GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
 
 .PHONY: help
@@ -64,6 +65,7 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 .PHONY: lint
 lint: tools-present ## run golangci-lint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
+	@echo "lint: workflows"; $(ACTIONLINT) -shellcheck= -pyflakes=
 	@echo "lint: format of $(OTHER_MODULES)"; unformatted=$$(gofmt -l $(OTHER_MODULES)); \
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
 
@@ -74,6 +76,7 @@ fmt: tools-present ## format the Go code
 .PHONY: test
 test: build control-plane ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
+	@echo "test: images and deploy/"; hack/test-modules.sh
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION)

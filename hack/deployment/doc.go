@@ -1,8 +1,4 @@
-package main
-import (
- _ "helm.sh/helm/v4/pkg/chart/v2/loader"
- _ "helm.sh/helm/v4/pkg/chart/v2/lint"
- _ "helm.sh/helm/v4/pkg/engine"
- _ "sigs.k8s.io/kustomize/api/krusty"
-)
-func main(){}
+// Package deployment tests deploy/: that the Helm chart and the kustomize bases
+// install the same, that the chart's values are checked, and what pods may do.
+// It is a module of its own, as Helm and kustomize are of no use to Interlock's.
+package deployment
