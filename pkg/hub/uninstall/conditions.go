@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,9 +46,10 @@ type cleaner struct {
 func (c *cleaner) run(ctx context.Context) (string, error) {
 	var seen int
 	var cleaned atomic.Int64
-	page := &addonv1alpha1.ManagedClusterAddOnList{}
+	page := &unstructured.UnstructuredList{}
+	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
-		err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.Continue))
+		err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
 		if err != nil {
 			return "", fmt.Errorf("list ManagedClusterAddOns: %w", err)
 		}
@@ -66,7 +68,7 @@ func (c *cleaner) run(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned.Load(), err)
 		}
 		seen += len(page.Items)
-		if page.Continue == "" {
+		if page.GetContinue() == "" {
 			return fmt.Sprintf("%d of %d ManagedClusterAddOns cleaned", cleaned.Load(), seen), nil
 		}
 		fmt.Fprintf(c.out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", seen)
@@ -75,7 +77,7 @@ func (c *cleaner) run(ctx context.Context) (string, error) {
 
 // clean reports whether the add-on had anything of ours. A conflict is somebody
 // else's write: it is read and decided on again.
-func (c *cleaner) clean(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (written bool, err error) {
+func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured) (written bool, err error) {
 	key := client.ObjectKeyFromObject(addOn)
 	for range triesPerAddOn {
 		patch, err := cleaningPatch(addOn)
@@ -89,7 +91,8 @@ func (c *cleaner) clean(ctx context.Context, addOn *addonv1alpha1.ManagedCluster
 		case !apierrors.IsConflict(err):
 			return err == nil, wrap(err, key)
 		}
-		fresh := &addonv1alpha1.ManagedClusterAddOn{}
+		fresh := &unstructured.Unstructured{}
+		fresh.SetGroupVersionKind(addOn.GroupVersionKind())
 		if err := c.hub.Get(ctx, key, fresh); err != nil {
 			return false, wrap(client.IgnoreNotFound(err), key)
 		}
@@ -106,22 +109,26 @@ func wrap(err error, key types.NamespacedName) error {
 }
 
 // cleaningPatch is a merge patch, of the version that it was decided on, that
-// takes what is ours off the add-on; nil where nothing is.
-func cleaningPatch(addOn *addonv1alpha1.ManagedClusterAddOn) ([]byte, error) {
-	conditions := slices.DeleteFunc(slices.Clone(addOn.Status.Conditions), isOurs)
-	managers := slices.DeleteFunc(slices.Clone(addOn.ManagedFields), func(entry metav1.ManagedFieldsEntry) bool {
+// takes what is ours off the add-on; nil where nothing is. It is made of what
+// the API server stores, so that it keeps fields of a newer OCM too.
+func cleaningPatch(addOn *unstructured.Unstructured) ([]byte, error) {
+	metadata := map[string]any{"resourceVersion": addOn.GetResourceVersion()}
+	patch := map[string]any{"metadata": metadata}
+
+	all := addOn.GetManagedFields()
+	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool {
 		return strings.HasPrefix(entry.Manager, ownManagers)
 	})
-	metadata := map[string]any{"resourceVersion": addOn.ResourceVersion}
-	patch := map[string]any{"metadata": metadata}
-	if len(managers) < len(addOn.ManagedFields) {
-		metadata["managedFields"] = managers
+	if len(others) < len(all) {
+		metadata["managedFields"] = others
 	}
-	if len(conditions) < len(addOn.Status.Conditions) {
-		patch["status"] = map[string]any{"conditions": conditions}
-		if len(conditions) == 0 {
-			patch["status"] = map[string]any{"conditions": nil}
-		}
+	status, _, err := unstructured.NestedMap(addOn.Object, "status")
+	if err != nil {
+		return nil, err
+	}
+	conditions, _ := status["conditions"].([]any)
+	if kept := slices.DeleteFunc(slices.Clone(conditions), isOurs); len(kept) < len(conditions) {
+		patch["status"] = statusWith(status, kept)
 	}
 	if len(metadata) == 1 && len(patch) == 1 {
 		return nil, nil
@@ -129,13 +136,27 @@ func cleaningPatch(addOn *addonv1alpha1.ManagedClusterAddOn) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-func isOurs(condition metav1.Condition) bool {
-	switch condition.Type {
+// statusWith is the merge patch of a status for these conditions. Where those
+// that go are all that it had, it goes with them: an add-on that nobody has
+// reported on has none.
+func statusWith(status map[string]any, conditions []any) any {
+	switch {
+	case len(conditions) > 0:
+		return map[string]any{"conditions": conditions}
+	case len(status) > 1:
+		return map[string]any{"conditions": nil}
+	}
+	return nil
+}
+
+func isOurs(entry any) bool {
+	condition, _ := entry.(map[string]any)
+	reason, _ := condition["reason"].(string)
+	switch condition["type"] {
 	case dependency.ConditionDegraded:
-		return dependency.Owned(&condition)
+		return slices.Contains(dependency.Reasons, reason)
 	case availability.ConditionAvailable:
-		return condition.Reason == availability.ReasonRequiredDependencyNotSatisfied ||
-			condition.Reason == availability.ReasonAwaitingHealthCheck
+		return reason == availability.ReasonRequiredDependencyNotSatisfied || reason == availability.ReasonAwaitingHealthCheck
 	}
 	return false
 }

@@ -1,0 +1,129 @@
+package deployment
+
+import (
+	"context"
+	"encoding/json"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+
+// Add-ons on cluster1, and what of them is there before Interlock.
+var (
+	// gateway has been reported on by OCM's agent.
+	gateway = types.NamespacedName{Namespace: "cluster1", Name: "gateway"}
+	// fresh has no status at all.
+	fresh = types.NamespacedName{Namespace: "cluster1", Name: "fresh"}
+	// mixed was written through v1beta1 too: without a conversion webhook no
+	// server-side apply works on it any more.
+	mixed = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
+	// alone depends on nothing and has a Degraded of its own.
+	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
+)
+
+// furnish makes a hub with add-ons as it is without Interlock.
+func furnish(ctx context.Context) {
+	GinkgoHelper()
+	for _, name := range []string{"cluster1", "cluster2"} {
+		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	}
+	for _, key := range []types.NamespacedName{gateway, fresh, mixed, alone} {
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
+		registered.Spec.InstallStrategy.Type = "Manual"
+		if key != alone {
+			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "missing"}}
+		}
+		Expect(admin.Create(ctx, registered)).To(Succeed())
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+	}
+	through := &unstructured.Unstructured{}
+	through.SetAPIVersion("addon.open-cluster-management.io/v1beta1")
+	through.SetKind("ManagedClusterAddOn")
+	through.SetNamespace(mixed.Namespace)
+	through.SetName(mixed.Name)
+	Expect(admin.Patch(ctx, through, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"written":"v1beta1"}}}`)),
+		client.FieldOwner("addon-manager-controller"))).To(Succeed())
+	reportAvailable(ctx)
+	say(ctx, alone, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
+}
+
+// reportAvailable is what OCM's agent does within 30 seconds.
+func reportAvailable(ctx context.Context) {
+	GinkgoHelper()
+	for _, key := range []types.NamespacedName{gateway, mixed} {
+		say(ctx, key, metav1.Condition{
+			Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated", Message: key.Name + " add-on is available.",
+		})
+	}
+}
+
+// say writes a condition as stock controllers do: the whole list in a merge
+// patch, with the version that it was read in.
+func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
+	GinkgoHelper()
+	Eventually(func() error {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := admin.Get(ctx, key, addOn); err != nil {
+			return err
+		}
+		meta.SetStatusCondition(&addOn.Status.Conditions, condition)
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": addOn.ResourceVersion},
+			"status":   map[string]any{"conditions": addOn.Status.Conditions},
+		})
+		Expect(err).NotTo(HaveOccurred())
+		return admin.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("registration-agent"))
+	}).Should(Succeed())
+}
+
+// condition reads status and reason of a condition, "" where it is not there.
+func condition(ctx context.Context, key types.NamespacedName, conditionType string) func() (string, error) {
+	return func() (string, error) {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := admin.Get(ctx, key, addOn); err != nil {
+			return "", err
+		}
+		found := meta.FindStatusCondition(addOn.Status.Conditions, conditionType)
+		if found == nil {
+			return "", nil
+		}
+		return string(found.Status) + "/" + found.Reason, nil
+	}
+}
+
+// grantAgent binds the roles of deploy/agent: on the hub in its cluster's
+// namespace only. Hub and managed cluster are the same API server here.
+func grantAgent(ctx context.Context) {
+	GinkgoHelper()
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: agentUser}}
+	var role rbacv1.Role
+	read("agent/hub-role.yaml", &role)
+	role.Namespace = "cluster1"
+	var clusterRole rbacv1.ClusterRole
+	read("agent/managed-clusterrole.yaml", &clusterRole)
+	for _, object := range []client.Object{
+		&role, &clusterRole,
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: role.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+	} {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+}
