@@ -100,6 +100,18 @@ images: tools-present ## build images of addon-manager and addon-agent into bin/
 	  -revision "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \
 	  -ldflags '$(LDFLAGS)' $(if $(PUSH),-push) $(foreach name,$(IMAGES),$(name)=./cmd/$(name))
 
+# What the current context of kubectl is, is deployed to. Images as `make images PUSH=1` names them.
+KUBECTL ?= kubectl
+
+.PHONY: deploy
+deploy: tools-present ## install Interlock on the hub of kubectl's current context, with the images of IMAGE_PREFIX and VERSION
+	@IMAGE='$(IMAGE_PREFIX)addon-manager:$(VERSION)' KUBECTL='$(KUBECTL)' hack/deploy.sh
+
+.PHONY: undeploy
+undeploy: tools-present ## take back what Interlock wrote to that hub, then delete it
+	@go run -ldflags '$(LDFLAGS)' ./cmd/addon-manager uninstall
+	@$(KUBECTL) delete --ignore-not-found -k deploy/hub
+
 .PHONY: clean
 clean: ## remove bin/; Go's own caches stay
 	rm -rf $(BIN)

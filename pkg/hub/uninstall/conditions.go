@@ -25,8 +25,9 @@ import (
 const (
 	// writesAtATime bounds what the API server is asked for at once.
 	writesAtATime = 16
-	// triesPerAddOn: others write too, and each of their writes is a conflict.
-	triesPerAddOn = 10
+	// passes over all add-ons: others write too, and each of their writes is a
+	// conflict, which the next pass makes good.
+	passes = 10
 	// ownManagers is what the names of all field managers of ours begin with.
 	ownManagers = "interlock-"
 )
@@ -44,68 +45,66 @@ type cleaner struct {
 }
 
 func (c *cleaner) run(ctx context.Context) (string, error) {
-	var seen int
-	var cleaned atomic.Int64
+	cleaned := 0
+	for range passes {
+		result, err := c.pass(ctx)
+		cleaned += result.cleaned
+		if err != nil {
+			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
+		}
+		if result.conflicts == 0 {
+			return fmt.Sprintf("%d of %d ManagedClusterAddOns cleaned", cleaned, result.seen), nil
+		}
+	}
+	return "", errors.New("others keep writing to the ManagedClusterAddOns that are to be cleaned: run this again")
+}
+
+// result is what one pass over all add-ons came to.
+type result struct{ seen, cleaned, conflicts int }
+
+// pass tries to clean every add-on once.
+func (c *cleaner) pass(ctx context.Context) (result, error) {
+	var done result
+	var cleaned, conflicts atomic.Int64
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
-		err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
-		if err != nil {
-			return "", fmt.Errorf("list ManagedClusterAddOns: %w", err)
+		if err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue())); err != nil {
+			return done, fmt.Errorf("list ManagedClusterAddOns: %w", err)
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(writesAtATime)
 		for i := range page.Items {
-			group.Go(func() error {
-				written, err := c.clean(groupCtx, &page.Items[i])
-				if written {
-					cleaned.Add(1)
-				}
-				return err
-			})
+			group.Go(func() error { return c.clean(groupCtx, &page.Items[i], &cleaned, &conflicts) })
 		}
-		if err := group.Wait(); err != nil {
-			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned.Load(), err)
+		err := group.Wait()
+		done.seen += len(page.Items)
+		done.cleaned, done.conflicts = int(cleaned.Load()), int(conflicts.Load())
+		if err != nil || page.GetContinue() == "" {
+			return done, err
 		}
-		seen += len(page.Items)
-		if page.GetContinue() == "" {
-			return fmt.Sprintf("%d of %d ManagedClusterAddOns cleaned", cleaned.Load(), seen), nil
-		}
-		fmt.Fprintf(c.out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", seen)
+		fmt.Fprintf(c.out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", done.seen)
 	}
 }
 
-// clean reports whether the add-on had anything of ours. A conflict is somebody
-// else's write: it is read and decided on again.
-func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured) (written bool, err error) {
-	key := client.ObjectKeyFromObject(addOn)
-	for range triesPerAddOn {
-		patch, err := cleaningPatch(addOn)
-		if err != nil || patch == nil {
-			return false, err
-		}
+// clean counts the add-on if it had anything of ours. A conflict is somebody
+// else's write: the next pass reads and decides again.
+func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
+	patch, err := cleaningPatch(addOn)
+	if err == nil && patch != nil {
 		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
-		switch {
-		case apierrors.IsNotFound(err):
-			return false, nil
-		case !apierrors.IsConflict(err):
-			return err == nil, wrap(err, key)
-		}
-		fresh := &unstructured.Unstructured{}
-		fresh.SetGroupVersionKind(addOn.GroupVersionKind())
-		if err := c.hub.Get(ctx, key, fresh); err != nil {
-			return false, wrap(client.IgnoreNotFound(err), key)
-		}
-		addOn = fresh
 	}
-	return false, wrap(errors.New("somebody else keeps writing it"), key)
-}
-
-func wrap(err error, key types.NamespacedName) error {
-	if err == nil {
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && patch == nil:
 		return nil
+	case apierrors.IsConflict(err):
+		conflicts.Add(1)
+		return nil
+	case err != nil:
+		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}
-	return fmt.Errorf("ManagedClusterAddOn %s: %w", key, err)
+	cleaned.Add(1)
+	return nil
 }
 
 // cleaningPatch is a merge patch, of the version that it was decided on, that

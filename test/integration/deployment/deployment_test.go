@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +52,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		deployed, uninstallation []*unstructured.Unstructured
 		before                   snapshot
 		manager, webhook         *gexec.Session
-		metrics                  string
+		metrics, webhookMetrics  string
 	)
 	managerWith := func(arguments ...string) *gexec.Session {
 		metrics = addressFor()
@@ -98,16 +100,14 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("writes Degraded and tells events")
 		manager = managerWith("--guard=off")
 		requests.begin("serves webhooks and keeps its certificate")
-		webhook = start("addon-manager", webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+addressFor(),
-			"--metrics-bind-address="+addressFor(), "--metrics-secure", "--health-probe-bind-address=0")
+		webhookMetrics = addressFor()
+		served := addressFor()
+		webhook = start("addon-manager", webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
+			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
 		for _, key := range []types.NamespacedName{gateway, fresh, mixed} {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
-		var secret corev1.Secret
-		Eventually(func() (map[string][]byte, error) {
-			err := admin.Get(ctx, types.NamespacedName{Namespace: namespace, Name: "interlock-webhook-certificate"}, &secret)
-			return secret.Data, err
-		}).Should(HaveKey("tls.crt"))
+		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
 
 		requests.begin("the agent reports Available")
 		agent, err := hub.AddUser(agentUser)
@@ -117,31 +117,33 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		for _, key := range []types.NamespacedName{gateway, mixed} {
 			Eventually(condition(ctx, key, "Available")).Should(Equal("False/" + required))
 		}
+		Eventually(condition(ctx, independent, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
 		stop(session)
 	})
 
 	It("serves metrics only to those who may read them", func(ctx context.Context) {
 		requests.begin("serves metrics to those who may read them")
-		scraper := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: "prometheus"}}
-		Expect(admin.Create(ctx, scraper)).To(Succeed())
-		reader := &rbacv1.ClusterRole{
+		account := func(name string) client.Object {
+			return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: name}}
+		}
+		prometheus, stranger := account("prometheus"), account("stranger")
+		made := []client.Object{prometheus, stranger, &rbacv1.ClusterRole{
 			ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
 			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
-		}
-		binding := &rbacv1.ClusterRoleBinding{
+		}, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "prometheus"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "cluster2", Name: "prometheus"}},
+		}}
+		for _, object := range made {
+			Expect(admin.Create(ctx, object)).To(Succeed())
 		}
-		token := &authenticationv1.TokenRequest{}
-		Expect(admin.SubResource("token").Create(ctx, scraper, token)).To(Succeed())
-
-		Eventually(scrape(metrics, "")).Should(Equal(http.StatusUnauthorized))
-		Eventually(scrape(metrics, token.Status.Token)).Should(Equal(http.StatusForbidden))
-		Expect(admin.Create(ctx, reader)).To(Succeed())
-		Expect(admin.Create(ctx, binding)).To(Succeed())
-		Eventually(scrape(metrics, token.Status.Token)).Should(Equal(http.StatusOK))
-		for _, object := range []client.Object{scraper, reader, binding} {
+		for _, address := range []string{metrics, webhookMetrics} {
+			Eventually(scrape(address, "")).Should(Equal(http.StatusUnauthorized))
+			Eventually(scrape(address, tokenOf(ctx, stranger))).Should(Equal(http.StatusForbidden))
+			Eventually(scrape(address, tokenOf(ctx, prometheus))).Should(Equal(http.StatusOK))
+		}
+		for _, object := range made {
 			Expect(admin.Delete(ctx, object)).To(Succeed())
 		}
 	})
@@ -170,6 +172,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 		stop(manager)
 		requests.begin("removes the guard (--guard=off)")
+		leaveGuardWebhook(ctx)
 		manager = managerWith("--guard=off")
 		Eventually(func() int {
 			policies := &unstructured.UnstructuredList{}
@@ -185,6 +188,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
 		apply(ctx, uninstallation)
+		leaveGuardWebhook(ctx)
 		requests.begin("uninstalls")
 		uninstall := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 
@@ -199,13 +203,13 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
-		Expect(uninstall.Out).To(gbytes.Say(`conditions +3 of 4 ManagedClusterAddOns cleaned`))
+		Expect(uninstall.Out).To(gbytes.Say(`conditions +3 of 5 ManagedClusterAddOns cleaned`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where nothing is left")
 		again := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(again).Should(gexec.Exit(0))
-		Expect(again.Out).To(gbytes.Say(`conditions +0 of 4 ManagedClusterAddOns cleaned`))
+		Expect(again.Out).To(gbytes.Say(`conditions +0 of 5 ManagedClusterAddOns cleaned`))
 
 		stop(webhook)
 		remove(ctx, uninstallation)
@@ -213,7 +217,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		reportAvailable(ctx)
 		Eventually(func(g Gomega) {
 			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())
-		}).Should(Succeed())
+		}).WithTimeout(20 * time.Second).Should(Succeed())
 	})
 
 	It("has needed each of its rights, and was refused nothing", func() {
@@ -227,6 +231,30 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	})
 })
 
+// review is the webhook's answer to the registration of an add-on.
+func review(address, addOn, dependency string) func() (string, error) {
+	object := fmt.Sprintf(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":%q},`+
+		`"spec":{"dependencies":[{"name":%q,"type":"Required"}]}}`, addOn, dependency)
+	body := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","name":"` + addOn + `",` +
+		`"kind":{"group":"addon.open-cluster-management.io","version":"v1alpha1","kind":"ClusterManagementAddOn"},"object":` + object + `}}`
+	return func() (string, error) {
+		request, err := http.NewRequest(http.MethodPost, "https://"+address+"/validate-clustermanagementaddon", strings.NewReader(body))
+		if err != nil {
+			return "", err
+		}
+		request.Header.Set("Content-Type", "application/json")
+		_, answer, err := call(request)
+		return answer, err
+	}
+}
+
+func tokenOf(ctx context.Context, account client.Object) string {
+	GinkgoHelper()
+	request := &authenticationv1.TokenRequest{}
+	Expect(admin.SubResource("token").Create(ctx, account, request)).To(Succeed())
+	return request.Status.Token
+}
+
 // scrape is the answer to a request for metrics.
 func scrape(address, token string) func() (int, error) {
 	return func() (int, error) {
@@ -237,14 +265,20 @@ func scrape(address, token string) func() (int, error) {
 		if token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}
-		transport := &http.Transport{
-			DisableKeepAlives: true,
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // of its own making, as for Prometheus
-		}
-		response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
-		if err != nil {
-			return 0, err
-		}
-		return response.StatusCode, response.Body.Close()
+		status, _, err := call(request)
+		return status, err
 	}
+}
+
+// call does not check the certificate: here it is made for another name, or by
+// whoever serves.
+func call(request *http.Request) (status int, body string, err error) {
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), err
 }

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/guard"
 )
 
 const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
@@ -25,9 +27,11 @@ var (
 	gateway = types.NamespacedName{Namespace: "cluster1", Name: "gateway"}
 	// fresh has no status at all.
 	fresh = types.NamespacedName{Namespace: "cluster1", Name: "fresh"}
-	// mixed was written through v1beta1 too: without a conversion webhook no
-	// server-side apply works on it any more.
-	mixed = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
+	// mixed was reported on through v1beta1: without a conversion webhook the API
+	// server then refuses server-side apply; and so was independent, which has no
+	// dependencies, so that nobody but the agent writes it.
+	mixed       = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
+	independent = types.NamespacedName{Namespace: "cluster1", Name: "independent"}
 	// alone depends on nothing and has a Degraded of its own.
 	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
 )
@@ -38,23 +42,16 @@ func furnish(ctx context.Context) {
 	for _, name := range []string{"cluster1", "cluster2"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
-	for _, key := range []types.NamespacedName{gateway, fresh, mixed, alone} {
+	for _, key := range []types.NamespacedName{gateway, fresh, mixed, independent, alone} {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
-		if key != alone {
+		if key != alone && key != independent {
 			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "missing"}}
 		}
 		Expect(admin.Create(ctx, registered)).To(Succeed())
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		Expect(admin.Create(ctx, installed)).To(Succeed())
 	}
-	through := &unstructured.Unstructured{}
-	through.SetAPIVersion("addon.open-cluster-management.io/v1beta1")
-	through.SetKind("ManagedClusterAddOn")
-	through.SetNamespace(mixed.Namespace)
-	through.SetName(mixed.Name)
-	Expect(admin.Patch(ctx, through, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"written":"v1beta1"}}}`)),
-		client.FieldOwner("addon-manager-controller"))).To(Succeed())
 	reportAvailable(ctx)
 	say(ctx, alone, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
 }
@@ -62,16 +59,21 @@ func furnish(ctx context.Context) {
 // reportAvailable is what OCM's agent does within 30 seconds.
 func reportAvailable(ctx context.Context) {
 	GinkgoHelper()
-	for _, key := range []types.NamespacedName{gateway, mixed} {
-		say(ctx, key, metav1.Condition{
+	for key, version := range map[types.NamespacedName]string{gateway: "v1alpha1", mixed: "v1beta1", independent: "v1beta1"} {
+		sayThrough(ctx, version, key, metav1.Condition{
 			Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated", Message: key.Name + " add-on is available.",
 		})
 	}
 }
 
-// say writes a condition as stock controllers do: the whole list in a merge
-// patch, with the version that it was read in.
 func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
+	GinkgoHelper()
+	sayThrough(ctx, "v1alpha1", key, condition)
+}
+
+// sayThrough writes a condition as stock controllers do: the whole list in a
+// merge patch, with the version that it was read in.
+func sayThrough(ctx context.Context, version string, key types.NamespacedName, condition metav1.Condition) {
 	GinkgoHelper()
 	Eventually(func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
@@ -84,7 +86,12 @@ func say(ctx context.Context, key types.NamespacedName, condition metav1.Conditi
 			"status":   map[string]any{"conditions": addOn.Status.Conditions},
 		})
 		Expect(err).NotTo(HaveOccurred())
-		return admin.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("registration-agent"))
+		written := &unstructured.Unstructured{}
+		written.SetAPIVersion(addonv1alpha1.GroupVersion.Group + "/" + version)
+		written.SetKind("ManagedClusterAddOn")
+		written.SetNamespace(key.Namespace)
+		written.SetName(key.Name)
+		return admin.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("registration-agent"))
 	}).Should(Succeed())
 }
 
@@ -101,6 +108,16 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 		}
 		return string(found.Status) + "/" + found.Reason, nil
 	}
+}
+
+// leaveGuardWebhook makes the guard's other form, as an addon-manager with
+// another mode leaves it.
+func leaveGuardWebhook(ctx context.Context) {
+	GinkgoHelper()
+	left := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
+		Name: guard.Name, Labels: map[string]string{guard.ManagedByLabel: guard.ManagedByValue},
+	}}
+	Expect(client.IgnoreAlreadyExists(admin.Create(ctx, left))).To(Succeed())
 }
 
 // grantAgent binds the roles of deploy/agent: on the hub in its cluster's

@@ -71,8 +71,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		"authorization-mode":                {"Webhook", "RBAC"},
 		"authorization-webhook-config-file": {requests.config(GinkgoT().TempDir())},
 		"authorization-webhook-version":     {"v1"},
-		// Policies, as one form of the guard.
-		"feature-gates":  {"MutatingAdmissionPolicy=true"},
+		// Policies are one form of the guard. An API server that does not stream lists is listed, then watched.
+		"feature-gates":  {"MutatingAdmissionPolicy=true,WatchList=false"},
 		"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
 	}})
 	Expect(err).NotTo(HaveOccurred())
@@ -82,6 +82,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		addonv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
 	unthrottled := rest.CopyConfig(hub.Config)
 	unthrottled.QPS = -1
+	unthrottled.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
 	admin, err = client.NewWithWatch(unthrottled, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(5*time.Minute))
