@@ -32,7 +32,7 @@ GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: tools-present
 tools-present:
@@ -111,6 +111,10 @@ deploy: tools-present ## install Interlock on the hub of kubectl's current conte
 undeploy: tools-present ## take back what Interlock wrote to that hub, then delete it
 	@go run -ldflags '$(LDFLAGS)' ./cmd/addon-manager uninstall
 	@$(KUBECTL) delete --ignore-not-found -k deploy/hub
+
+.PHONY: e2e-kind
+e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm, kubectl)
+	@hack/e2e-kind.sh
 
 .PHONY: clean
 clean: ## remove bin/; Go's own caches stay

@@ -30,10 +30,10 @@ kind create cluster --name "$managed" --kubeconfig "$MANAGED_KUBECONFIG" --wait 
 
 echo "e2e-kind: Open Cluster Management"
 KUBECONFIG=$HUB_KUBECONFIG clusteradm init --wait --output-join-command-file "$work/join"
-# The command that init wrote, with the name of the cluster. A kind cluster reaches the other by docker's network only.
-join=$(sed "s/<cluster_name>/cluster1/" "$work/join")
-read -r -a words <<<"$join"
-KUBECONFIG=$MANAGED_KUBECONFIG "${words[@]}" --force-internal-endpoint-lookup --wait
+# What init wrote is a script that takes the cluster's name. The clusters reach each other in docker's network only,
+# not at the address in the kubeconfig.
+printf ' --force-internal-endpoint-lookup\n' >>"$work/join"
+KUBECONFIG=$MANAGED_KUBECONFIG bash "$work/join" cluster1
 KUBECONFIG=$HUB_KUBECONFIG clusteradm accept --clusters cluster1 --wait
 
 echo "e2e-kind: Interlock"

@@ -3,6 +3,8 @@ package deployment
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
@@ -23,7 +26,7 @@ const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 
 // Add-ons on cluster1, and what of them is there before Interlock.
 var (
-	// gateway has been reported on by OCM's agent.
+	// gateway is that of docs/install.md, and has been reported on by OCM's agent.
 	gateway = types.NamespacedName{Namespace: "cluster1", Name: "gateway"}
 	// fresh has no status at all.
 	fresh = types.NamespacedName{Namespace: "cluster1", Name: "fresh"}
@@ -42,7 +45,14 @@ func furnish(ctx context.Context) {
 	for _, name := range []string{"cluster1", "cluster2"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
-	for _, key := range []types.NamespacedName{gateway, fresh, mixed, independent, alone} {
+	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	for document := range strings.SplitSeq(string(example), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		Expect(yaml.UnmarshalStrict([]byte(document), &object.Object)).To(Succeed())
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+	for _, key := range []types.NamespacedName{fresh, mixed, independent, alone} {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
 		if key != alone && key != independent {
