@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,7 +70,11 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
-		if err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue())); err != nil {
+		err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return done, nil // no hub of OCM's, or no longer one
+		}
+		if err != nil {
 			return done, fmt.Errorf("list ManagedClusterAddOns: %w", err)
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
@@ -77,7 +82,7 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 		for i := range page.Items {
 			group.Go(func() error { return c.clean(groupCtx, &page.Items[i], &cleaned, &conflicts) })
 		}
-		err := group.Wait()
+		err = group.Wait()
 		done.seen += len(page.Items)
 		done.cleaned, done.conflicts = int(cleaned.Load()), int(conflicts.Load())
 		if err != nil || page.GetContinue() == "" {

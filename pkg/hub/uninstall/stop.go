@@ -76,7 +76,6 @@ func (s *stopper) takeLease(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take the lease %s: %w", s.leaseKey(), err)
 	}
-	s.held = true
 	return nil
 }
 
@@ -87,7 +86,15 @@ func (s *stopper) tryLease(ctx context.Context) (leader string, err error) {
 	if apierrors.IsNotFound(err) {
 		lease.Namespace, lease.Name = s.leaseKey().Namespace, s.leaseKey().Name
 		s.fill(lease)
-		return "", client.IgnoreAlreadyExists(s.hub.Create(ctx, lease))
+		err := s.hub.Create(ctx, lease)
+		switch {
+		case apierrors.IsAlreadyExists(err):
+			return "somebody else", nil // the next look tells its name
+		case apierrors.IsNotFound(err):
+			return "", nil // not even the namespace is there
+		}
+		s.held = err == nil
+		return "", err
 	}
 	if err != nil {
 		return "", err
@@ -101,6 +108,7 @@ func (s *stopper) tryLease(ctx context.Context) (leader string, err error) {
 	} else if err != nil {
 		return "", err
 	}
+	s.held = true
 	return "", nil
 }
 
