@@ -26,7 +26,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
-export GOLANGCI_LINT_CACHE ?= $(BIN)/.golangci-lint
+export GOLANGCI_LINT_CACHE := $(BIN)/.golangci-lint
 ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint
 GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
 
