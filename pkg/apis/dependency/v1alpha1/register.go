@@ -12,6 +12,9 @@ var GroupVersion = schema.GroupVersion{Group: "dependency.addon.open-cluster-man
 // Kind is the kind of ManagedClusterFacts.
 var Kind = GroupVersion.WithKind("ManagedClusterFacts")
 
+// Resource is where ManagedClusterFacts are: its name is singular and plural.
+var Resource = GroupVersion.WithResource("managedclusterfacts")
+
 // CRDName is the name of the CustomResourceDefinition of ManagedClusterFacts.
 const CRDName = "managedclusterfacts.dependency.addon.open-cluster-management.io"
 
