@@ -102,6 +102,22 @@ func (i *Informer) Get(key types.NamespacedName) *Facts {
 	return facts
 }
 
+// List returns all cached objects. They are shared and must not be changed.
+func (i *Informer) List() []*Facts {
+	i.mutex.RLock()
+	defer i.mutex.RUnlock()
+	if i.cached == nil {
+		return nil
+	}
+	var all []*Facts
+	for _, object := range i.cached.List() {
+		if facts, ok := object.(*Facts); ok {
+			all = append(all, facts)
+		}
+	}
+	return all
+}
+
 // NeedLeaderElection implements manager.LeaderElectionRunnable: whoever takes
 // over has all of it already.
 func (i *Informer) NeedLeaderElection() bool { return false }

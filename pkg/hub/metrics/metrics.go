@@ -36,6 +36,9 @@ var Help = map[string]string{
 	NameEvaluation:  HelpEvaluation,
 	NameInvalid:     HelpInvalid,
 	NameContested:   HelpContested,
+
+	NameFactsClusters: HelpFactsClusters,
+	NameFactsWrites:   HelpFactsWrites,
 }
 
 // WriteResult is how a write of a condition ended.
@@ -55,6 +58,7 @@ type Metrics struct {
 	evaluation  prometheus.Histogram
 	problems    *prometheus.GaugeVec
 	contested   *prometheus.CounterVec
+	facts       *factsMetrics
 
 	mutex      sync.Mutex
 	registered map[string]bool
@@ -75,6 +79,7 @@ func New(registry prometheus.Registerer) *Metrics {
 			[]string{"addon", "problem"}),
 		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
 			[]string{"addon"}),
+		facts: newFactsMetrics(registry),
 	}
 	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested)
 	return m
