@@ -27,8 +27,9 @@ func (q Questions) Empty() bool { return len(q.APIs) == 0 && len(q.AddOns) == 0 
 func (c *Catalog) Questions(installed ...string) Questions {
 	apis, addOns := map[addonv1alpha1.AddonAPI]bool{}, map[string]bool{}
 	for _, addOn := range installed {
-		for _, dependency := range c.declarations[addOn].Dependencies {
-			switch {
+		dependencies := c.declarations[addOn].Dependencies
+		for i := range dependencies {
+			switch dependency := &dependencies[i]; {
 			case dependency.API != nil:
 				apis[*dependency.API] = true
 			case asksVersion(dependency):
@@ -43,7 +44,7 @@ func (c *Catalog) Questions(installed ...string) Questions {
 }
 
 // Target is the add-on that an edge is on; empty for an edge on an API.
-func Target(dependency addonv1alpha1.AddonDependency) string {
+func Target(dependency *addonv1alpha1.AddonDependency) string {
 	switch {
 	case dependency.API != nil:
 		return ""
@@ -55,7 +56,7 @@ func Target(dependency addonv1alpha1.AddonDependency) string {
 }
 
 // asksVersion reports whether it matters which version of the add-on runs.
-func asksVersion(dependency addonv1alpha1.AddonDependency) bool {
+func asksVersion(dependency *addonv1alpha1.AddonDependency) bool {
 	return dependency.API == nil && dependency.Version != "" && dependency.Version != anyVersion
 }
 
