@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -106,8 +107,16 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 	measured := metrics.New(registry)
 	waker := degraded.NewWaker()
 
-	err := (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	asking, err := setupFacts(mgr, &facts.Reconciler{
+		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
+		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	})
+	if err != nil {
+		return err
+	}
+	err = (&declarations.Reconciler{
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
+		Wake: both(waker.Wake, asking.Wake),
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"slices"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
@@ -10,6 +12,8 @@ type (
 	facts     = dependencyv1alpha1.ManagedClusterFacts
 	asked     = dependencyv1alpha1.ManagedClusterFactsSpec
 	questions = dependency.Questions
+	// dependencyAPI is an API as an edge names it.
+	dependencyAPI = addonv1alpha1.AddonAPI
 )
 
 // specOf is how the questions are put to a cluster: as many as an object can
@@ -75,4 +79,12 @@ func same[T any](a, b *T, equal func(a, b *T) bool) bool {
 		return a == b
 	}
 	return equal(a, b)
+}
+
+func sameAPI(a, b *dependencyv1alpha1.APIFact) bool {
+	return a.Served == b.Served && a.Message == b.Message && slices.Equal(a.Versions, b.Versions)
+}
+
+func sameAddOn(a, b *dependencyv1alpha1.AddOnFact) bool {
+	return a.Version == b.Version && a.Message == b.Message
 }
