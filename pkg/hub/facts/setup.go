@@ -114,14 +114,19 @@ func (w *Waker) Wake(ctx context.Context, keys []types.NamespacedName) error {
 	return nil
 }
 
-// start looks at every cluster that was asked anything before.
+// start begins to take wake-ups, and looks at what was there before.
 func (w *Waker) start(_ context.Context, q queue) error {
 	w.queue = q
 	close(w.running)
-	for _, object := range w.reconciler.Informer.List() {
-		q.Add(requestFor(object.Namespace))
-	}
+	w.lookAtAll()
 	return nil
+}
+
+// lookAtAll has every cluster looked at that was asked anything before.
+func (w *Waker) lookAtAll() {
+	for _, object := range w.reconciler.Informer.List() {
+		w.changed(nil, object)
+	}
 }
 
 // changed has a cluster looked at whose object has changed. It does not wait:
@@ -155,6 +160,7 @@ func (w *Waker) turned(state factsinformer.State) {
 	}
 	if state == factsinformer.Served {
 		w.reconciler.served()
+		w.lookAtAll()
 	}
 	catalog := w.reconciler.Declarations.Current()
 	if catalog == nil {

@@ -191,6 +191,24 @@ func (c *cluster) facts(ctx context.Context) func() (*dependencyv1alpha1.Managed
 	}
 }
 
+// asked returns kinds and add-ons that are asked about.
+func (c *cluster) asked(ctx context.Context) func() ([]string, error) {
+	return func() ([]string, error) {
+		facts, err := c.facts(ctx)()
+		if err != nil {
+			return nil, err
+		}
+		var asked []string
+		for _, api := range facts.Spec.APIs {
+			asked = append(asked, api.Kind)
+		}
+		for _, addOn := range facts.Spec.AddOns {
+			asked = append(asked, addOn.Name)
+		}
+		return asked, nil
+	}
+}
+
 // answers returns what the agent has answered, each answer as one line: none
 // as long as not all of them are there.
 func (c *cluster) answers(ctx context.Context) func() ([]string, error) {
