@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,12 +13,16 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
 )
 
 // Answers is what evaluation knows of the answers of all clusters.
 type Answers struct {
-	Clock    clock.PassiveClock
-	Informer Informer
+	Clock        clock.PassiveClock
+	Fleet        fleet.Reader
+	Declarations *declarations.Store
+	Informer     Informer
 
 	mutex sync.Mutex
 	// waiting is since when a cluster is to be asked something that its object
@@ -25,8 +30,21 @@ type Answers struct {
 	waiting map[string]time.Time
 }
 
-// Facts returns what the agent of a cluster has answered to these questions.
-func (a *Answers) Facts(cluster string, asking questions) dependency.Facts {
+// Facts returns what the agent of a cluster has answered to what the add-ons
+// there ask.
+func (a *Answers) Facts(cluster string) dependency.Facts {
+	catalog := a.Declarations.Current()
+	// The cache answers from memory; it fails only before it has synced, and
+	// then there is nobody to evaluate.
+	addOns, err := a.Fleet.OnCluster(context.Background(), cluster)
+	if catalog == nil || err != nil {
+		return dependency.Facts{Asked: a.waitingSince(cluster)}
+	}
+	return a.facts(cluster, catalog.Questions(names(addOns)...))
+}
+
+// facts returns what is answered to these questions.
+func (a *Answers) facts(cluster string, asking questions) dependency.Facts {
 	if asking.Empty() {
 		return dependency.Facts{}
 	}
