@@ -43,6 +43,7 @@ type source struct {
 var sources = []source{
 	{path: "addon/v1beta1/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml", graft: true},
 	{path: "addon/v1beta1/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml"},
+	{path: "addon/v1beta1/0000_02_addon.open-cluster-management.io_addondeploymentconfigs.crd.yaml"},
 	{path: "cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
 }
 

@@ -101,6 +101,10 @@ func (c *Catalog) findAPI(finding *Finding, cluster *Cluster) {
 // find compares the platform with what is required of it.
 func (r *requirement) find(finding *Finding, cluster *Cluster) {
 	finding.Verdict = Satisfied
+	if r.uses == UsesOCM && cluster.OCMUnread {
+		finding.Verdict = Held
+		return
+	}
 	found, verdict, because := r.judge(cluster)
 	if verdict == Satisfied {
 		return

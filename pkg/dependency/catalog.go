@@ -21,6 +21,7 @@ type Catalog struct {
 	providers map[providedKind][]provider
 	graph     *graph
 	knots     map[string]*knot
+	uses      Uses // of all together
 }
 
 // NewCatalog builds the catalog of all add-ons registered on a hub.
@@ -51,6 +52,9 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 	renewed.graph = newGraph(edges)
 	renewed.knots = findKnots(renewed.declarations)
 	renewed.providers = findProviders(renewed.declarations)
+	for addOn := range renewed.declarations {
+		renewed.uses |= renewed.Uses(addOn)
+	}
 	return renewed
 }
 

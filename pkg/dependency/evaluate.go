@@ -82,6 +82,8 @@ type Cluster struct {
 	KubernetesVersion string
 	// OCMVersion is that of the hub; empty where it is not known.
 	OCMVersion string
+	// OCMUnread: it could not be read yet.
+	OCMUnread bool
 	// Facts is what the cluster's agent has answered.
 	Facts Facts
 }

@@ -48,6 +48,9 @@ func (c *Catalog) Uses(addOn string) Uses {
 	return uses
 }
 
+// AnyUses reports whether the verdicts of any add-on depend on one of the given.
+func (c *Catalog) AnyUses(of Uses) bool { return c.uses.Any(of) }
+
 // Users returns the names, ascending, of the registered add-ons whose
 // verdicts depend on one of the given.
 func (c *Catalog) Users(of Uses) []string {

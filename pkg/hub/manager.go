@@ -27,6 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
 const (
@@ -121,10 +122,20 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 	if err != nil {
 		return err
 	}
+	waking := waking{fleet: reader, store: store, wake: waker.Wake}
+	configs, err := watchConfigs(mgr, warmup.Synced(), waking)
+	if err != nil {
+		return err
+	}
+	ocm, err := ocmversion.SetupWithManager(mgr, waking.users(dependency.UsesOCM))
+	if err != nil {
+		return err
+	}
 	return (&degraded.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
+		Configs: configs, OCM: ocm,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

@@ -70,7 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if before == nil {
 		before = dependency.NewCatalog(nil)
 	}
-	catalog := dependency.NewCatalog(addOns)
+	catalog := before.Renew(addOns)
 	r.Metrics.Registered(catalog.AddOns())
 	r.Store.Set(catalog)
 	changed := catalog.Changed(before)

@@ -21,7 +21,7 @@ func on(cluster string) types.NamespacedName {
 
 func finding(name string, verdict dependency.Verdict) dependency.Finding {
 	return dependency.Finding{
-		Dependency: addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired}, Verdict: verdict,
+		Dependency: &addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired}, Verdict: verdict,
 	}
 }
 
@@ -74,7 +74,9 @@ func TestUnsatisfied(t *testing.T) {
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
-			"a declaration that cannot be used: all as before", func() { m.Found(on("c2"), []dependency.Finding{{Verdict: dependency.Held}}) },
+			"a declaration that cannot be used: all as before", func() {
+				m.Found(on("c2"), []dependency.Finding{{Dependency: &addonv1alpha1.AddonDependency{}, Verdict: dependency.Held}})
+			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
