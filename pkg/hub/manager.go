@@ -108,7 +108,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 	measured := metrics.New(registry)
 	waker := degraded.NewWaker()
 
-	asking, err := setupFacts(mgr, &facts.Reconciler{
+	asking, answers, err := setupFacts(mgr, &facts.Reconciler{
 		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
 		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
 	})
@@ -135,7 +135,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
-		Configs: configs, OCM: ocm,
+		Configs: configs, OCM: ocm, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

@@ -106,6 +106,18 @@ func (m *manager) evaluations() uint64 {
 	return 0
 }
 
+// rest waits until nothing has been evaluated for a while.
+func (m *manager) rest() {
+	GinkgoHelper()
+	last, since := m.evaluations(), time.Now()
+	Eventually(func() time.Duration {
+		if evaluated := m.evaluations(); evaluated != last {
+			last, since = evaluated, time.Now()
+		}
+		return time.Since(since)
+	}).Should(BeNumerically(">", time.Second))
+}
+
 // register creates a ClusterManagementAddOn, and removes it after the spec.
 func register(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) {
 	GinkgoHelper()
