@@ -56,11 +56,11 @@ type Options struct {
 type State int
 
 const (
-	// Unknown: the hub has not answered yet.
+	// Unknown says that the hub has not answered yet.
 	Unknown State = iota
-	// Absent: the hub does not serve the API, or does not let us read it.
+	// Absent says that the hub does not serve the API, or does not let us read it.
 	Absent
-	// Served: the objects are cached.
+	// Served says that the objects are cached.
 	Served
 )
 

@@ -50,9 +50,10 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) serve(group, version string, kinds ...string) {
-	b.server.set("/apis/"+group, groupOf(version))
-	b.server.set("/apis/"+group+"/"+version, resources(kinds...))
+// serveThings has a.io/v1 served, with the kind Thing.
+func (b *bench) serveThings() {
+	b.server.set("/apis/a.io", groupOf("v1"))
+	b.server.set("/apis/a.io/v1", resources("Thing"))
 }
 
 // expect waits until that is known of the group.
@@ -92,7 +93,7 @@ func TestFollowsWhatIsAskedFor(t *testing.T) {
 	if len(b.cluster.Actions()) != 0 {
 		t.Error("watches before anything is asked")
 	}
-	b.serve("a.io", "v1", "Thing")
+	b.serveThings()
 	b.Follow(map[string]bool{"a.io": true})
 	b.expect(t, "a.io", things)
 	if got := b.Group("b.io"); got.Known {
@@ -122,13 +123,13 @@ func TestHearsOfDefinitions(t *testing.T) {
 	b.expect(t, "b.io", Group{Known: true})
 	// What discovery tells a moment after the event is found as well.
 	b.define(t, "things.a.io")
-	b.serve("a.io", "v1", "Thing")
+	b.serveThings()
 	b.expect(t, "a.io", things)
 }
 
 func TestWhatWasKnownStaysWhileTheClusterIsAway(t *testing.T) {
 	b := newBench(t)
-	b.serve("a.io", "v1", "Thing")
+	b.serveThings()
 	b.Follow(map[string]bool{"a.io": true})
 	b.expect(t, "a.io", things)
 	b.server.set("/apis/a.io", apierrors.NewServiceUnavailable("starting"))
@@ -142,20 +143,23 @@ func TestAMissingRightIsTold(t *testing.T) {
 	b := newBench(t)
 	resource := schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
 	allowed := make(chan struct{})
-	refuse := func(clienttesting.Action) (bool, runtime.Object, error) {
+	refusal := func() error {
 		select {
 		case <-allowed:
-			return false, nil, nil
+			return nil
 		default:
-			return true, nil, apierrors.NewForbidden(resource, "", nil)
+			return apierrors.NewForbidden(resource, "", nil)
 		}
 	}
-	b.cluster.PrependReactor("list", "apiservices", refuse)
-	b.cluster.PrependWatchReactor("apiservices", func(action clienttesting.Action) (bool, watch.Interface, error) {
-		handled, _, err := refuse(action)
-		return handled, nil, err
+	b.cluster.PrependReactor("list", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
+		err := refusal()
+		return err != nil, nil, err
 	})
-	b.serve("a.io", "v1", "Thing")
+	b.cluster.PrependWatchReactor("apiservices", func(clienttesting.Action) (bool, watch.Interface, error) {
+		err := refusal()
+		return err != nil, nil, err
+	})
+	b.serveThings()
 	b.Follow(map[string]bool{"a.io": true})
 	b.expect(t, "a.io", Group{Known: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
 	close(allowed)

@@ -65,7 +65,7 @@ var _ = Describe("The hub's questions", func() {
 
 		written := now(c.facts(ctx)).ResourceVersion
 		again := startManager(ctx)
-		Eventually(func() float64 { return again.series("interlock_facts_clusters", "standing", "answered") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return again.standing("answered") }).Should(BeEquivalentTo(1))
 		Consistently(again.traffic.writes.Load).Should(BeZero())
 		Expect(now(c.facts(ctx)).ResourceVersion).To(Equal(written))
 	})

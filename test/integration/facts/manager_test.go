@@ -18,6 +18,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	interlockhub "open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
 // manager is an addon-manager with the rights that are deployed.
@@ -75,17 +76,17 @@ func (m *manager) end() {
 	Eventually(m.ended).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
 }
 
-// series is the value of a metric with that label, the sum of all series.
-func (m *manager) series(name, label, value string) float64 {
+// standing counts the clusters of which anything is asked, by how that stands.
+func (m *manager) standing(value string) float64 {
 	GinkgoHelper()
 	families, err := m.metrics.Gather()
 	Expect(err).NotTo(HaveOccurred())
 	sum := 0.0
 	for _, family := range families {
-		for _, metric := range family.GetMetric() {
-			for _, pair := range metric.GetLabel() {
-				if family.GetName() == name && pair.GetName() == label && pair.GetValue() == value {
-					sum += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+		for _, series := range family.GetMetric() {
+			for _, pair := range series.GetLabel() {
+				if family.GetName() == metrics.NameFactsClusters && pair.GetValue() == value {
+					sum += series.GetGauge().GetValue()
 				}
 			}
 		}
@@ -99,7 +100,7 @@ func (m *manager) evaluations() uint64 {
 	families, err := m.metrics.Gather()
 	Expect(err).NotTo(HaveOccurred())
 	for _, family := range families {
-		if family.GetName() == "interlock_evaluation_duration_seconds" {
+		if family.GetName() == metrics.NameEvaluation {
 			return family.GetMetric()[0].GetHistogram().GetSampleCount()
 		}
 	}

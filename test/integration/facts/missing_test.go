@@ -75,7 +75,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		m := startManager(ctx)
 		Eventually(c.degraded(ctx, gateway)).Should(And(
 			HavePrefix("RequiredDependencyNotSatisfied: "), ContainSubstring(dependencyv1alpha1.CRDName)))
-		Eventually(func() float64 { return m.series("interlock_facts_clusters", "standing", "not_served") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return m.standing("not_served") }).Should(BeEquivalentTo(1))
 		Eventually(func(g Gomega) {
 			var told eventsv1.EventList
 			g.Expect(hub.List(ctx, &told, client.InNamespace("default"))).To(Succeed())
@@ -90,7 +90,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		installCRD(ctx)
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1"))
 		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix("DependenciesSatisfied: "))
-		Eventually(func() float64 { return m.series("interlock_facts_clusters", "standing", "answered") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
 
 		By("going once more")
 		removeCRD(ctx)

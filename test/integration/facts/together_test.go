@@ -84,21 +84,6 @@ var _ = Describe("Hub and agent together", func() {
 		Expect(now(c.resourceVersion(ctx, other))).To(Equal(otherBefore))
 	})
 
-	It("say that nobody answers, where the agent is too old or away", func(ctx context.Context) {
-		silent := newCluster(ctx)
-		register(ctx, gateway, onAPI("widgets", group, "Widget"))
-		silent.install(ctx, gateway)
-		Eventually(silent.asked(ctx)).Should(HaveExactElements("Widget"))
-		Eventually(func() float64 { return m.series("interlock_facts_clusters", "standing", "waiting") }).Should(BeEquivalentTo(1))
-		By("holding the verdict for as long as an agent may take, and no longer")
-		Expect(now(silent.degraded(ctx, gateway))).To(BeEmpty())
-		Eventually(silent.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(HavePrefix(failing), ContainSubstring("has not answered")))
-		By("an agent coming")
-		define(ctx, group, "Widget", "v1")
-		silent.startAgent()
-		Eventually(silent.degraded(ctx, gateway)).Should(HavePrefix(satisfied))
-	})
-
 	It("restore an object that somebody deletes, and answers that somebody makes up", func(ctx context.Context) {
 		define(ctx, group, "Widget", "v1")
 		register(ctx, gateway, onAPI("widgets", group, "Widget"), onAPI("gadgets", group, "Gadget"))
@@ -115,45 +100,63 @@ var _ = Describe("Hub and agent together", func() {
 	})
 })
 
-var _ = Describe("An outage", Serial, func() {
-	It("of the managed cluster's API server changes no answer, and what changed meanwhile is found", func(ctx context.Context) {
+var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
+	var silent *cluster
+	var m *manager
+	var group, gateway string
+
+	BeforeAll(func(ctx context.Context) {
+		silent, group, gateway = newCluster(ctx), unique("group")+".example.com", unique("gateway")
+		m = startManager(ctx)
+		register(ctx, gateway, onAPI("widgets", group, "Widget"))
+		silent.install(ctx, gateway)
+		Eventually(silent.asked(ctx)).Should(HaveExactElements("Widget"))
+		Eventually(func() float64 { return m.standing("waiting") }).Should(BeEquivalentTo(1))
+		By("holding the verdict for as long as an agent may take")
+		Expect(now(silent.degraded(ctx, gateway))).To(BeEmpty())
+	})
+
+	It("because the managed cluster's API server is away change nothing, and find what changed meanwhile", func(ctx context.Context) {
 		c := newCluster(ctx)
-		group := unique("group") + ".example.com"
-		crd := define(ctx, group, "Widget", "v1")
+		crd := define(ctx, group, "Gadget", "v1")
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}, AddOns: []addOn{{Name: "proxy"}}})
+		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Gadget"}}, AddOns: []addOn{{Name: "proxy"}}})
 		c.install(ctx, "proxy")
 		c.run(ctx, "proxy", "1.0.0")
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Gadget True v1", "proxy 1.0.0"))
 		written := now(c.facts(ctx)).ResourceVersion
 
 		Expect(fleet.Managed[0].StopAPIServer()).To(Succeed())
-		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).WithTimeout(5 * time.Second).Should(Equal(written))
-		By("the agent starting anew meanwhile")
+		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).WithTimeout(3 * time.Second).Should(Equal(written))
+		By("starting anew meanwhile")
 		c.stopAgent()
 		c.startAgent()
 		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).WithTimeout(3 * time.Second).Should(Equal(written))
 		Expect(fleet.Managed[0].StartAPIServer()).To(Succeed())
 		Eventually(func() error { return managed.Delete(ctx, crd) }).WithTimeout(recovery).Should(Succeed())
-		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False", "proxy 1.0.0"))
+		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget False", "proxy 1.0.0"))
 	})
 
-	It("of the hub is waited for, and what changed meanwhile is written", func(ctx context.Context) {
-		c := newCluster(ctx)
-		group := unique("group") + ".example.com"
-		m := startManager(ctx)
-		gateway := unique("gateway")
-		register(ctx, gateway, onAPI("widgets", group, "Widget"))
-		c.install(ctx, gateway)
+	It("because the hub is away answer when it is back", func(ctx context.Context) {
+		c, other := newCluster(ctx), unique("other")
+		register(ctx, other, onAPI("gadgets", group, "Gadget"))
+		c.install(ctx, other)
 		c.startAgent()
-		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix(failing))
+		Eventually(c.degraded(ctx, other)).Should(HavePrefix(failing))
 
 		Expect(fleet.Hub.StopAPIServer()).To(Succeed())
-		define(ctx, group, "Widget", "v1")
+		define(ctx, group, "Gadget", "v1")
 		Consistently(c.agentEnded).ShouldNot(Receive())
 		Consistently(m.ended).ShouldNot(Receive())
 		Expect(fleet.Hub.StartAPIServer()).To(Succeed())
-		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
-		Eventually(c.degraded(ctx, gateway)).WithTimeout(recovery).Should(HavePrefix(satisfied))
+		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget True v1"))
+		Eventually(c.degraded(ctx, other)).WithTimeout(recovery).Should(HavePrefix(satisfied))
+	})
+
+	It("because they are too old are told of, until one answers", func(ctx context.Context) {
+		Eventually(silent.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(HavePrefix(failing), ContainSubstring("has not answered")))
+		define(ctx, group, "Widget", "v1")
+		silent.startAgent()
+		Eventually(silent.degraded(ctx, gateway)).Should(HavePrefix(satisfied))
 	})
 })
