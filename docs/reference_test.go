@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -20,7 +21,9 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	visible := []string{addonv1alpha1.DependenciesAnnotation, degraded.EventContested}
+	visible := []string{
+		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, ocmversion.Annotation, degraded.EventContested,
+	}
 	visible = append(visible, dependency.Reasons...)
 	visible = append(visible, notes.Reasons()...)
 	for _, verdict := range dependency.Verdicts {

@@ -221,3 +221,22 @@ func TestWakerWaitsForItsController(t *testing.T) {
 		t.Errorf("wakes %q, want %q", got, want)
 	}
 }
+
+func expectWoken(t *testing.T, name string, want []string, handle func(queue)) {
+	t.Helper()
+	if got := woken(t, handle); !slices.Equal(got, want) {
+		t.Errorf("%s: wakes %q, want %q", name, got, want)
+	}
+}
+
+func updateOf[T any](before, after T) event.TypedUpdateEvent[T] {
+	return event.TypedUpdateEvent[T]{ObjectOld: before, ObjectNew: after}
+}
+
+func creationOf[T any](object T) event.TypedCreateEvent[T] {
+	return event.TypedCreateEvent[T]{Object: object}
+}
+
+func deletionOf[T any](object T) event.TypedDeleteEvent[T] {
+	return event.TypedDeleteEvent[T]{Object: object}
+}

@@ -117,10 +117,11 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 	})
 
 	It("because the managed cluster's API server is away change nothing, and find what changed meanwhile", func(ctx context.Context) {
-		c := newCluster(ctx)
+		c, other := newCluster(ctx), unique("other")
 		crd := define(ctx, group, "Gadget", "v1")
+		register(ctx, other, onAPI("gadgets", group, "Gadget"), onVersion("proxy", ">= 1.0.0"))
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Gadget"}}, AddOns: []addOn{{Name: "proxy"}}})
+		c.install(ctx, other)
 		c.install(ctx, "proxy")
 		c.run(ctx, "proxy", "1.0.0")
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Gadget True v1", "proxy 1.0.0"))

@@ -116,6 +116,23 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(reasons(told)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
 		}).WithTimeout(30 * time.Second).Should(Succeed())
 
+		By("what it reads only when a declaration asks for it")
+		asking := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
+		asking.Spec.InstallStrategy.Type = "Manual"
+		asking.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
+		asking.Spec.Dependencies = []addonv1alpha1.AddonDependency{{
+			Name: "missing", When: &addonv1alpha1.DependencyWhen{Expression: "config.size() == 0"},
+		}}
+		Expect(admin.Create(ctx, asking)).To(Succeed())
+		installed = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
+			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+			g.Expect(degraded).NotTo(BeNil())
+			g.Expect(degraded.Message).To(And(ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub")))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 	})
