@@ -10,8 +10,10 @@ import (
 	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
@@ -23,6 +25,10 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, ocmversion.Annotation, degraded.EventContested,
+		facts.EventNotServed,
+	}
+	for _, reason := range dependencyv1alpha1.FactReasons {
+		visible = append(visible, string(reason))
 	}
 	visible = append(visible, dependency.Reasons...)
 	visible = append(visible, notes.Reasons()...)
