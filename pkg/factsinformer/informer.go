@@ -32,6 +32,10 @@ const (
 	jitter     = 0.2
 )
 
+// doubts is how often in a row the hub must say that it does not serve the API,
+// or that we may not read it: one that starts says so for moments.
+const doubts = 3
+
 // Facts are the objects that are cached.
 type Facts = dependencyv1alpha1.ManagedClusterFacts
 
@@ -135,7 +139,7 @@ func (i *Informer) Start(ctx context.Context) error {
 // await returns true as soon as the API is served, and false when the context
 // ends first.
 func (i *Informer) await(ctx context.Context) bool {
-	delay := retryFirst
+	delay, refusals := retryFirst, 0
 	for {
 		list := &dependencyv1alpha1.ManagedClusterFactsList{}
 		err := i.client.List(ctx, list, i.which(metav1.ListOptions{Limit: 1}))
@@ -146,8 +150,10 @@ func (i *Informer) await(ctx context.Context) bool {
 		case err == nil:
 			return true
 		case notServed(err):
-			limit = i.options.RetryLast
-			i.turn(ctx, Absent, err)
+			if refusals++; refusals >= doubts {
+				limit = i.options.RetryLast
+				i.turn(ctx, Absent, err)
+			}
 		default:
 			log.FromContext(ctx).V(1).Info("Could not ask the hub for ManagedClusterFacts", "cause", err.Error())
 		}
@@ -164,15 +170,19 @@ func (i *Informer) await(ctx context.Context) bool {
 func (i *Informer) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	informer := cache.NewSharedIndexInformer(i.source(), &Facts{}, 0, nil)
+	// Both belong to the reflector, until it has ended.
 	var lost error
+	refusals := 0
+	informer := cache.NewSharedIndexInformer(i.source(func() { refusals = 0 }), &Facts{}, 0, nil)
 	err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
-		if notServed(err) {
-			lost = err
-			cancel()
+		if !notServed(err) {
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
 			return
 		}
-		cache.DefaultWatchErrorHandler(ctx, reflector, err)
+		if refusals++; refusals >= doubts {
+			lost = err
+			cancel()
+		}
 	})
 	if err != nil {
 		return fmt.Errorf("watch ManagedClusterFacts: %w", err)
@@ -229,7 +239,8 @@ func notServed(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 }
 
-func (i *Informer) source() cache.ListerWatcher {
+// source lists and watches; it calls granted when a watch has begun.
+func (i *Informer) source(granted func()) cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list := &dependencyv1alpha1.ManagedClusterFactsList{}
@@ -237,7 +248,11 @@ func (i *Informer) source() cache.ListerWatcher {
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, i.which(options))
+			events, err := i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, i.which(options))
+			if err == nil {
+				granted()
+			}
+			return events, err
 		},
 	}, i.client)
 }

@@ -51,8 +51,9 @@ func TestWaitsForTheAPI(t *testing.T) {
 		turned  []State
 	}{
 		{name: "served at once"},
-		{name: "served later", answers: []error{notFound, notFound}, turned: []State{Absent}},
-		{name: "no right at first", answers: []error{forbidden, notFound}, turned: []State{Absent}},
+		{name: "served later", answers: []error{notFound, notFound, notFound, notFound}, turned: []State{Absent}},
+		{name: "no right at first", answers: []error{forbidden, forbidden, notFound}, turned: []State{Absent}},
+		{name: "a hub that starts", answers: []error{away, forbidden, notFound}},
 		{name: "a hub that is away says nothing", answers: []error{away}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

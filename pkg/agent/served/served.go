@@ -44,8 +44,9 @@ const (
 	retryFailed = 5 * time.Minute
 )
 
-// doubts is how often in a row a version must fail before what was known of it
-// no longer counts: an API server that starts fails for moments too.
+// doubts is how often in a row something must fail, or be forbidden, before
+// what was known no longer counts: an API server that starts fails for moments
+// too, and forbids what it will allow.
 const doubts = 3
 
 // Watcher knows the groups that it was told to follow. It is safe for
@@ -57,7 +58,8 @@ type Watcher struct {
 
 	mutex     sync.Mutex
 	groups    map[string]*group
-	forbidden map[string]string // what may not be watched, and the cause
+	refusals  map[string]int    // how often in a row something may not be watched
+	forbidden map[string]string // what may certainly not be, and the cause
 	session   *session          // nil while no group is followed
 	stopped   bool
 	running   sync.WaitGroup
@@ -75,7 +77,7 @@ type group struct {
 func New(metadata metadata.Interface, discovery rest.Interface, changed func()) *Watcher {
 	return &Watcher{
 		metadata: metadata, discovery: discovery, changed: changed,
-		groups: map[string]*group{}, forbidden: map[string]string{},
+		groups: map[string]*group{}, refusals: map[string]int{}, forbidden: map[string]string{},
 	}
 }
 
@@ -145,6 +147,7 @@ func (w *Watcher) end() {
 		w.session = nil
 	}
 	clear(w.groups)
+	clear(w.refusals)
 	clear(w.forbidden)
 }
 
@@ -183,13 +186,13 @@ func (w *Watcher) learned(by *session, name string, answer Group, err error) tim
 		w.mutex.Unlock()
 		return 0
 	}
-	failing := err == nil && (len(answer.Failures) > 0 || answer.Forbidden != "")
+	failing := err == nil && answer.failing()
 	if err != nil || failing {
 		known.failed++
 	} else {
 		known.failed = 0
 	}
-	doubtful := failing && known.answer.good() && known.failed < doubts
+	doubtful := failing && !known.answer.failing() && known.failed < doubts
 	changed := err == nil && !doubtful && !reflect.DeepEqual(known.answer, answer)
 	if changed {
 		known.answer = answer
@@ -202,8 +205,8 @@ func (w *Watcher) learned(by *session, name string, answer Group, err error) tim
 	return again
 }
 
-// good reports whether all is known of the group.
-func (g Group) good() bool { return g.Known && len(g.Failures) == 0 && g.Forbidden == "" }
+// failing reports whether not all could be found out.
+func (g Group) failing() bool { return len(g.Failures) > 0 || g.Forbidden != "" }
 
 // next is when to ask again about a group that was just asked about; lost is
 // whether nobody answered.
@@ -225,14 +228,29 @@ func backoff(failures int, limit time.Duration) time.Duration {
 	return min(retryFirst<<min(failures-1, 16), limit)
 }
 
-// refused keeps that something may not be watched, or, with an empty cause,
-// that it may.
+// refused counts that something may not be watched, and keeps the cause.
 func (w *Watcher) refused(by *session, what, cause string) {
 	w.mutex.Lock()
-	changed := w.session == by && w.forbidden[what] != cause
-	if changed && cause != "" {
+	changed := false
+	if w.session == by {
+		w.refusals[what]++
+		changed = w.refusals[what] >= doubts && w.forbidden[what] == ""
+	}
+	if changed {
 		w.forbidden[what] = cause
-	} else if changed {
+	}
+	w.mutex.Unlock()
+	if changed {
+		w.changed()
+	}
+}
+
+// granted keeps that something may be watched.
+func (w *Watcher) granted(by *session, what string) {
+	w.mutex.Lock()
+	delete(w.refusals, what)
+	changed := w.session == by && w.forbidden[what] != ""
+	if changed {
 		delete(w.forbidden, what)
 	}
 	w.mutex.Unlock()

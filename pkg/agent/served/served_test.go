@@ -187,12 +187,12 @@ func TestWhenToAskAgain(t *testing.T) {
 	expect("settling", learn(good, nil), 30*time.Second)
 	expect("settled", learn(good, nil), 0)
 	expect("a version fails", learn(failing, nil), time.Second)
-	if !b.Group("a.io").good() {
+	if b.Group("a.io").failing() {
 		t.Error("one failure counts more than what was known")
 	}
 	expect("and again", learn(failing, nil), 2*time.Second)
 	expect("and again", learn(failing, nil), 4*time.Second)
-	if b.Group("a.io").good() {
+	if !b.Group("a.io").failing() {
 		t.Error("failures for long do not count")
 	}
 	for range 20 {
@@ -200,7 +200,7 @@ func TestWhenToAskAgain(t *testing.T) {
 	}
 	expect("at last", learn(failing, nil), retryFailed)
 	expect("the API server is away", learn(Group{}, context.DeadlineExceeded), retryLost)
-	if b.Group("a.io").good() || !b.Group("a.io").Known {
+	if !b.Group("a.io").failing() || !b.Group("a.io").Known {
 		t.Error("forgot what was known while nobody answers")
 	}
 	expect("back", learn(good, nil), 0)

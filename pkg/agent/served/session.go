@@ -140,7 +140,7 @@ func (s *session) source(resource schema.GroupVersionResource) cache.ListerWatch
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			events, err := client.Watch(ctx, options)
 			if err == nil {
-				s.watcher.refused(s, resource.Resource, "")
+				s.watcher.granted(s, resource.Resource)
 			}
 			return events, err
 		},
