@@ -26,7 +26,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
-export GOLANGCI_LINT_CACHE ?= $(BIN)/.golangci-lint
+export GOLANGCI_LINT_CACHE := $(BIN)/.golangci-lint
 GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
 
 .PHONY: help
@@ -83,8 +83,9 @@ demo: build control-plane ## play the main job on a hub and managed clusters (KE
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/demo
 
 .PHONY: bench
-bench: build control-plane ## measure reaction time, steady state and evaluation; fails when a bound is missed
+bench: build control-plane ## measure reaction time, steady state, conversion and evaluation; fails when a bound is missed
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark -bin $(BIN)
+	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark/conversion
 	@go test -run '^$$' -bench . -benchmem ./pkg/dependency
 
 .PHONY: clean

@@ -90,7 +90,7 @@ func write(src source, from module, properties map[string]any, out string) error
 	}
 	change := "Unchanged but for the status stanza."
 	if src.graft {
-		if crd, err = crdgraft.Graft(crd, properties); err != nil {
+		if crd, err = crdgraft.AddFields(crd, properties); err != nil {
 			return err
 		}
 		change = "Added to spec of every version: " + strings.Join(addonv1alpha1.GraftedSpecFields(), ", ") + "."

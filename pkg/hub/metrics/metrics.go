@@ -37,8 +37,10 @@ var Help = map[string]string{
 	NameInvalid:     HelpInvalid,
 	NameContested:   HelpContested,
 
-	NameFactsClusters: HelpFactsClusters,
-	NameFactsWrites:   HelpFactsWrites,
+	NameFactsClusters:  HelpFactsClusters,
+	NameFactsWrites:    HelpFactsWrites,
+	NameGrafted:        HelpGrafted,
+	NameGraftContested: HelpGraftContested,
 }
 
 // WriteResult is how a write of a condition ended.

@@ -156,6 +156,9 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m.Contested("leaf")
 	m.Evaluated(1)
 	m.Declared("leaf", []dependency.Problem{{Reason: dependency.ProblemCycle}})
+	g := NewGraft(registry)
+	g.State("R", true)
+	g.Contested()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -170,4 +173,12 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	if len(names) != len(Help) {
 		t.Errorf("metrics %q, of which %d are explained", slices.Sorted(slices.Values(names)), len(Help))
 	}
+}
+
+func TestTheStateOfTheCRDIsOneSeries(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	g := NewGraft(registry)
+	g.State("before", true)
+	g.State("now", false)
+	expect(t, registry, NameGrafted, "gauge", `{reason="now"} 0`)
 }
