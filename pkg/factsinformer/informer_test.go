@@ -20,7 +20,7 @@ import (
 var (
 	notFound  = apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), "")
 	forbidden = apierrors.NewForbidden(dependencyv1alpha1.Resource.GroupResource(), "", errors.New("no"))
-	away      = errors.New("connection refused")
+	errAway   = errors.New("connection refused")
 )
 
 // awaiting returns an informer of a hub that answers lists like that, one
@@ -53,8 +53,8 @@ func TestWaitsForTheAPI(t *testing.T) {
 		{name: "served at once"},
 		{name: "served later", answers: []error{notFound, notFound, notFound, notFound}, turned: []State{Absent}},
 		{name: "no right at first", answers: []error{forbidden, forbidden, notFound}, turned: []State{Absent}},
-		{name: "a hub that starts", answers: []error{away, forbidden, notFound}},
-		{name: "a hub that is away says nothing", answers: []error{away}},
+		{name: "a hub that starts", answers: []error{errAway, forbidden, notFound}},
+		{name: "a hub that is away says nothing", answers: []error{errAway}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

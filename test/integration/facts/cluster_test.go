@@ -42,15 +42,31 @@ type cluster struct {
 	agentEnded           chan error
 }
 
-// traffic counts what the agent sends to one API server: writes, what was
-// refused, questions to discovery, and watches on definitions that are open.
-type traffic struct{ writes, refused, asked, watching atomic.Int64 }
+// traffic counts what is sent to one API server: writes, questions to
+// discovery, what was refused, watches on definitions that are open, and writes
+// of ManagedClusterFacts, with how many of these there were at the same time.
+type traffic struct{ writes, asked, refused, watching, facts, factsNow, factsMost atomic.Int64 }
+
+// began counts a write of ManagedClusterFacts; the result ends it.
+func (t *traffic) began(r *http.Request) func() {
+	if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "/managedclusterfacts") {
+		return func() {}
+	}
+	t.facts.Add(1)
+	now := t.factsNow.Add(1)
+	for most := t.factsMost.Load(); now > most && !t.factsMost.CompareAndSwap(most, now); most = t.factsMost.Load() {
+		continue
+	}
+	return func() { t.factsNow.Add(-1) }
+}
 
 func (t *traffic) watch(config *rest.Config) *rest.Config {
 	watched := rest.CopyConfig(config)
 	watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			ended := t.began(r)
 			response, err := next.RoundTrip(r)
+			ended()
 			if r.Method != http.MethodGet {
 				t.writes.Add(1)
 			}

@@ -5,7 +5,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -49,6 +51,29 @@ var _ = Describe("The hub's questions", func() {
 		c.uninstall(ctx, gateway)
 		Eventually(none(ctx)).Should(BeTrue())
 		Expect(m.traffic.refused.Load()).To(BeZero())
+	})
+
+	It("are one write for each cluster, few of them at a time, when a new edge asks the whole fleet", func(ctx context.Context) {
+		const size = 60
+		m := startManager(ctx)
+		register(ctx, gateway)
+		var clusters []*cluster
+		for range size {
+			one := &cluster{name: unique("many")}
+			Expect(hub.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: one.name}})).To(Succeed())
+			one.install(ctx, gateway)
+			clusters = append(clusters, one)
+		}
+		Eventually(m.evaluations).Should(BeNumerically(">=", size))
+		m.rest()
+		before := m.traffic.facts.Load() // what other specs left behind was removed
+		declare(ctx, gateway, onAPI("widgets", group, "Widget"))
+		Eventually(func() float64 { return m.standing("waiting") }).Should(BeEquivalentTo(size))
+		for _, one := range clusters {
+			Eventually(one.asked(ctx)).Should(HaveExactElements("Widget"))
+		}
+		Consistently(m.traffic.facts.Load).Should(BeEquivalentTo(before + size))
+		Expect(m.traffic.factsMost.Load()).To(BeNumerically("<=", 8))
 	})
 
 	It("are not written by an addon-manager that starts anew, and what is left over goes", func(ctx context.Context) {

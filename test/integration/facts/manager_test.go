@@ -2,6 +2,7 @@ package facts
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -107,13 +108,14 @@ func (m *manager) evaluations() uint64 {
 	return 0
 }
 
-// rest waits until nothing has been evaluated for a while.
+// rest waits until nothing has been evaluated or written for a while.
 func (m *manager) rest() {
 	GinkgoHelper()
-	last, since := m.evaluations(), time.Now()
+	done := func() string { return fmt.Sprint(m.evaluations(), m.traffic.writes.Load()) }
+	last, since := done(), time.Now()
 	Eventually(func() time.Duration {
-		if evaluated := m.evaluations(); evaluated != last {
-			last, since = evaluated, time.Now()
+		if now := done(); now != last {
+			last, since = now, time.Now()
 		}
 		return time.Since(since)
 	}).Should(BeNumerically(">", time.Second))
