@@ -40,7 +40,7 @@ func (a *Answers) Facts(cluster string) dependency.Facts {
 	if catalog == nil || err != nil {
 		return dependency.Facts{Asked: a.waitingSince(cluster)}
 	}
-	return a.facts(cluster, catalog.Questions(names(addOns)...))
+	return a.facts(cluster, askable(catalog.Questions(names(addOns)...)))
 }
 
 // facts returns what is answered to these questions.

@@ -90,6 +90,14 @@ func TestMoreQuestionsThanAnObjectHolds(t *testing.T) {
 	}
 }
 
+func TestNamesThatNoObjectCanHave(t *testing.T) {
+	long := strings.Repeat("a", 300)
+	got := specOf(askable(questions{AddOns: []string{long, "base"}}))
+	if len(got.AddOns) != 1 || got.AddOns[0].Name != "base" {
+		t.Errorf("asks %v: refused as a whole", got.AddOns)
+	}
+}
+
 func TestNobodyAsks(t *testing.T) {
 	b := newBench(t)
 	if got := b.facts(cluster, dependency.Questions{}); !got.Asked.IsZero() || len(b.waiting) > 0 {

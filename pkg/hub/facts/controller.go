@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	all := catalog.Questions(names(addOns)...)
+	all := askable(catalog.Questions(names(addOns)...))
 	current := told{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
 	if err := r.tellAnswers(ctx, cluster, catalog, addOns, current); err != nil {
 		return reconcile.Result{}, err

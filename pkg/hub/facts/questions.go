@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -15,6 +16,16 @@ type (
 	// dependencyAPI is an API as an edge names it.
 	dependencyAPI = addonv1alpha1.AddonAPI
 )
+
+// maxName is how long the name of an object can be.
+const maxName = 253
+
+// askable leaves out what would have the whole object refused: an add-on whose
+// name no object can have, which is installed nowhere anyway.
+func askable(all questions) questions {
+	all.AddOns = slices.DeleteFunc(all.AddOns, func(name string) bool { return utf8.RuneCountInString(name) > maxName })
+	return all
+}
 
 // specOf is how the questions are put to a cluster: as many as an object can
 // hold, in their order. The others wait until some of these are no longer asked.
