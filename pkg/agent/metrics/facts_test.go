@@ -17,7 +17,8 @@ func TestFactsMetrics(t *testing.T) {
 	m.FactsWrote(WriteSuccess)
 	m.FactsFound(dependencyv1alpha1.ManagedClusterFactsStatus{
 		APIs: []dependencyv1alpha1.APIFact{
-			{Served: metav1.ConditionTrue}, {Served: metav1.ConditionFalse},
+			{Served: metav1.ConditionTrue},
+			{Served: metav1.ConditionFalse},
 			{Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonDiscoveryFailed},
 		},
 		AddOns: []dependencyv1alpha1.AddOnFact{{Version: "1.0.0"}, {Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
