@@ -12,6 +12,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -29,6 +30,9 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	for _, problem := range dependency.ProblemReasons {
 		visible = append(visible, string(problem))
 	}
+	for _, form := range guard.Forms {
+		visible = append(visible, string(form))
+	}
 	for _, name := range visible {
 		if !strings.Contains(string(page), name+"`") {
 			t.Errorf("reference.md does not name `%s`", name)
@@ -36,6 +40,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	help := maps.Clone(metrics.Help)
 	maps.Copy(help, agentmetrics.Help)
+	help[guard.NameGuard] = guard.HelpGuard
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)

@@ -15,6 +15,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/webhook"
+	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 const (
@@ -77,8 +79,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
-	flags.StringVar(&o.guard, flagGuard, string(guard.ModeOff),
-		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" as a webhook, "auto" as a policy where the hub serves that API, else as a webhook, "off" not at all, and what was installed before is removed. Off by default as long as its webhook is not served.`)
+	flags.StringVar(&o.guard, flagGuard, string(guard.ModeAuto),
+		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.log.AddFlags(flags)
 }
@@ -88,8 +90,9 @@ func (o *options) validate() error {
 	if !slices.Contains([]dependency.OfflinePolicy{dependency.OfflineHold, dependency.OfflineStrict}, o.hub.Offline) {
 		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
 	}
-	if err := o.validateGuard(); err != nil {
-		return err
+	o.hub.Guard = guard.Mode(o.guard)
+	if !slices.Contains(guard.Modes, o.hub.Guard) {
+		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
 	if o.hub.Concurrency < 1 {
 		return fmt.Errorf("--concurrency=%d: must be at least 1", o.hub.Concurrency)
@@ -103,17 +106,6 @@ func (o *options) validate() error {
 		o.log.Validate())
 }
 
-func (o *options) validateGuard() error {
-	o.hub.Guard = guard.Mode(o.guard)
-	if !slices.Contains(guard.Modes, o.hub.Guard) {
-		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
-	}
-	if o.hub.Guard == guard.ModeWebhook && o.hub.GuardWebhook == nil {
-		return fmt.Errorf("--%s=%s: the webhook is not served yet; use policy, auto or off", flagGuard, o.guard)
-	}
-	return nil
-}
-
 func (o *options) run(ctx context.Context) error {
 	restConfig, err := cmdline.RestConfig(o.kubeconfig)
 	if err != nil {
@@ -122,6 +114,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.hub.LeaderElectionNamespace == "" {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
+	o.hub.GuardServed = guard.Served{Configuration: webhook.ConfigurationName, Path: webhookguard.Path}
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

@@ -31,7 +31,6 @@ func TestWrongCallsNameFlagAndValue(t *testing.T) {
 		{"--offline=", []string{"--offline", `""`, "hold or strict"}},
 		{"--guard=on", []string{"--guard", `"on"`, "auto, policy, webhook or off"}},
 		{"--guard=", []string{"--guard", `""`}},
-		{"--guard=webhook", []string{"--guard=webhook", "webhook is not served yet", "policy, auto or off"}},
 		{"--concurrency=0", []string{"--concurrency", "0", "at least 1"}},
 		{"--concurrency=-3", []string{"--concurrency", "-3"}},
 		{"--concurrency=many", []string{"--concurrency", `"many"`}},
@@ -67,6 +66,18 @@ func TestAKubeconfigThatCannotBeReadIsAWrongCall(t *testing.T) {
 	code, _, errOut := run(t, "--kubeconfig="+missing)
 	if code != cmdline.ExitUsage || !strings.Contains(errOut, "--kubeconfig="+strconv.Quote(missing)) {
 		t.Errorf("exit code %d, %q", code, errOut)
+	}
+}
+
+func TestEveryFormOfTheGuardIsTaken(t *testing.T) {
+	for _, mode := range []string{"auto", "policy", "webhook", "off"} {
+		code, _, errOut := run(t, "--guard="+mode, "--kubeconfig="+filepath.Join(t.TempDir(), "missing.kubeconfig"))
+		if code != cmdline.ExitUsage || !strings.Contains(errOut, "--kubeconfig") {
+			t.Errorf("--guard=%s: exit code %d, %q", mode, code, errOut)
+		}
+	}
+	if _, out, _ := run(t, "--help"); !strings.Contains(out, `(default "auto")`) {
+		t.Errorf("the default is not auto: %s", out)
 	}
 }
 

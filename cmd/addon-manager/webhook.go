@@ -27,11 +27,12 @@ func newWebhookCommand() *cobra.Command {
 	o := &webhookOptions{}
 	command := &cobra.Command{
 		Use:   "webhook",
-		Short: "Check and convert ClusterManagementAddOns for the API server",
+		Short: "Check and convert add-ons for the API server",
 		Long: `addon-manager webhook serves the hub's API server. It denies
 ClusterManagementAddOns whose dependencies can never be satisfied, warns of
 those that probably will not be, and converts ClusterManagementAddOns between
-v1alpha1 and v1beta1 without losing spec.dependencies.
+v1alpha1 and v1beta1 without losing spec.dependencies. It is the guard where
+addon-manager has installed it as a webhook (addon-manager --guard).
 
 Every replica serves. Certificates are made, renewed and put into the
 ValidatingWebhookConfiguration interlock-webhook by itself.`,

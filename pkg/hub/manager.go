@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -50,11 +49,19 @@ type Options struct {
 	// Guard says which form of the guard is in force; empty leaves alone
 	// whatever is there.
 	Guard guard.Mode
-	// GuardWebhook is where the guard is served as a webhook; nil if nowhere.
-	GuardWebhook *admissionregistrationv1.WebhookClientConfig
+	// GuardServed says how to find out where the guard is served as a webhook.
+	GuardServed guard.Served
+	GuardTiming guard.Timing
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
+}
+
+func (o Options) registry() prometheus.Registerer {
+	if o.Registry != nil {
+		return o.Registry
+	}
+	return ctrlmetrics.Registry
 }
 
 // NewManager returns a manager with all controllers of addon-manager set up,
@@ -101,11 +108,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
 	recorder := mgr.GetEventRecorder("interlock-addon-manager")
-	var registry prometheus.Registerer = ctrlmetrics.Registry
-	if options.Registry != nil {
-		registry = options.Registry
-	}
-	measured := metrics.New(registry)
+	measured := metrics.New(options.registry())
 	waker := degraded.NewWaker()
 
 	err := (&declarations.Reconciler{
@@ -130,7 +133,9 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
 	return (&guard.Installer{
-		Mode: options.Guard, Webhook: options.GuardWebhook, Client: mgr.GetClient(), Discovery: served,
+		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
+		Clock: clock.RealClock{}, Metrics: guard.NewMetrics(options.registry()),
 	}).SetupWithManager(mgr)
 }
 

@@ -1,5 +1,5 @@
 // Package webhook assembles `addon-manager webhook`: admission and conversion
-// of ClusterManagementAddOns, served over TLS by every replica.
+// of ClusterManagementAddOns and the guard, served over TLS by every replica.
 package webhook
 
 import (
@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 	"open-cluster-management.io/interlock/pkg/webhook/conversion"
+	"open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 // ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub.
@@ -115,6 +116,7 @@ func setupServing(mgr ctrl.Manager, certified <-chan struct{}) error {
 	serving := &starter{certified: certified, start: func() healthz.Checker {
 		webhooks := mgr.GetWebhookServer() // the first call adds it to the manager, which starts it
 		webhooks.Register(conversion.Path, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
+		webhooks.Register(guard.Path, guard.NewWebhook())
 		webhooks.Register(admission.Path, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetCache()}})
 		return webhooks.StartedChecker()
 	}}

@@ -14,17 +14,24 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
+	"github.com/onsi/gomega/types"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/guard"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -46,7 +53,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	manager, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: map[string][]string{
+		// Served and, without the feature gate, not heeded: the guard comes in both forms.
+		"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
+	}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	scheme := runtime.NewScheme()
@@ -85,10 +95,11 @@ func grant(ctx context.Context, user string) {
 }
 
 // start runs addon-manager as a process of the user's.
-func start(user *testenv.User) *gexec.Session {
+func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	session, err := gexec.Start(exec.Command(manager, "--kubeconfig", user.Kubeconfig, "--log-format=json",
-		"--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
+	arguments = append(arguments, "--kubeconfig", user.Kubeconfig, "--log-format=json",
+		"--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	session, err := gexec.Start(exec.Command(manager, arguments...), nil, GinkgoWriter)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { session.Kill().Wait() })
 	return session
@@ -120,6 +131,31 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 	})
 
+	It("installs the guard where it finds the webhook, and removes it when it is off, without ever being forbidden anything", func(ctx context.Context) {
+		user, err := hub.AddUser("addon-manager")
+		Expect(err).NotTo(HaveOccurred())
+		deployed := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		content, err := os.ReadFile("../../../deploy/hub/webhook-configuration.yaml")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(yaml.UnmarshalStrict(content, deployed)).To(Succeed())
+		deployed.Webhooks[0].ClientConfig.CABundle = authority()
+		Expect(admin.Create(ctx, deployed)).To(Succeed())
+		DeferCleanup(admin.Delete, deployed)
+
+		for _, mode := range []struct {
+			argument string
+			there    types.GomegaMatcher
+		}{
+			{"--guard=auto", ConsistOf(guard.KindPolicy, guard.KindBinding, guard.KindWebhook)},
+			{"--guard=off", BeEmpty()},
+		} {
+			session := start(user, mode.argument)
+			Eventually(guardObjects(ctx)).WithTimeout(60*time.Second).Should(mode.there, mode.argument)
+			Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+			Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+		}
+	})
+
 	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
 		user, err := hub.AddUser("addon-manager")
 		Expect(err).NotTo(HaveOccurred())
@@ -144,6 +180,33 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}).WithTimeout(90 * time.Second).Should(Succeed())
 	})
 })
+
+func authority() []byte {
+	GinkgoHelper()
+	certificate, _, err := cert.GenerateSelfSignedCertKey("webhook", nil, nil)
+	Expect(err).NotTo(HaveOccurred())
+	return certificate
+}
+
+// guardObjects are the kinds of the guard's objects that are there.
+func guardObjects(ctx context.Context) func() ([]string, error) {
+	return func() ([]string, error) {
+		found := []string{}
+		for kind, version := range map[string]string{
+			guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1", guard.KindWebhook: "v1",
+		} {
+			object := &unstructured.Unstructured{}
+			object.SetGroupVersionKind(schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind})
+			err := admin.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
+			if err == nil {
+				found = append(found, kind)
+			} else if !apierrors.IsNotFound(err) {
+				return nil, err
+			}
+		}
+		return found, nil
+	}
+}
 
 func reasons(told eventsv1.EventList) []string {
 	var all []string
