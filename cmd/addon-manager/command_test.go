@@ -116,6 +116,10 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 		"--health-probe-bind-address=:99999": "must be [host]:port",
 		"--log-format=xml":                   "text or json",
 		"--leader-elect=false":               "unknown flag",
+		"--certificates=cert-manager":        `"cert-manager": must be interlock or files`,
+		"--certificates=":                    "must be interlock or files",
+		"--certificate-dir=/certificate":     "is not read with --certificates=interlock; set --certificates=files",
+		"--certificates=files":               `--certificate-dir="": open tls.crt: no such file`,
 	} {
 		code, out, errOut := run(t, "webhook", argument)
 		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) || !strings.Contains(errOut, "See 'addon-manager webhook --help'.") {
