@@ -28,6 +28,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/guard"
 )
 
 func read(file string, object any) {
@@ -160,35 +162,24 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}).WithTimeout(2 * time.Minute).Should(Succeed())
 	})
 
-	It("installs the guard and removes it", func(ctx context.Context) {
+	It("installs each form of the guard and removes it", func(ctx context.Context) {
 		stop(manager)
-		requests.begin("installs the guard as a policy (--guard=policy)")
-		manager = managerWith("--guard=policy")
-		say(ctx, gateway, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated"})
-		Eventually(func(g Gomega) {
-			say(ctx, gateway, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated"})
-			g.Expect(condition(ctx, gateway, "Available")()).To(Equal("False/" + required))
-		}).Should(Succeed())
-
-		stop(manager)
-		requests.begin("removes the guard (--guard=off)")
-		leaveGuardWebhook(ctx)
-		manager = managerWith("--guard=off")
-		Eventually(func() int {
-			policies := &unstructured.UnstructuredList{}
-			policies.SetAPIVersion("admissionregistration.k8s.io/v1beta1")
-			policies.SetKind("MutatingAdmissionPolicyList")
-			Expect(admin.List(ctx, policies)).To(Succeed())
-			return len(policies.Items)
-		}).Should(BeZero())
-		stop(manager)
-		manager = managerWith("--guard=policy")
-		Eventually(manager.Err).WithTimeout(time.Minute).Should(gbytes.Say("Guard is in force"))
+		for mode, kind := range map[string]string{"policy": guard.KindPolicy, "webhook": guard.KindWebhook} {
+			requests.begin("installs the guard (--guard=" + mode + ")")
+			manager = managerWith("--guard=" + mode)
+			Eventually(guards(ctx, kind)).Should(BeTrue())
+			stop(manager)
+			requests.begin("removes the guard (--guard=off)")
+			manager = managerWith("--guard=off")
+			Eventually(guards(ctx, kind)).Should(BeFalse())
+			stop(manager)
+		}
+		manager = managerWith("--guard=webhook")
+		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
 	})
 
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
 		apply(ctx, uninstallation)
-		leaveGuardWebhook(ctx)
 		requests.begin("uninstalls")
 		uninstall := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 
@@ -206,7 +197,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(uninstall.Out).To(gbytes.Say(`conditions +3 of 5 ManagedClusterAddOns cleaned`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
-		requests.begin("uninstalls again, where nothing is left")
+		requests.begin("uninstalls again, where next to nothing is left")
+		leavePolicy(ctx)
 		again := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(again).Should(gexec.Exit(0))
 		Expect(again.Out).To(gbytes.Say(`conditions +0 of 5 ManagedClusterAddOns cleaned`))

@@ -8,7 +8,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -120,14 +119,27 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 	}
 }
 
-// leaveGuardWebhook makes the guard's other form, as an addon-manager with
-// another mode leaves it.
-func leaveGuardWebhook(ctx context.Context) {
+// guards reads whether the guard's object of a kind is there.
+func guards(ctx context.Context, kind string) func() (bool, error) {
+	version := map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1"}[kind]
+	return func() (bool, error) {
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion(guard.Group + "/" + version)
+		object.SetKind(kind)
+		err := admin.Get(ctx, types.NamespacedName{Name: guard.Name}, object)
+		return err == nil, client.IgnoreNotFound(err)
+	}
+}
+
+// leavePolicy makes the guard's other form, as an addon-manager with another
+// mode leaves it.
+func leavePolicy(ctx context.Context) {
 	GinkgoHelper()
-	left := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
-		Name: guard.Name, Labels: map[string]string{guard.ManagedByLabel: guard.ManagedByValue},
-	}}
-	Expect(client.IgnoreAlreadyExists(admin.Create(ctx, left))).To(Succeed())
+	policy, err := guard.Policy("v1beta1")
+	Expect(err).NotTo(HaveOccurred())
+	for _, object := range policy {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
 }
 
 // grantAgent binds the roles of deploy/agent: on the hub in its cluster's
