@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/pkg/webhook"
@@ -25,6 +28,10 @@ const (
 	flagSecure    = "metrics-secure"
 	flagHealth    = "health-probe-bind-address"
 	flagGuard     = "guard"
+
+	flagGraft          = "graft-crds"
+	flagGraftGrace     = "graft-grace-period"
+	flagWebhookAddress = "webhook-address"
 )
 
 const usageSecure = `Serve metrics over TLS, and only to those whom the API server lets get the nonResourceURL /metrics.`
@@ -33,6 +40,7 @@ type options struct {
 	kubeconfig string
 	offline    string
 	guard      string
+	graft      graft.Settings
 	hub        hub.Options
 	log        logging.Options
 }
@@ -81,6 +89,12 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.guard, flagGuard, string(guard.ModeAuto),
 		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
+	flags.BoolVar(&o.graft.On, flagGraft, false,
+		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns and have addon-manager webhook convert them, once it answers. Off, the CRD is given back as it was found.")
+	flags.DurationVar(&o.graft.Grace, flagGraftGrace, 10*time.Minute,
+		"How long that conversion may fail before the CRD is given back, which hides spec.dependencies until it is served again.")
+	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
+		"Where addon-manager reaches addon-manager webhook, [host]:port, to see whether it converts. Default: by its Service, which takes a cluster's DNS.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.log.AddFlags(flags)
 }
@@ -94,6 +108,9 @@ func (o *options) validate() error {
 	if !slices.Contains(guard.Modes, o.hub.Guard) {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
+	if err := o.validateGraft(); err != nil {
+		return err
+	}
 	if o.hub.Concurrency < 1 {
 		return fmt.Errorf("--concurrency=%d: must be at least 1", o.hub.Concurrency)
 	}
@@ -104,6 +121,17 @@ func (o *options) validate() error {
 		cmdline.ListenAddress(flagMetrics, o.hub.MetricsAddress),
 		cmdline.ListenAddress(flagHealth, o.hub.HealthAddress),
 		o.log.Validate())
+}
+
+func (o *options) validateGraft() error {
+	o.hub.Graft = &o.graft
+	if o.graft.Grace <= 0 {
+		return fmt.Errorf("--%s=%s: must be more than 0", flagGraftGrace, o.graft.Grace)
+	}
+	if _, port, err := net.SplitHostPort(o.graft.WebhookAddress); o.graft.WebhookAddress != "" && (err != nil || port == "") {
+		return fmt.Errorf("--%s=%q: must be [host]:port", flagWebhookAddress, o.graft.WebhookAddress)
+	}
+	return nil
 }
 
 func (o *options) run(ctx context.Context) error {

@@ -31,6 +31,11 @@ func TestWrongCallsNameFlagAndValue(t *testing.T) {
 		{"--offline=", []string{"--offline", `""`, "hold or strict"}},
 		{"--guard=on", []string{"--guard", `"on"`, "auto, policy, webhook or off"}},
 		{"--guard=", []string{"--guard", `""`}},
+		{"--graft-crds=maybe", []string{"--graft-crds", `"maybe"`}},
+		{"--graft-grace-period=0s", []string{"--graft-grace-period=0s", "more than 0"}},
+		{"--graft-grace-period=-1m", []string{"--graft-grace-period=-1m0s", "more than 0"}},
+		{"--webhook-address=host", []string{"--webhook-address", `"host"`, "[host]:port"}},
+		{"--webhook-address=0", []string{"--webhook-address", `"0"`, "[host]:port"}},
 		{"--concurrency=0", []string{"--concurrency", "0", "at least 1"}},
 		{"--concurrency=-3", []string{"--concurrency", "-3"}},
 		{"--concurrency=many", []string{"--concurrency", `"many"`}},
@@ -100,7 +105,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 	for _, want := range []string{
 		"--kubeconfig", "--leader-elect ", "--leader-elect-namespace", "--metrics-bind-address", "--health-probe-bind-address",
-		"--offline", "--guard", "--concurrency", "--log-format", "-v, --v",
+		"--offline", "--guard", "--graft-crds", "--graft-grace-period", "--webhook-address", "--concurrency", "--log-format", "-v, --v",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("help does not say %q", want)

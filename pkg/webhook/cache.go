@@ -36,6 +36,7 @@ func declarationOnly(object any) (any, error) {
 		Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
 	}}
 	lean.Spec.Dependencies = full.Spec.Dependencies
+	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
 	if annotation, ok := full.Annotations[addonv1alpha1.DependenciesAnnotation]; ok {
 		lean.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: annotation}
 	}
