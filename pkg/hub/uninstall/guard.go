@@ -7,7 +7,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 )
@@ -22,8 +21,7 @@ func (r *guardRemover) run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("create discovery client: %w", err)
 	}
-	installer := &guard.Installer{Mode: guard.ModeOff, Client: r.hub, Discovery: served}
-	if _, err := installer.Reconcile(ctx, reconcile.Request{}); err != nil {
+	if err := guard.Remove(ctx, r.hub, served); err != nil {
 		return "", err
 	}
 	return "is not in force", nil
