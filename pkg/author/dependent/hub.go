@@ -53,7 +53,7 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 			beyond = true
 			continue
 		}
-		finding := dependency.Finding{Dependency: edge, Verdict: dependency.Satisfied}
+		finding := dependency.Finding{Dependency: &edge, Verdict: dependency.Satisfied}
 		found := &addonv1alpha1.ManagedClusterAddOn{}
 		err := hub.Get(ctx, client.ObjectKey{Namespace: installed.Namespace, Name: edge.Name}, found)
 		switch {
