@@ -5,7 +5,8 @@ package manifests
 import "embed"
 
 // CRDs holds crds/*.yaml: OCM's CRDs, the ClusterManagementAddOn with
-// Interlock's fields. They are generated; see hack/crds.
+// Interlock's fields, and ManagedClusterFacts, which is Interlock's own. They
+// are generated; see hack/crds.
 //
 //go:embed crds/*.yaml
 var CRDs embed.FS
@@ -15,3 +16,9 @@ var CRDs embed.FS
 //
 //go:embed guard/*.yaml
 var Guard embed.FS
+
+// Agent holds agent/*.yaml: the add-on that runs addon-agent on each managed
+// cluster. See pkg/hub/agentaddon.
+//
+//go:embed agent/*.yaml
+var Agent embed.FS

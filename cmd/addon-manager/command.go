@@ -28,6 +28,7 @@ import (
 const (
 	flagNamespace = "leader-elect-namespace"
 	flagMetrics   = "metrics-bind-address"
+	flagSecure    = "metrics-secure"
 	flagHealth    = "health-probe-bind-address"
 	flagProfile   = "pprof-bind-address"
 	flagGuard     = "guard"
@@ -37,11 +38,14 @@ const (
 	flagWebhookAddress = "webhook-address"
 )
 
+const usageSecure = `Serve metrics over TLS, and only to those whom the API server lets get the nonResourceURL /metrics.`
+
 type options struct {
 	kubeconfig string
 	offline    string
 	guard      string
 	graft      graft.Settings
+	agent      agentOptions
 	hub        hub.Options
 	log        logging.Options
 }
@@ -73,7 +77,7 @@ ManagedClusterAddOns of every managed cluster, and sets their condition Degraded
 		},
 	}
 	o.addFlags(command.Flags())
-	command.AddCommand(newWebhookCommand())
+	command.AddCommand(newWebhookCommand(), newUninstallCommand())
 	command.CompletionOptions.DisableDefaultCmd = true
 	return command
 }
@@ -84,6 +88,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.LeaderElectionNamespace, flagNamespace, "",
 		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
+	flags.BoolVar(&o.hub.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
@@ -97,6 +102,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
 		"Where addon-manager reaches addon-manager webhook, [host]:port, to see whether it converts. Default: by its Service, which takes a cluster's DNS.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
+	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)
 }
 
@@ -110,6 +116,10 @@ func (o *options) validate() error {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
 	if err := o.validateGraft(); err != nil {
+		return err
+	}
+	var err error
+	if o.hub.Agent, err = o.agent.complete(); err != nil {
 		return err
 	}
 	if o.hub.Concurrency < 1 {

@@ -1,6 +1,7 @@
 package availability
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +72,9 @@ type Decision struct {
 func Decide(in Input) Decision {
 	switch {
 	case requiredDependencyFails(in.Degraded):
+		if in.saidByItsOwnManager() {
+			return Decision{}
+		}
 		return in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
 	case in.Mode == ocmv1alpha1.HealthCheckModeCustomized:
 		return in.handBack()
@@ -82,6 +86,38 @@ func Decide(in Input) Decision {
 func requiredDependencyFails(degraded *metav1.Condition) bool {
 	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
 		degraded.Reason == ReasonRequiredDependencyNotSatisfied
+}
+
+// maxQuote is how much of a message is quoted: what else a health check says
+// around it has to fit into the condition too.
+const maxQuote = 30000
+
+// Quote returns the message of Degraded as an add-on's own health check is to
+// give it: cut, in bytes, where it is very long.
+func Quote(message string) string {
+	if len(message) <= maxQuote {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxQuote], "")
+}
+
+// saidByItsOwnManager reports whether the add-on's own manager already says
+// that the add-on is not available, because of just this, or because nothing of
+// it is installed yet. To insist on our reason beside that would be a fight
+// without a winner, on every cluster.
+func (in Input) saidByItsOwnManager() bool {
+	if in.Mode != ocmv1alpha1.HealthCheckModeCustomized || in.Available == nil {
+		return false
+	}
+	switch in.Available.Status {
+	case metav1.ConditionFalse:
+		return in.Degraded.Message != "" &&
+			strings.Contains(in.Available.Message, ReasonRequiredDependencyNotSatisfied+": "+Quote(in.Degraded.Message))
+	case metav1.ConditionUnknown:
+		return in.Available.Reason == ocmv1alpha1.AddonAvailableReasonWorkNotFound
+	default:
+		return false
+	}
 }
 
 // handBack gives Available back to the add-on's own health check, which may

@@ -16,18 +16,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
 
 const (
@@ -42,7 +44,9 @@ type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
 	MetricsAddress          string
-	HealthAddress           string
+	// MetricsSecure serves them over TLS, to those who may read them.
+	MetricsSecure bool
+	HealthAddress string
 	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
 	ProfileAddress string
 	// Offline says what becomes of verdicts on clusters that are lost.
@@ -58,6 +62,9 @@ type Options struct {
 	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
 	// leaves it alone.
 	Graft *graft.Settings
+	// Agent says how addon-agent is installed on the managed clusters; nil
+	// leaves alone whatever is there.
+	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
@@ -86,7 +93,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		MapperProvider:                fleet.Mapper,
 		Cache:                         cacheOptions,
 		NewCache:                      fleet.NewCache,
-		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
+		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
 		LeaderElection:                options.LeaderElection,
@@ -94,7 +101,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Controller: config.Controller{
-			CacheSyncTimeout:   cacheSyncTimeout,
+			CacheSyncTimeout: cacheSyncTimeout,
+			// Until the release of controller-runtime that has its pull request
+			// 3540, the priority queue can deadlock at shutdown: whoever is to lead
+			// next would wait for the whole grace period.
+			UsePriorityQueue:   ptr.To(false),
 			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
 		},
 	})
@@ -115,6 +126,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGuard(mgr, options); err != nil {
 		return nil, err
 	}
+	if options.Agent != nil {
+		if err := agentaddon.SetupWithManager(mgr, *options.Agent); err != nil {
+			return nil, err
+		}
+	}
 	return mgr, setupProbes(mgr, warmup)
 }
 
@@ -130,8 +146,16 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	measured := metrics.New(options.registry())
 	waker := degraded.NewWaker()
 
-	err := (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	asking, answers, err := setupFacts(mgr, &facts.Reconciler{
+		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
+		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	})
+	if err != nil {
+		return err
+	}
+	err = (&declarations.Reconciler{
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
+		Wake:   both(waker.Wake, asking.Wake),
 		Reread: reread, Hidden: hidden,
 	}).SetupWithManager(mgr)
 	if err != nil {
@@ -150,7 +174,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
-		Configs: configs, OCM: ocm,
+		Configs: configs, OCM: ocm, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

@@ -42,8 +42,10 @@ func (f *Fleet) StartAgents(ctx context.Context) (*Agents, error) {
 	agents.running, ctx = errgroup.WithContext(ctx)
 	for _, cluster := range f.Clusters {
 		agents.Leases[cluster] = NewLeases(f.AddOns)
+		config := agentConfig(user.Config, cluster)
 		manager, err := agent.NewManager(agent.Clusters{
-			Hub: agentConfig(user.Config, cluster), Leases: agents.Leases[cluster],
+			// No edge here asks about a managed cluster: nothing but leases is read there.
+			Hub: config, Managed: config, Leases: agents.Leases[cluster],
 		}, agent.Options{
 			Cluster: cluster, GracePeriod: leaseGrace, MetricsAddress: "0", HealthAddress: "0",
 			Registry: prometheus.NewRegistry(), Unnamed: true,
