@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Copies into the Helm chart what it takes as it is from the kustomize bases: rights, services and the like.
+# Copies into deploy/hub the CRD that is Interlock's own, and into the Helm chart what it takes as it is from the
+# kustomize bases: rights, services and the like.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# kustomize reads no file outside of its folder.
+cp manifests/crds/0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml deploy/hub/managedclusterfacts-crd.yaml
 files=deploy/charts/interlock/files
 rm -rf "$files"
-mkdir -p "$files/hub" "$files/uninstall" "$files/servicemonitor"
+mkdir -p "$files/hub" "$files/agent-addon" "$files/uninstall" "$files/servicemonitor"
 for file in deploy/hub/*.yaml; do
   case $(basename "$file") in
   # These have values, and templates of their own.
@@ -16,4 +19,5 @@ for file in deploy/hub/*.yaml; do
   esac
 done
 cp deploy/uninstall/{serviceaccount,clusterrole,clusterrolebinding,role,rolebinding}.yaml "$files/uninstall/"
+cp deploy/agent-addon/clusterrolebinding.yaml "$files/agent-addon/"
 cp deploy/servicemonitor/servicemonitor.yaml "$files/servicemonitor/"

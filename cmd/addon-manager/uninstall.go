@@ -26,8 +26,9 @@ func newUninstallCommand() *cobra.Command {
 		Long: `addon-manager uninstall leaves the hub as it was before Interlock, but for the
 objects that were deployed: those are deleted afterwards, by whatever deployed
 them. It scales the Deployment of addon-manager to 0 and waits until no replica
-leads; then it removes the guard, Interlock's conditions and their traces in
-managedFields, its events and its lease.
+leads; then it removes addon-agent from the clusters where it is an add-on, the
+guard, what was grafted onto OCM's CRD, what clusters are asked, Interlock's
+conditions and their traces in managedFields, its events and its lease.
 
 The chart runs it before a release is deleted, and so does make undeploy. It can
 be run again, and where parts are absent.`,
@@ -59,7 +60,7 @@ func (o *uninstallOptions) addFlags(flags *pflag.FlagSet) {
 		"Namespace that addon-manager is deployed in. Default: the one that it runs in, interlock-system outside a cluster.")
 	flags.StringVar(&o.uninstall.LeaseNamespace, flagNamespace, "",
 		"Namespace of the lease by which replicas of addon-manager elect their leader. Default: that of --namespace.")
-	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take.")
+	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take; half of it for the removal of addon-agent from managed clusters.")
 }
 
 func (o *uninstallOptions) complete() error {

@@ -34,6 +34,21 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	same(t, base(t, "../../deploy/uninstall"), hooks)
 }
 
+func TestChartAndKustomizeInstallTheSameAgent(t *testing.T) {
+	release, _ := chart(t, "agent: {install: true}")
+	same(t, base(t, "testdata/agent-addon").without(ownNamespace), release)
+}
+
+func TestWithoutTheAgentNobodyHasTheRightsToInstallIt(t *testing.T) {
+	release, _ := chart(t, "")
+	for key, one := range release {
+		reference, _ := one["roleRef"].(object)
+		if reference["name"] == "interlock-addon-manager-agent" {
+			t.Errorf("%s binds them", key)
+		}
+	}
+}
+
 func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
 	release, _ := chart(t, "serviceMonitor: {enabled: true}")
 	same(t, base(t, "../../deploy/servicemonitor").without(ownNamespace), release)
@@ -66,6 +81,18 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		"addon-manager": {
 			"addonManager: {replicas: 3, args: [--offline=strict], resources: {limits: {memory: 3Gi}}}", "Deployment/" + namespace + "/interlock-addon-manager",
 			[]string{"replicas: 3", "- --offline=strict", "memory: 3Gi"},
+		},
+		"guard and graft": {
+			"{guard: \"off\", graftCRDs: true}", "Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"- --guard=off", "- --graft-crds"},
+		},
+		"agent": {
+			"{images: {prefix: mirror/}, agent: {install: true, placement: ns/one}}", "Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"- --install-agent", "- --agent-image=mirror/addon-agent:0.1.0", "- --agent-placement=ns/one"},
+		},
+		"agent's image": {
+			"agent: {install: true, image: mirror/agent@sha256:1, placement: ''}", "Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"- --agent-image=mirror/agent@sha256:1", "- --agent-placement="},
 		},
 		"webhook": {
 			"webhook: {replicas: 4, stopAfterSeconds: 9, args: [--v=2]}", "Deployment/" + namespace + "/interlock-webhook",
@@ -115,6 +142,11 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"addonManager: {replicas: 0}":          "minimum: got 0, want 1",
 		"addonManager: {replica: 3}":           "additional properties 'replica' not allowed",
 		"images: {pullPolicy: Sometimes}":      "pullPolicy",
+		"guard: on":                            "guard",
+		"graftCRDs: 'yes'":                     "graftCRDs",
+		"agent: {image: 'a b'}":                "image",
+		"agent: {placement: global}":           "placement",
+		"agent: {enabled: true}":               "additional properties 'enabled' not allowed",
 		"images: {tag: 'v 1'}":                 "tag",
 		"networkPolicy: {apiServerPorts: [0]}": "apiServerPorts",
 		"webhook: {args: [serve]}":             "args",

@@ -3,9 +3,11 @@ package graft
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/util/retry"
@@ -73,23 +75,49 @@ func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstruc
 	return true, nil
 }
 
-// Restore gives the CRD back as it was found, and reports whether there was
-// anything to give back. An addon-manager that grafts must have stopped before:
-// it would graft again.
+// Restore gives the CRD back as it was found, less who owned in managedFields
+// what was grafted, and reports whether there was anything to give back. An
+// addon-manager that grafts must have stopped before: it would graft again.
 func Restore(ctx context.Context, hub client.Client) (changed bool, err error) {
+	changed, err = rewrite(ctx, hub, crdgraft.Remove)
+	if err != nil {
+		return changed, err
+	}
+	// A write of its own: who writes a field owns it.
+	forgot, err := rewrite(ctx, hub, forget)
+	return changed || forgot, err
+}
+
+// rewrite writes the CRD as change returns it, if it differs.
+func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]any) (map[string]any, error)) (wrote bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		crd, err := readCRD(ctx, hub)
 		if err != nil {
 			return client.IgnoreNotFound(err)
 		}
-		original, err := crdgraft.Remove(crd.Object)
+		desired, err := change(crd.Object)
 		if err != nil {
 			return err
 		}
-		changed, err = update(ctx, hub, crd, original)
+		wrote, err = update(ctx, hub, crd, desired)
 		return err
 	})
-	return changed, err
+	return wrote, err
+}
+
+// forget is the CRD without what managedFields say of Interlock.
+func forget(crd map[string]any) (map[string]any, error) {
+	forgotten := (&unstructured.Unstructured{Object: crd}).DeepCopy()
+	all := forgotten.GetManagedFields()
+	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == FieldManager })
+	switch {
+	case len(others) == len(all):
+		return crd, nil
+	case len(others) == 0:
+		others = []metav1.ManagedFieldsEntry{{}} // how the API server is told to empty the list
+	}
+	forgotten.SetManagedFields(others)
+	return forgotten.Object, nil
 }
 
 func conversionOf(crd map[string]any) map[string]any {

@@ -39,7 +39,8 @@ const (
 // Degraded goes if its reason is ours. So does Available where it says that a
 // Required dependency fails, or that the add-on's own check has the next word:
 // nobody knows that any more, and whoever reports on the add-on writes it anew.
-// All other conditions stay as they are.
+// All other conditions stay as they are: also an Available that addon-agent
+// wrote of a lease, in OCM's words, which OCM's agent goes on to keep.
 type cleaner struct {
 	hub client.Client
 	out io.Writer
@@ -95,13 +96,12 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 // clean counts the add-on if it had anything of ours. A conflict is somebody
 // else's write: the next pass reads and decides again.
 func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
-	before := addOn.GetResourceVersion()
-	patch, err := cleaningPatch(addOn)
-	if err == nil && patch != nil {
-		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+	wrote, err := c.write(ctx, addOn)
+	if wrote {
+		cleaned.Add(1)
 	}
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && patch == nil:
+	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
 		conflicts.Add(1)
@@ -109,41 +109,64 @@ func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, c
 	case err != nil:
 		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}
-	if addOn.GetResourceVersion() != before { // else the API server saw nothing to write
-		cleaned.Add(1)
-	}
 	return nil
 }
 
-// cleaningPatch is a merge patch, of the version that it was decided on, that
-// takes what is ours off the add-on; nil where nothing is. It is made of what
-// the API server stores, so that it keeps fields of a newer OCM too.
-func cleaningPatch(addOn *unstructured.Unstructured) ([]byte, error) {
-	metadata := map[string]any{"resourceVersion": addOn.GetResourceVersion()}
-	patch := map[string]any{"metadata": metadata}
-
-	all := addOn.GetManagedFields()
-	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool {
-		return strings.HasPrefix(entry.Manager, ownManagers)
-	})
-	if len(others) < len(all) {
-		metadata["managedFields"] = others
-		if len(others) == 0 {
-			metadata["managedFields"] = []any{map[string]any{}} // how the API server is told to empty the list
-		}
+// write takes our conditions off the add-on, and then, where an entry of ours
+// is still in managedFields, that one: with the fields that it is about, the
+// API server removes it by itself, and in a write of status it ignores what is
+// said about managedFields. What is left then is about a condition that stays.
+func (c *cleaner) write(ctx context.Context, addOn *unstructured.Unstructured) (wrote bool, err error) {
+	status, err := statusPatch(addOn)
+	if err == nil && status != nil {
+		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, status), client.FieldOwner(holder))
+		wrote = err == nil
 	}
+	if err != nil {
+		return wrote, err
+	}
+	traces, err := tracesPatch(addOn)
+	if err == nil && traces != nil {
+		err = c.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, traces), client.FieldOwner(holder))
+		wrote = wrote || err == nil
+	}
+	return wrote, err
+}
+
+// statusPatch is a merge patch, of the version that it was decided on, that
+// takes our conditions off the add-on; nil where there are none. It is made of
+// what the API server stores, so that it keeps fields of a newer OCM too.
+func statusPatch(addOn *unstructured.Unstructured) ([]byte, error) {
 	status, _, err := unstructured.NestedMap(addOn.Object, "status")
 	if err != nil {
 		return nil, err
 	}
 	conditions, _ := status["conditions"].([]any)
-	if kept := slices.DeleteFunc(slices.Clone(conditions), isOurs); len(kept) < len(conditions) {
-		patch["status"] = statusWith(status, kept)
-	}
-	if len(metadata) == 1 && len(patch) == 1 {
+	kept := slices.DeleteFunc(slices.Clone(conditions), isOurs)
+	if len(kept) == len(conditions) {
 		return nil, nil
 	}
-	return json.Marshal(patch)
+	return json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion()},
+		"status":   statusWith(status, kept),
+	})
+}
+
+// tracesPatch is a merge patch, likewise, that takes our entries off
+// managedFields; nil where there are none.
+func tracesPatch(addOn *unstructured.Unstructured) ([]byte, error) {
+	all := addOn.GetManagedFields()
+	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool {
+		return strings.HasPrefix(entry.Manager, ownManagers)
+	})
+	if len(others) == len(all) {
+		return nil, nil
+	}
+	metadata := map[string]any{"resourceVersion": addOn.GetResourceVersion(), "managedFields": others}
+	if len(others) == 0 {
+		metadata["managedFields"] = []any{map[string]any{}} // how the API server is told to empty the list
+	}
+	return json.Marshal(map[string]any{"metadata": metadata})
 }
 
 // statusWith is the merge patch of a status for these conditions. Where those

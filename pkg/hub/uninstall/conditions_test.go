@@ -2,13 +2,14 @@ package uninstall
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestCleaningPatch(t *testing.T) {
+func TestWhatIsTakenOffAnAddOn(t *testing.T) {
 	const (
 		required  = `{"reason":"RequiredDependencyNotSatisfied","status":"True","type":"Degraded"}`
 		satisfied = `{"reason":"DependenciesSatisfied","status":"False","type":"Degraded"}`
@@ -20,22 +21,24 @@ func TestCleaningPatch(t *testing.T) {
 		ours      = `{"manager":"interlock-addon-manager","operation":"Apply"}`
 		agents    = `{"manager":"interlock-addon-agent","operation":"Apply"}`
 	)
-	for name, test := range map[string]struct{ managers, status, want string }{
-		"nothing of ours":                          {stock, `{"conditions":[` + available + `,` + foreign + `]}`, ``},
-		"no status":                                {stock, ``, ``},
-		"a Degraded of ours":                       {stock, `{"conditions":[` + available + `,` + required + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`},
-		"the last Degraded of ours":                {stock, `{"conditions":[` + satisfied + `],"namespace":"n"}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":null}}`},
-		"a status of nothing but ours":             {stock, `{"conditions":[` + satisfied + `,` + stopped + `]}`, `{"metadata":{"resourceVersion":"7"},"status":null}`},
-		"an Available that speaks of dependencies": {stock, `{"conditions":[` + stopped + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`},
-		"an Available that waits":                  {stock, `{"conditions":[` + awaiting + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`},
+	for name, test := range map[string]struct{ managers, status, want, wantTraces string }{
+		"nothing of ours":                          {stock, `{"conditions":[` + available + `,` + foreign + `]}`, ``, ``},
+		"no status":                                {stock, ``, ``, ``},
+		"a Degraded of ours":                       {stock, `{"conditions":[` + available + `,` + required + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`, ``},
+		"the last Degraded of ours":                {stock, `{"conditions":[` + satisfied + `],"namespace":"n"}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":null}}`, ``},
+		"a status of nothing but ours":             {stock, `{"conditions":[` + satisfied + `,` + stopped + `]}`, `{"metadata":{"resourceVersion":"7"},"status":null}`, ``},
+		"an Available that speaks of dependencies": {stock, `{"conditions":[` + stopped + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`, ``},
+		"an Available that waits":                  {stock, `{"conditions":[` + awaiting + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`, ``},
 		"traces of ours only": {
 			stock + `,` + ours + `,` + agents, `{"conditions":[` + available + `]}`,
-			`{"metadata":{"managedFields":[` + stock + `],"resourceVersion":"7"}}`,
+			``, `{"metadata":{"managedFields":[` + stock + `],"resourceVersion":"7"}}`,
 		},
 		"both": {
 			ours + `,` + stock, `{"conditions":[` + required + `,` + available + `],"addOnMeta":{}}`,
-			`{"metadata":{"managedFields":[` + stock + `],"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`,
+			`{"metadata":{"managedFields":[` + stock + `],"resourceVersion":"7"}}`,
 		},
+		"nobody else's": {ours, ``, ``, `{"metadata":{"managedFields":[{}],"resourceVersion":"7"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := `{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ManagedClusterAddOn",` +
@@ -52,9 +55,10 @@ func TestCleaningPatch(t *testing.T) {
 				addOn.Object["status"] = status
 			}
 			before := addOn.DeepCopy()
-			got, err := cleaningPatch(addOn)
-			if err != nil || string(got) != test.want {
-				t.Errorf("%v\n got %s\nwant %s", err, got, test.want)
+			for want, patch := range map[string]func(*unstructured.Unstructured) ([]byte, error){test.want + " ": statusPatch, test.wantTraces: tracesPatch} {
+				if got, err := patch(addOn); err != nil || string(got) != strings.TrimSpace(want) {
+					t.Errorf("%v\n got %s\nwant %s", err, got, want)
+				}
 			}
 			if difference := cmp.Diff(before, addOn); difference != "" {
 				t.Errorf("the add-on was changed: %s", difference)

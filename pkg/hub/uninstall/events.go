@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,23 +39,34 @@ type eventRemover struct {
 func (r *eventRemover) run(ctx context.Context) (string, error) {
 	deleted := 0
 	for _, selector := range r.selectors() {
-		page := &metav1.PartialObjectMetadataList{}
-		page.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("EventList"))
-		for {
-			selector.Limit, selector.Continue = pageSize, page.Continue
-			if err := r.hub.List(ctx, page, &selector); err != nil {
-				return "", fmt.Errorf("list events (%s): %w", selector.FieldSelector, err)
-			}
-			for i := range page.Items {
-				if err := client.IgnoreNotFound(r.hub.Delete(ctx, &page.Items[i])); err != nil {
-					return "", fmt.Errorf("delete event %s/%s: %w", page.Items[i].Namespace, page.Items[i].Name, err)
-				}
-				deleted++
-			}
-			if page.Continue == "" {
-				break
-			}
+		some, err := deleteAll(ctx, r.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
+		if err != nil {
+			return "", err
 		}
+		deleted += some
 	}
 	return fmt.Sprintf("%d deleted", deleted), nil
+}
+
+// deleteAll deletes the objects of a kind that the selector selects, and returns
+// how many there were.
+func deleteAll(ctx context.Context, hub client.Client, kind schema.GroupVersionKind, selector client.ListOptions) (int, error) {
+	deleted := 0
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	for {
+		selector.Limit, selector.Continue = pageSize, page.Continue
+		if err := hub.List(ctx, page, &selector); err != nil {
+			return deleted, fmt.Errorf("list %s (%v): %w", kind.Kind, selector.FieldSelector, err)
+		}
+		for i := range page.Items {
+			if err := client.IgnoreNotFound(hub.Delete(ctx, &page.Items[i])); err != nil {
+				return deleted, fmt.Errorf("delete %s %s: %w", kind.Kind, client.ObjectKeyFromObject(&page.Items[i]), err)
+			}
+			deleted++
+		}
+		if page.Continue == "" {
+			return deleted, nil
+		}
+	}
 }

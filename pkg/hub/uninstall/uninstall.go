@@ -59,8 +59,10 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	stop := &stopper{clock: clock.RealClock{}, hub: hub, options: options}
 	return runSteps(ctx, options.Out, []step{
 		{name: "addon-manager", run: stop.run, first: true},
+		{name: "agent", run: (&agentRemover{config: restConfig, share: options.Timeout / 2}).run},
 		{name: "guard", run: (&guardRemover{hub: hub, config: restConfig}).run},
 		{name: "graft", run: (&ungrafter{hub: hub}).run},
+		{name: "facts", run: (&factsRemover{hub: hub}).run},
 		{name: "conditions", run: (&cleaner{hub: hub, out: options.Out}).run},
 		{name: "events", run: (&eventRemover{hub: hub, options: options}).run},
 		{name: "lease", run: stop.release},

@@ -23,6 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -122,7 +123,17 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		for _, key := range []types.NamespacedName{gateway, mixed} {
 			Eventually(condition(ctx, key, "Available")).Should(Equal("False/" + required))
 		}
-		Eventually(condition(ctx, independent, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
+		Eventually(condition(ctx, asking, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
+		Eventually(condition(ctx, independent, "Available")).Should(Equal("False/ManagedClusterAddOnLeaseUpdateStopped"))
+
+		requests.begin("asks a cluster and is answered")
+		widgets := `[{name: widgets, api: {group: example.com, kind: Widget}}]`
+		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
+		})
+		Eventually(factsOf(ctx)).Should(HaveField("Status.APIs", ConsistOf(HaveField("Served", metav1.ConditionFalse))))
+		unregister()
+		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Satisfy(apierrors.IsNotFound))
 		stop(session)
 	})
 
@@ -183,18 +194,22 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(grafted(ctx)).Should(BeTrue())
 
 		requests.begin("reads OCM's version for an add-on that requires one")
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "versioned"}}
-		registered.Spec.InstallStrategy.Type = "Manual"
-		registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "versioned"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
-		Eventually(condition(ctx, client.ObjectKeyFromObject(installed), "Degraded")).Should(Equal("True/" + required))
-		Expect(admin.Delete(ctx, installed)).To(Succeed())
-		Expect(admin.Delete(ctx, registered)).To(Succeed())
+		unregister := register(ctx, "versioned", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+			registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
+		})
+		Eventually(condition(ctx, types.NamespacedName{Namespace: "cluster1", Name: "versioned"}, "Degraded")).Should(Equal("True/" + required))
+		unregister()
 	})
 
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
+		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+				{Name: "widgets", API: &addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}},
+			}
+		})
+		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
+		unregister()
+		installAgentAddOn(ctx)
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
 		uninstall := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
@@ -211,6 +226,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 		Eventually(uninstall).Should(gexec.Exit(0))
 		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing .* on any of 6`))
+		Expect(takeSnapshot(ctx, Default).traces()).To(BeEmpty(), "what managedFields say of Interlock")
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where next to nothing is left")

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,7 +21,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/test/ocmstandin"
 )
 
 const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
@@ -32,10 +36,12 @@ var (
 	fresh = types.NamespacedName{Namespace: "cluster1", Name: "fresh"}
 	// mixed was reported on through v1beta1: without a conversion webhook the API
 	// server then refuses server-side apply; and so was independent, which has no
-	// dependencies, so that nobody but the agent writes it.
+	// dependencies, so that nobody but the agent writes it: its lease is not
+	// renewed any more.
 	mixed       = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
 	independent = types.NamespacedName{Namespace: "cluster1", Name: "independent"}
-	// asking depends on its configurations.
+	// asking depends on its configurations, and has been reported on as gateway has; where nobody knows of a lease of
+	// it, the agent says so in OCM's words.
 	asking = types.NamespacedName{Namespace: "cluster1", Name: "asking"}
 	// alone depends on nothing and has a Degraded of its own.
 	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
@@ -44,10 +50,18 @@ var (
 // furnish makes a hub with add-ons as it is without Interlock.
 func furnish(ctx context.Context) {
 	GinkgoHelper()
-	for _, name := range []string{"cluster1", "cluster2"} {
+	const agents = "open-cluster-management-agent-addon"
+	for _, name := range []string{"cluster1", "cluster2", agents} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
+	died := metav1.NewMicroTime(time.Now().Add(-time.Hour))
+	Expect(admin.Create(ctx, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: agents, Name: independent.Name}, Spec: coordinationv1.LeaseSpec{RenewTime: &died},
+	})).To(Succeed())
 	ungraft(ctx)
+	// The one CRD of the test environment that is not OCM's.
+	Expect(admin.Delete(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: dependencyv1alpha1.CRDName}})).To(Succeed())
+	Expect(ocmstandin.InstallCRDs(ctx, hub.Config)).To(Succeed())
 	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	for document := range strings.SplitSeq(string(example), "\n---\n") {
@@ -77,7 +91,7 @@ func furnish(ctx context.Context) {
 // reportAvailable is what OCM's agent does within 30 seconds.
 func reportAvailable(ctx context.Context) {
 	GinkgoHelper()
-	for key, version := range map[types.NamespacedName]string{gateway: "v1alpha1", mixed: "v1beta1", independent: "v1beta1"} {
+	for key, version := range map[types.NamespacedName]string{gateway: "v1alpha1", asking: "v1alpha1", mixed: "v1beta1", independent: "v1beta1"} {
 		sayThrough(ctx, version, key, metav1.Condition{
 			Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated", Message: key.Name + " add-on is available.",
 		})
@@ -162,6 +176,58 @@ func leavePolicy(ctx context.Context) {
 	policy, err := guard.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range policy {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+}
+
+// register makes an add-on with dependencies, and installs it on cluster1.
+func register(ctx context.Context, name string, change func(*addonv1alpha1.ClusterManagementAddOn)) (remove func()) {
+	GinkgoHelper()
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registered.Spec.InstallStrategy.Type = "Manual"
+	change(registered)
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	Expect(admin.Create(ctx, registered)).To(Succeed())
+	Expect(admin.Create(ctx, installed)).To(Succeed())
+	return func() {
+		GinkgoHelper()
+		Expect(admin.Delete(ctx, installed)).To(Succeed())
+		Expect(admin.Delete(ctx, registered)).To(Succeed())
+	}
+}
+
+// factsOf reads what cluster1 is asked and has answered.
+func factsOf(ctx context.Context) func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
+	return func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
+		found := &dependencyv1alpha1.ManagedClusterFacts{}
+		return found, admin.Get(ctx, types.NamespacedName{Namespace: "cluster1", Name: "cluster1"}, found)
+	}
+}
+
+// installAgentAddOn makes what addon-manager and OCM make of addon-agent as an
+// add-on, on a hosting cluster.
+func installAgentAddOn(ctx context.Context) {
+	GinkgoHelper()
+	labels := map[string]string{"addon.open-cluster-management.io/addon-name": "interlock-agent"}
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "interlock-agent"}}
+	registered.Spec.InstallStrategy.Type = "Manual"
+	work := &unstructured.Unstructured{}
+	work.SetAPIVersion("work.open-cluster-management.io/v1")
+	work.SetKind("ManifestWork")
+	work.SetNamespace("cluster1")
+	work.SetName("addon-interlock-agent-deploy-0")
+	work.SetLabels(labels)
+	for _, object := range []client.Object{
+		registered, work,
+		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "cluster1", Name: "interlock-agent", Finalizers: []string{"addon.open-cluster-management.io/hosting-manifests-cleanup"},
+		}},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-addon-agent", Labels: labels},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "interlock-addon-agent-hub"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "agents"}},
+		},
+	} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
 }

@@ -58,6 +58,11 @@ func (s snapshot) add(object *unstructured.Unstructured) {
 		// Without a conversion webhook the API server loses them over writes in two versions, whoever makes them.
 		delete(metadata, "managedFields")
 	}
+	if object.GetKind() == "CustomResourceDefinition" && object.GetName() == crdName {
+		// It was grafted and given back: nobody owns its versions until OCM's operator writes them again.
+		delete(metadata, "managedFields")
+		delete(metadata, "generation")
+	}
 	entries, _ := metadata["managedFields"].([]any)
 	for _, entry := range entries {
 		delete(entry.(map[string]any), "time")
@@ -66,6 +71,21 @@ func (s snapshot) add(object *unstructured.Unstructured) {
 		_ = unstructured.SetNestedSlice(content, neutralConditions(conditions), "status", "conditions")
 	}
 	s[key] = content
+}
+
+// traces are the objects of which Interlock owns fields.
+func (s snapshot) traces() []string {
+	var found []string
+	for key, content := range s {
+		metadata := content["metadata"].(map[string]any)
+		entries, _ := metadata["managedFields"].([]any)
+		for _, entry := range entries {
+			if manager, _ := entry.(map[string]any)["manager"].(string); strings.HasPrefix(manager, "interlock-") {
+				found = append(found, key)
+			}
+		}
+	}
+	return found
 }
 
 // neutralConditions are sorted, and without the time of a condition that

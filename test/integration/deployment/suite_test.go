@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -82,7 +83,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(hub.Stop)
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(
-		addonv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+		addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
 	unthrottled := rest.CopyConfig(hub.Config)
 	unthrottled.QPS = -1
 	unthrottled.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed

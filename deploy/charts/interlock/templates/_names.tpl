@@ -10,6 +10,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.images.prefix }}addon-manager:{{ .Values.images.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- define "interlock.agentImage" -}}
+{{ .Values.agent.image | default (printf "%saddon-agent:%s" .Values.images.prefix (.Values.images.tag | default .Chart.AppVersion)) }}
+{{- end }}
+
 {{/* What a pod of Interlock is allowed and where it runs, for all of them. */}}
 {{- define "interlock.pod" -}}
 {{- with .Values.priorityClassName }}
