@@ -48,6 +48,10 @@ build: tools-present ## build the binaries into bin/ (static, stamped with the v
 control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless KUBEBUILDER_ASSETS has them
 	@go run ./hack/controlplane -bin $(BIN)
 
+.PHONY: node
+node: control-plane ## build what else a real node consists of, for e2e
+	@go run ./hack/controlplane -node -bin $(BIN)
+
 .PHONY: generate
 generate: tools-present ## write deepcopy methods and manifests/crds
 	@hack/generate.sh
