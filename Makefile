@@ -87,8 +87,9 @@ demo: build control-plane ## play the main job on a hub and managed clusters (KE
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/demo
 
 .PHONY: bench
-bench: build control-plane ## measure reaction time, steady state and evaluation; fails when a bound is missed
+bench: build control-plane ## measure reaction time, steady state, conversion and evaluation; fails when a bound is missed
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark -bin $(BIN)
+	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark/conversion
 	@go test -run '^$$' -bench . -benchmem ./pkg/dependency
 
 .PHONY: clean

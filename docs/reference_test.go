@@ -10,9 +10,13 @@ import (
 	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/crdgraft"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
+	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -20,14 +24,23 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	visible := []string{addonv1alpha1.DependenciesAnnotation, degraded.EventContested}
+	visible := []string{
+		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, ocmversion.Annotation, degraded.EventContested,
+		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation,
+	}
 	visible = append(visible, dependency.Reasons...)
 	visible = append(visible, notes.Reasons()...)
+	for _, reason := range graft.Reasons {
+		visible = append(visible, string(reason))
+	}
 	for _, verdict := range dependency.Verdicts {
 		visible = append(visible, string(verdict))
 	}
 	for _, problem := range dependency.ProblemReasons {
 		visible = append(visible, string(problem))
+	}
+	for _, form := range guard.Forms {
+		visible = append(visible, string(form))
 	}
 	for _, name := range visible {
 		if !strings.Contains(string(page), name+"`") {
@@ -36,6 +49,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	help := maps.Clone(metrics.Help)
 	maps.Copy(help, agentmetrics.Help)
+	help[guard.NameGuard] = guard.HelpGuard
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)

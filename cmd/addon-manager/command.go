@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,8 +15,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/webhook"
+	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 const (
@@ -22,12 +27,17 @@ const (
 	flagMetrics   = "metrics-bind-address"
 	flagHealth    = "health-probe-bind-address"
 	flagGuard     = "guard"
+
+	flagGraft          = "graft-crds"
+	flagGraftGrace     = "graft-grace-period"
+	flagWebhookAddress = "webhook-address"
 )
 
 type options struct {
 	kubeconfig string
 	offline    string
 	guard      string
+	graft      graft.Settings
 	hub        hub.Options
 	log        logging.Options
 }
@@ -73,8 +83,14 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
-	flags.StringVar(&o.guard, flagGuard, string(guard.ModeOff),
-		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" as a webhook, "auto" as a policy where the hub serves that API, else as a webhook, "off" not at all, and what was installed before is removed. Off by default as long as its webhook is not served.`)
+	flags.StringVar(&o.guard, flagGuard, string(guard.ModeAuto),
+		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
+	flags.BoolVar(&o.graft.On, flagGraft, false,
+		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns and have addon-manager webhook convert them, once it answers. Off, the CRD is given back as it was found.")
+	flags.DurationVar(&o.graft.Grace, flagGraftGrace, 10*time.Minute,
+		"How long that conversion may fail before the CRD is given back, which hides spec.dependencies until it is served again.")
+	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
+		"Where addon-manager reaches addon-manager webhook, [host]:port, to see whether it converts. Default: by its Service, which takes a cluster's DNS.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.log.AddFlags(flags)
 }
@@ -84,7 +100,11 @@ func (o *options) validate() error {
 	if !slices.Contains([]dependency.OfflinePolicy{dependency.OfflineHold, dependency.OfflineStrict}, o.hub.Offline) {
 		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
 	}
-	if err := o.validateGuard(); err != nil {
+	o.hub.Guard = guard.Mode(o.guard)
+	if !slices.Contains(guard.Modes, o.hub.Guard) {
+		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
+	}
+	if err := o.validateGraft(); err != nil {
 		return err
 	}
 	if o.hub.Concurrency < 1 {
@@ -99,13 +119,13 @@ func (o *options) validate() error {
 		o.log.Validate())
 }
 
-func (o *options) validateGuard() error {
-	o.hub.Guard = guard.Mode(o.guard)
-	if !slices.Contains(guard.Modes, o.hub.Guard) {
-		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
+func (o *options) validateGraft() error {
+	o.hub.Graft = &o.graft
+	if o.graft.Grace <= 0 {
+		return fmt.Errorf("--%s=%s: must be more than 0", flagGraftGrace, o.graft.Grace)
 	}
-	if o.hub.Guard == guard.ModeWebhook && o.hub.GuardWebhook == nil {
-		return fmt.Errorf("--%s=%s: the webhook is not served yet; use policy, auto or off", flagGuard, o.guard)
+	if _, port, err := net.SplitHostPort(o.graft.WebhookAddress); o.graft.WebhookAddress != "" && (err != nil || port == "") {
+		return fmt.Errorf("--%s=%q: must be [host]:port", flagWebhookAddress, o.graft.WebhookAddress)
 	}
 	return nil
 }
@@ -118,6 +138,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.hub.LeaderElectionNamespace == "" {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
+	o.hub.GuardServed = guard.Served{Configuration: webhook.ConfigurationName, Path: webhookguard.Path}
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

@@ -31,7 +31,11 @@ func TestWrongCallsNameFlagAndValue(t *testing.T) {
 		{"--offline=", []string{"--offline", `""`, "hold or strict"}},
 		{"--guard=on", []string{"--guard", `"on"`, "auto, policy, webhook or off"}},
 		{"--guard=", []string{"--guard", `""`}},
-		{"--guard=webhook", []string{"--guard=webhook", "webhook is not served yet", "policy, auto or off"}},
+		{"--graft-crds=maybe", []string{"--graft-crds", `"maybe"`}},
+		{"--graft-grace-period=0s", []string{"--graft-grace-period=0s", "more than 0"}},
+		{"--graft-grace-period=-1m", []string{"--graft-grace-period=-1m0s", "more than 0"}},
+		{"--webhook-address=host", []string{"--webhook-address", `"host"`, "[host]:port"}},
+		{"--webhook-address=0", []string{"--webhook-address", `"0"`, "[host]:port"}},
 		{"--concurrency=0", []string{"--concurrency", "0", "at least 1"}},
 		{"--concurrency=-3", []string{"--concurrency", "-3"}},
 		{"--concurrency=many", []string{"--concurrency", `"many"`}},
@@ -70,6 +74,18 @@ func TestAKubeconfigThatCannotBeReadIsAWrongCall(t *testing.T) {
 	}
 }
 
+func TestEveryFormOfTheGuardIsTaken(t *testing.T) {
+	for _, mode := range []string{"auto", "policy", "webhook", "off"} {
+		code, _, errOut := run(t, "--guard="+mode, "--kubeconfig="+filepath.Join(t.TempDir(), "missing.kubeconfig"))
+		if code != cmdline.ExitUsage || !strings.Contains(errOut, "--kubeconfig") {
+			t.Errorf("--guard=%s: exit code %d, %q", mode, code, errOut)
+		}
+	}
+	if _, out, _ := run(t, "--help"); !strings.Contains(out, `(default "auto")`) {
+		t.Errorf("the default is not auto: %s", out)
+	}
+}
+
 func TestALogInJSONIsJSONToItsEnd(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.kubeconfig")
 	code, _, errOut := run(t, "--log-format=json", "--kubeconfig="+missing)
@@ -89,7 +105,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 	for _, want := range []string{
 		"--kubeconfig", "--leader-elect ", "--leader-elect-namespace", "--metrics-bind-address", "--health-probe-bind-address",
-		"--offline", "--guard", "--concurrency", "--log-format", "-v, --v",
+		"--offline", "--guard", "--graft-crds", "--graft-grace-period", "--webhook-address", "--concurrency", "--log-format", "-v, --v",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("help does not say %q", want)
@@ -105,6 +121,10 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 		"--health-probe-bind-address=:99999": "must be [host]:port",
 		"--log-format=xml":                   "text or json",
 		"--leader-elect=false":               "unknown flag",
+		"--certificates=cert-manager":        `"cert-manager": must be interlock or files`,
+		"--certificates=":                    "must be interlock or files",
+		"--certificate-dir=/certificate":     "is not read with --certificates=interlock; set --certificates=files",
+		"--certificates=files":               `--certificate-dir="": open tls.crt: no such file`,
 	} {
 		code, out, errOut := run(t, "webhook", argument)
 		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) || !strings.Contains(errOut, "See 'addon-manager webhook --help'.") {

@@ -3,9 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
+	"crypto/tls"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,28 +14,42 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/pkg/webhook"
+	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
 
-const flagWebhook = "webhook-bind-address"
+const (
+	flagWebhook        = "webhook-bind-address"
+	flagCertificates   = "certificates"
+	flagCertificateDir = "certificate-dir"
+)
 
 type webhookOptions struct {
-	kubeconfig string
-	webhook    webhook.Options
-	log        logging.Options
+	kubeconfig   string
+	service      string
+	certificates string
+	webhook      webhook.Options
+	log          logging.Options
 }
 
 func newWebhookCommand() *cobra.Command {
 	o := &webhookOptions{}
 	command := &cobra.Command{
 		Use:   "webhook",
-		Short: "Check and convert ClusterManagementAddOns for the API server",
+		Short: "Check and convert add-ons for the API server",
 		Long: `addon-manager webhook serves the hub's API server. It denies
 ClusterManagementAddOns whose dependencies can never be satisfied, warns of
 those that probably will not be, and converts ClusterManagementAddOns between
-v1alpha1 and v1beta1 without losing spec.dependencies.
+v1alpha1 and v1beta1 without losing spec.dependencies. It is the guard where
+addon-manager has installed it as a webhook (addon-manager --guard).
 
-Every replica serves. Certificates are made, renewed and put into the
-ValidatingWebhookConfiguration interlock-webhook by itself.`,
+Every replica serves. Certificates are made and renewed by itself, and the
+authority put into the ValidatingWebhookConfiguration interlock-webhook; or
+cert-manager does both, and their files are mounted.`,
+		Example: `  # In the hub, as a Deployment does it
+  addon-manager webhook --log-format=json
+
+  # With the certificate of cert-manager, its Secret mounted
+  addon-manager webhook --certificates=files --certificate-dir=/certificate`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
@@ -52,9 +67,13 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.Address, flagWebhook, ":9443", "Address that serves the webhooks over TLS.")
 	flags.StringVar(&o.webhook.Namespace, "namespace", "",
 		"Namespace of the Service and the Secret. Default: the one that it runs in, interlock-system outside a cluster.")
-	flags.StringVar(&o.webhook.Service, "service-name", "interlock-webhook", "Service by which the API server reaches the webhooks.")
+	flags.StringVar(&o.service, "service-name", "interlock-webhook", "Service by which the API server reaches the webhooks.")
+	flags.StringVar(&o.certificates, flagCertificates, string(webhook.CertificatesInterlock),
+		`Who makes the certificate: "interlock" makes and renews it and its CA by itself, "files" reads tls.crt and tls.key from --certificate-dir, again whenever they change.`)
+	flags.StringVar(&o.webhook.CertificateDir, flagCertificateDir, "",
+		"Folder with tls.crt and tls.key, such as a mounted Secret of cert-manager. Only with --certificates=files.")
 	flags.StringVar(&o.webhook.Secret, "secret-name", "interlock-webhook-certificate",
-		"Existing Secret that keeps the CA and the certificate, for all replicas.")
+		"Existing Secret that keeps the CA and the certificate, for all replicas. Only with --certificates=interlock.")
 	flags.StringVar(&o.webhook.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.StringVar(&o.webhook.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	o.log.AddFlags(flags)
@@ -65,13 +84,33 @@ func (o *webhookOptions) validate() error {
 		return fmt.Errorf("--%s=%q: there is nothing else to serve", flagWebhook, o.webhook.Address)
 	}
 	return cmp.Or(
+		o.validateCertificates(),
 		cmdline.ListenAddress(flagWebhook, o.webhook.Address),
 		cmdline.ListenAddress(flagMetrics, o.webhook.MetricsAddress),
 		cmdline.ListenAddress(flagHealth, o.webhook.HealthAddress),
 		o.log.Validate())
 }
 
-func (o *webhookOptions) run(ctx context.Context) (err error) {
+func (o *webhookOptions) validateCertificates() error {
+	o.webhook.Certificates = webhook.Certificates(o.certificates)
+	switch o.webhook.Certificates {
+	case webhook.CertificatesInterlock:
+		if o.webhook.CertificateDir != "" {
+			return fmt.Errorf("--%s=%q: is not read with --%s=%s; set --%s=%s", flagCertificateDir, o.webhook.CertificateDir,
+				flagCertificates, o.certificates, flagCertificates, webhook.CertificatesFiles)
+		}
+		return nil
+	case webhook.CertificatesFiles:
+		_, err := tls.LoadX509KeyPair(filepath.Join(o.webhook.CertificateDir, "tls.crt"), filepath.Join(o.webhook.CertificateDir, "tls.key"))
+		if err != nil {
+			return fmt.Errorf("--%s=%q: %w", flagCertificateDir, o.webhook.CertificateDir, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("--%s=%q: must be interlock or files", flagCertificates, o.certificates)
+}
+
+func (o *webhookOptions) run(ctx context.Context) error {
 	o.log.Start(os.Stderr)
 	restConfig, err := cmdline.RestConfig(o.kubeconfig)
 	if err != nil {
@@ -80,11 +119,8 @@ func (o *webhookOptions) run(ctx context.Context) (err error) {
 	if o.webhook.Namespace == "" {
 		o.webhook.Namespace = cmdline.OwnNamespace("interlock-system")
 	}
-	// Keys stay with the process: they are in the Secret for those who may read it.
-	if o.webhook.CertificateDir, err = os.MkdirTemp("", "interlock-webhook-"); err != nil {
-		return fmt.Errorf("make a folder for the certificate: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(o.webhook.CertificateDir)) }()
+	o.webhook.ServerName = fmt.Sprintf("%s.%s.svc", o.service, o.webhook.Namespace)
+	o.webhook.Lifetimes = certificate.DefaultLifetimes()
 	mgr, err := webhook.NewManager(restConfig, o.webhook)
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ type source struct {
 var sources = []source{
 	{path: "addon/v1beta1/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml", graft: true},
 	{path: "addon/v1beta1/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml"},
+	{path: "addon/v1beta1/0000_02_addon.open-cluster-management.io_addondeploymentconfigs.crd.yaml"},
 	{path: "cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
 }
 
@@ -80,7 +81,7 @@ func write(src source, from module, properties map[string]any, out string) error
 	}
 	change := "Unchanged but for the status stanza."
 	if src.graft {
-		if crd, err = crdgraft.Graft(crd, properties); err != nil {
+		if crd, err = crdgraft.AddFields(crd, properties); err != nil {
 			return err
 		}
 		change = "Added to spec of every version: " + strings.Join(addonv1alpha1.GraftedSpecFields(), ", ") + "."

@@ -1,138 +1,109 @@
-// Package crdgraft adds fields to the spec of a CustomResourceDefinition that
-// belongs to somebody else, and leaves everything else of it as it was. It
-// works on plain JSON objects, so that keywords and fields which this program
-// has never heard of survive.
+// Package crdgraft puts fields of ours into a CustomResourceDefinition that
+// belongs to somebody else, and takes them out again without trace. It works
+// on plain JSON objects, so that keywords and fields which this program has
+// never heard of survive, and it decides nothing but what the object is to
+// look like. See docs/decisions/crd-grafting.md.
 package crdgraft
 
 import (
-	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Graft returns a copy of crd with the given JSON schema properties in the
-// spec of every version that is served or stored. The storage version counts
-// even where it is not served, because the API server prunes by its schema too.
+// VersionAnnotation is where OCM's operator writes its version on a CRD. It
+// never overwrites a CRD that carries a higher one than its own.
+const VersionAnnotation = "operator.open-cluster-management.io/version"
+
+// Additions are what a graft puts on a CRD.
+type Additions struct {
+	// Properties are JSON schemas of fields of spec, by name.
+	Properties map[string]any
+	// Conversion is the stanza that takes the place of the CRD's own where
+	// that is a webhook; nil if nobody serves it.
+	Conversion map[string]any
+}
+
+// Survey is what a CRD needs to take a set of fields.
+type Survey struct {
+	// Original is the CRD without any graft of ours.
+	Original map[string]any
+	// Added are the fields that the CRD lacks, by version.
+	Added Fields
+	// Native are the fields of the same names that its owner ships, by
+	// version. They are left as they are.
+	Native Fields
+	// Converts says that its versions are converted by a webhook, which has
+	// to know the fields.
+	Converts bool
+}
+
+// Inspect returns what the CRD, grafted or not, needs to have the properties
+// in the spec of every version that is served or stored.
+func Inspect(crd, properties map[string]any) (Survey, error) {
+	original, err := Remove(crd)
+	if err != nil {
+		return Survey{}, err
+	}
+	_, added, native, err := addFields(original, properties)
+	if err != nil {
+		return Survey{}, err
+	}
+	strategy, _, _ := unstructured.NestedString(original, "spec", "conversion", "strategy")
+	return Survey{Original: original, Added: added, Native: native, Converts: strategy == "Webhook"}, nil
+}
+
+// Graft returns the CRD with the additions, marked one patch version above
+// what its operator wrote, and with a record of what Remove needs to undo it
+// all. An earlier graft is replaced; grafting twice changes nothing. A CRD
+// that has all of the fields by itself is returned without any graft.
 //
-// A property that is there already takes our schema and keeps the fields that
-// only the CRD knows: grafting twice changes nothing, and an owner who adopts
-// the field and extends it loses nothing.
-func Graft(crd, properties map[string]any) (map[string]any, error) {
-	grafted := runtime.DeepCopyJSON(crd)
-	versions, err := versionsOf(grafted)
+// It fails for a CRD whose versions are converted by a webhook when there is
+// no conversion to add: the fields would be lost with the next write.
+func Graft(crd map[string]any, additions Additions) (map[string]any, error) {
+	survey, err := Inspect(crd, additions.Properties)
+	if err != nil || len(survey.Added) == 0 {
+		return survey.Original, err
+	}
+	if survey.Converts && additions.Conversion == nil {
+		return nil, fmt.Errorf("CRD %s: its conversion is a webhook that does not know the added fields, and there is no other", nameOf(crd))
+	}
+	grafted, _, _, err := addFields(survey.Original, additions.Properties)
 	if err != nil {
 		return nil, err
 	}
-	active := 0
+	taken := record{Fields: survey.Added.digests(additions.Properties)}
+	if survey.Converts {
+		taken.Conversion = replaceConversion(grafted, additions.Conversion)
+	}
+	taken.Version = replaceVersion(grafted)
+	return grafted, taken.write(grafted)
+}
+
+// Grafted reports whether the CRD carries a graft of ours.
+func Grafted(crd map[string]any) bool {
+	_, found, _ := unstructured.NestedString(crd, "metadata", "annotations", RecordAnnotation)
+	return found
+}
+
+// Remove returns a copy of the CRD as it was found before it was grafted. What
+// somebody else has put back or changed since stays as they wrote it.
+func Remove(crd map[string]any) (map[string]any, error) {
+	original := runtime.DeepCopyJSON(crd)
+	taken, err := readRecord(original)
+	if err != nil || taken == nil {
+		return original, err
+	}
+	versions, err := versionsOf(original)
+	if err != nil {
+		return nil, err
+	}
 	for _, version := range versions {
-		if !version.active() {
-			continue
-		}
-		active++
-		spec, err := version.specSchema()
-		if err != nil {
-			return nil, fmt.Errorf("CRD %s: %w", nameOf(crd), err)
-		}
-		overlayProperties(spec, properties)
+		version.removeFields(taken.Fields[version.name()])
 	}
-	if active == 0 {
-		return nil, fmt.Errorf("CRD %s: no version is served or stored", nameOf(crd))
-	}
-	return grafted, nil
-}
-
-// SpecProperties returns a copy of the named properties' schemas in the spec
-// of one version: what Graft takes.
-func SpecProperties(crd map[string]any, version string, names ...string) (map[string]any, error) {
-	versions, err := versionsOf(crd)
-	if err != nil {
-		return nil, err
-	}
-	for _, candidate := range versions {
-		if candidate.name() != version {
-			continue
-		}
-		properties, err := candidate.properties(names)
-		if err != nil {
-			return nil, fmt.Errorf("CRD %s: %w", nameOf(crd), err)
-		}
-		return properties, nil
-	}
-	return nil, fmt.Errorf("CRD %s: no version %q", nameOf(crd), version)
-}
-
-func nameOf(crd map[string]any) string {
-	name, _, err := unstructured.NestedString(crd, "metadata", "name")
-	if err != nil || name == "" {
-		return "(without a name)"
-	}
-	return name
-}
-
-func versionsOf(crd map[string]any) ([]crdVersion, error) {
-	if kind := crd["kind"]; kind != "CustomResourceDefinition" {
-		return nil, fmt.Errorf("object is no CustomResourceDefinition: its kind is %v", kind)
-	}
-	spec, _ := crd["spec"].(map[string]any)
-	list, _ := spec["versions"].([]any)
-	if len(list) == 0 {
-		return nil, fmt.Errorf("CRD %s: spec.versions is missing or empty", nameOf(crd))
-	}
-	versions := make([]crdVersion, 0, len(list))
-	for i, item := range list {
-		version, ok := item.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("CRD %s: spec.versions[%d] is no object", nameOf(crd), i)
-		}
-		versions = append(versions, version)
-	}
-	return versions, nil
-}
-
-// crdVersion is one entry of a CRD's spec.versions.
-type crdVersion map[string]any
-
-func (v crdVersion) name() string {
-	name, _ := v["name"].(string)
-	return name
-}
-
-func (v crdVersion) active() bool {
-	return v["served"] == true || v["storage"] == true
-}
-
-// specSchema returns the schema of spec itself, not a copy. One step at a
-// time, so that the error names the step that is missing.
-func (v crdVersion) specSchema() (map[string]any, error) {
-	current, path := map[string]any(v), ""
-	for _, step := range []string{"schema", "openAPIV3Schema", "properties", "spec"} {
-		path += "." + step
-		next, ok := current[step].(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("version %q has no schema for spec: %s is missing or no object", v.name(), path[1:])
-		}
-		current = next
-	}
-	return current, nil
-}
-
-func (v crdVersion) properties(names []string) (map[string]any, error) {
-	spec, err := v.specSchema()
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]any, len(names))
-	known, _ := spec["properties"].(map[string]any)
-	var missing []error
-	for _, name := range names {
-		schema, ok := known[name].(map[string]any)
-		if !ok {
-			missing = append(missing, fmt.Errorf("version %q has no schema for spec.%s", v.name(), name))
-			continue
-		}
-		found[name] = runtime.DeepCopyJSON(schema)
-	}
-	return found, errors.Join(missing...)
+	taken.Conversion.restore(original)
+	taken.Version.restore(original)
+	setAnnotation(original, RecordAnnotation, nil)
+	return original, nil
 }

@@ -24,40 +24,61 @@ var (
 	anchor = regexp.MustCompile(`[&*][0-9A-Za-z_-]+`)
 )
 
-// parseAnnotation reads the annotation form of a declaration as strictly as an
-// API server reads the field: no unknown, repeated or wrongly cased key, no
-// number or boolean where a string belongs.
-func parseAnnotation(text string) ([]addonv1alpha1.AddonDependency, error) {
+// annotationObject is the annotation's value where it is more than a list.
+type annotationObject struct {
+	Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies,omitempty"`
+	Requirements *addonv1alpha1.AddonRequirements `json:"requirements,omitempty"`
+	Provides     []addonv1alpha1.AddonAPI         `json:"provides,omitempty"`
+}
+
+// parseAnnotation reads the annotation form of a declaration, a list or an
+// object, as strictly as an API server reads the fields: no unknown, repeated
+// or wrongly cased key, no number or boolean where a string belongs.
+func parseAnnotation(text string) (declared, error) {
 	// Each alias of one long text copies it when YAML becomes JSON: some
 	// kilobytes of aliases would fill the memory of the hub.
 	if hasAlias(text) {
-		return nil, errAliases
+		return declared{}, errAliases
 	}
 	if severalDocuments(text) {
-		return nil, errDocuments
+		return declared{}, errDocuments
 	}
 	var raw stdjson.RawMessage
 	if err := yaml.UnmarshalStrict([]byte(text), &raw); err != nil {
-		return nil, err
+		return declared{}, err
 	}
-	if len(raw) == 0 { // null, or nothing but comments
-		return nil, nil
+	list := declared{path: annotationPath, parent: annotationPath}
+	var err error
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0: // null, or nothing but comments
+		return list, nil
+	case raw[0] == '{':
+		var object annotationObject
+		object, err = decodeStrictly[annotationObject](raw)
+		return declared{
+			object.Dependencies, object.Requirements, object.Provides, annotationPath.Child("dependencies"), annotationPath,
+		}, err
+	default:
+		list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw)
+		return list, err
 	}
+}
 
-	var listed, exact []addonv1alpha1.AddonDependency
+func decodeStrictly[T any](raw []byte) (T, error) {
+	var lax, exact, none T
 	decoder := stdjson.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&listed); err != nil {
-		return nil, err
+	if err := decoder.Decode(&lax); err != nil {
+		return none, err
 	}
 	// The standard library takes Name for name; the API server does not.
 	if err := json.Unmarshal(raw, &exact); err != nil {
-		return nil, err
+		return none, err
 	}
-	if !reflect.DeepEqual(listed, exact) {
-		return nil, errCase
+	if !reflect.DeepEqual(lax, exact) {
+		return none, errCase
 	}
-	return listed, nil
+	return lax, nil
 }
 
 // hasAlias reports whether text has an anchor &x and an alias *x for it.

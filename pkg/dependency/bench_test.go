@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // BenchmarkEvaluate decides the condition of an add-on on one cluster.
@@ -32,6 +34,37 @@ func BenchmarkEvaluate(b *testing.B) {
 				b.ReportMetric(float64(edges)*float64(b.N)/b.Elapsed().Seconds(), "edges/s")
 			})
 		}
+	}
+}
+
+// BenchmarkEvaluateBeyond is the same with edges that ask for more than the
+// proposal; all are satisfied.
+func BenchmarkEvaluateBeyond(b *testing.B) {
+	self := Observation{
+		Installed: true, Available: available(metav1.ConditionTrue, ""), Version: "1.4.0", Config: map[string]string{"mode": "proxy"},
+	}
+	cluster := Cluster{
+		Available: metav1.ConditionTrue, Offline: OfflineHold, Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.31.2-gke.100",
+		Facts: Facts{APIs: map[addonv1alpha1.AddonAPI]APIFact{{Kind: "Pod"}: {Served: metav1.ConditionTrue}}},
+	}
+	observe := func(string) Observation { return self }
+	for _, kind := range []struct{ name, spec string }{
+		{"plain", `dependencies: [{name: a}]`},
+		{"version", `dependencies: [{name: a, version: ">= 1.0 < 2.0"}]`},
+		{"api", `dependencies: [{name: a, api: {kind: Pod}}]`},
+		{"kubernetes", `requirements: {kubernetes: ">= 1.28"}`},
+		{"selector", `dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`},
+		{"expression", `dependencies: [{name: a, when: {expression: "config.mode == 'proxy'"}}]`},
+	} {
+		c := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{specified(b, "x", kind.spec)})
+		b.Run(kind.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, write := Degraded(nil, c.Evaluate("x", cluster, observe), now); write {
+					b.Fatal("not satisfied")
+				}
+			}
+		})
 	}
 }
 

@@ -15,10 +15,10 @@ func TestCatalog(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, c.AddOns()); diff != "" {
 		t.Errorf("add-ons -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(Declaration{Dependencies: list{optional("c")}, Path: annotationPath.String()}, c.Declaration("a")); diff != "" {
+	if diff := cmp.Diff(Declaration{Dependencies: list{optional("c")}, Path: annotationPath.String()}, c.Declaration("a"), exported); diff != "" {
 		t.Errorf("declaration -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(Declaration{}, c.Declaration("nobody")); diff != "" {
+	if diff := cmp.Diff(Declaration{}, c.Declaration("nobody"), exported); diff != "" {
 		t.Errorf("an unregistered add-on declares nothing: %s", diff)
 	}
 	if got := NewCatalog(nil).AddOns(); len(got) != 0 {

@@ -206,8 +206,8 @@ func checkProblems(t *testing.T, problems []Problem) {
 	}
 }
 
-func TestValidate(t *testing.T) {
-	errs := Validate(list{
+func TestValidateList(t *testing.T) {
+	errs := validateList(list{
 		required("a"), {Name: "b"}, {Name: "", Type: "Hard"}, optional("\t"),
 	}, field.NewPath("here"))
 	want := []string{"here[2].name FieldValueRequired", "here[2].type FieldValueNotSupported", "here[3].name FieldValueRequired"}

@@ -32,7 +32,7 @@ func Owned(condition *metav1.Condition) bool {
 // condition to store, and false when nothing is to be written: nothing
 // changed, nothing is known, or the stored condition is not ours to touch.
 //
-//   - a Required edge unsatisfied: True, RequiredDependencyNotSatisfied;
+//   - a Required or IfInstalled edge, or a requirement, unsatisfied: True, RequiredDependencyNotSatisfied;
 //     somebody else's Degraded=True is kept at the end of the message;
 //   - else an edge held: what is stored, whatever the others say;
 //   - else an Optional edge unsatisfied: True, DependencyNotSatisfied, unless
@@ -56,7 +56,7 @@ func Degraded(stored *metav1.Condition, findings []Finding, now metav1.Time) (me
 func decide(stored *metav1.Condition, findings []Finding) (metav1.Condition, bool) {
 	foreign := stored != nil && stored.Status == metav1.ConditionTrue && !Owned(stored)
 	switch {
-	case slices.ContainsFunc(findings, func(f Finding) bool { return f.Unsatisfied() && isRequired(f) }):
+	case slices.ContainsFunc(findings, func(f Finding) bool { return f.Unsatisfied() && blocking(f) }):
 		return unsatisfied(stored, findings, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied), true
 	case slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == Held }):
 		return metav1.Condition{}, false

@@ -31,10 +31,10 @@ func TestDegraded(t *testing.T) {
 		tail     = "; also Degraded: DiskFull: 3 of 3 disks"
 	)
 	var (
-		must     = Finding{Dependency: required("must"), Verdict: NotInstalled}
-		may      = Finding{Dependency: optional("may"), Verdict: NotInstalled}
-		fine     = Finding{Dependency: required("fine"), Verdict: Satisfied}
-		held     = Finding{Dependency: required("held"), Verdict: Held}
+		must     = Finding{Dependency: edgeOn(required("must")), Verdict: NotInstalled}
+		may      = Finding{Dependency: edgeOn(optional("may")), Verdict: NotInstalled}
+		fine     = Finding{Dependency: edgeOn(required("fine")), Verdict: Satisfied}
+		held     = Finding{Dependency: edgeOn(required("held")), Verdict: Held}
 		unusable = Finding{Verdict: Held}
 		foreign  = degraded(yes, "DiskFull", "3 of 3 disks")
 		healthy  = degraded(no, "Healthy", "no failure found")
@@ -217,7 +217,7 @@ func checkDegraded(t *testing.T, stored *metav1.Condition, got metav1.Condition,
 	if got.Type != ConditionDegraded || !Owned(&got) || (got.Status == metav1.ConditionTrue) != (got.Reason != satisfiedReason) {
 		t.Fatalf("not a condition of ours: %+v", got)
 	}
-	if utf8.RuneCountInString(got.Message) > MaxMessage || !strings.HasPrefix(got.Message, firstWord(got, findings)) {
+	if utf8.RuneCountInString(got.Message) > MaxMessage || !startsWith(got, findings) {
 		t.Fatalf("%s: %q", got.Reason, got.Message)
 	}
 	since := now
@@ -232,9 +232,17 @@ func checkDegraded(t *testing.T, stored *metav1.Condition, got metav1.Condition,
 	}
 }
 
+// startsWith reports whether the message begins with its most important edge.
+func startsWith(got metav1.Condition, findings []Finding) bool {
+	word := firstWord(got, findings)
+	return strings.HasPrefix(got.Message, word) ||
+		word == string(addonv1alpha1.DependencyTypeRequired) && strings.HasPrefix(got.Message, "Addon '") ||
+		word == string(addonv1alpha1.DependencyTypeRequired) && strings.HasPrefix(got.Message, "IfInstalled ")
+}
+
 func firstWord(got metav1.Condition, findings []Finding) string {
 	for _, f := range findings {
-		if got.Reason == requiredReason && f.Unsatisfied() && isRequired(f) {
+		if got.Reason == requiredReason && f.Unsatisfied() && blocking(f) {
 			return string(addonv1alpha1.DependencyTypeRequired)
 		}
 	}

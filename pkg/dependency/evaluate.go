@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,14 +20,27 @@ const (
 	NotInstalled Verdict = "NotInstalled"
 	// NotAvailable: the ManagedClusterAddOn is there, but Available is not True.
 	NotAvailable Verdict = "NotAvailable"
+	// VersionMismatch: the add-on is available, in a version that the edge does not accept.
+	VersionMismatch Verdict = "VersionMismatch"
+	// VersionUnknown: nobody says which version of the add-on, or of the platform, it is.
+	VersionUnknown Verdict = "VersionUnknown"
+	// APINotServed: the managed cluster does not serve the API, or nobody says so.
+	APINotServed Verdict = "APINotServed"
+	// RequirementNotMet: the platform is not what the add-on requires.
+	RequirementNotMet Verdict = "RequirementNotMet"
 	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
 	Cycle Verdict = "Cycle"
-	// Held: the cluster cannot be reached, so nothing new is known of the edge.
+	// Held: the cluster cannot be reached or has not answered yet, so nothing new is known of the edge.
 	Held Verdict = "Held"
+	// NotApplicable: the edge's condition does not hold on the cluster.
+	NotApplicable Verdict = "NotApplicable"
 )
 
 // Verdicts lists every Verdict.
-var Verdicts = []Verdict{Satisfied, NotInstalled, NotAvailable, Cycle, Held}
+var Verdicts = []Verdict{
+	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
+	Cycle, Held, NotApplicable,
+}
 
 // OfflinePolicy says what becomes of the verdicts on an unreachable cluster.
 type OfflinePolicy string
@@ -48,7 +62,8 @@ const clusterLostReason = "ManagedClusterLeaseUpdateStopped"
 // report: as long as OCM lets an add-on be silent before it is not available.
 const settleTime = 5 * 60 * time.Second
 
-// Cluster is what the hub knows of a managed cluster.
+// Cluster is what the hub knows of a managed cluster. All but the first four
+// fields only matter to edges that use them.
 type Cluster struct {
 	// Available is the status of ManagedClusterConditionAvailable, empty
 	// where the ManagedCluster or the condition does not exist.
@@ -58,6 +73,19 @@ type Cluster struct {
 	// Now is the time of the evaluation.
 	Now     time.Time
 	Offline OfflinePolicy
+
+	Name   string
+	Labels map[string]string
+	// Claims are the values of the cluster's claims by name.
+	Claims map[string]string
+	// KubernetesVersion is as the cluster reports it; empty where it has not.
+	KubernetesVersion string
+	// OCMVersion is that of the hub; empty where it is not known.
+	OCMVersion string
+	// OCMUnread: it could not be read yet.
+	OCMUnread bool
+	// Facts is what the cluster's agent has answered.
+	Facts Facts
 }
 
 // Observation is what the hub knows of one add-on on one managed cluster.
@@ -65,11 +93,24 @@ type Observation struct {
 	Installed bool
 	// Available is the add-on's condition of that type, nil when it has none.
 	Available *metav1.Condition
+	// Version is what the annotation of the ManagedClusterAddOn says.
+	Version string
+
+	// The rest is only asked of the dependent itself, for its conditions.
+
+	Labels, Annotations map[string]string
+	// Config are the customizedVariables of its AddOnDeploymentConfigs: of
+	// several with one name, that of the config listed last.
+	Config map[string]string
+	// ConfigUnread: they could not be read yet.
+	ConfigUnread bool
 }
 
 // Finding is the verdict on one edge, with what it rests on.
 type Finding struct {
-	Dependency addonv1alpha1.AddonDependency
+	// Dependency is the edge; a name like requirements.kubernetes is that of a
+	// requirement. It is shared: it must not be changed.
+	Dependency *addonv1alpha1.AddonDependency
 	Verdict    Verdict
 	// Available is set for NotAvailable when the condition exists.
 	Available *metav1.Condition
@@ -77,74 +118,130 @@ type Finding struct {
 	Cycle []string
 	// Until is set for Held when it ends by itself: the moment to look again.
 	Until time.Time
+	// Detail is set where the finding rests on more than the proposal's rule.
+	Detail *Detail
+}
+
+// noDependency is that of a finding on a declaration that cannot be used.
+var noDependency addonv1alpha1.AddonDependency
+
+// Detail is what a finding rests on beyond the proposal's rule.
+type Detail struct {
+	// Requirement says what of the platform is required; empty for an edge.
+	Requirement string
+	// Version is what was found; its Source is empty for the platform's.
+	Version Version
+	// Because says why that does not do.
+	Because string
+	// Providers are the add-ons that bring the API.
+	Providers []string
+	// ConditionError says why the edge's condition could not be evaluated; the
+	// edge then applies.
+	ConditionError string
 }
 
 // Unsatisfied reports whether the edge is known not to be satisfied.
 func (f Finding) Unsatisfied() bool {
-	return f.Verdict != Satisfied && f.Verdict != Held
+	return f.Verdict != Satisfied && f.Verdict != Held && f.Verdict != NotApplicable
 }
 
 // Evaluate finds a verdict for each dependency of the named add-on on one
-// cluster, in the order declared; observe tells what is known of another
-// add-on on the same cluster. No finding: the add-on declares no dependencies.
-// An unusable declaration is one finding that is held, without a dependency.
+// cluster, in the order declared, and then for each requirement; observe tells
+// what is known of an add-on on the same cluster, and is asked of others only
+// where it matters. No finding: the add-on declares nothing. An unusable
+// declaration is one finding that is held, without a dependency.
 func (c *Catalog) Evaluate(addOn string, cluster Cluster, observe func(addOn string) Observation) []Finding {
 	declaration := c.declarations[addOn]
 	if declaration.Invalid {
-		return []Finding{{Verdict: Held}}
+		return []Finding{{Dependency: &noDependency, Verdict: Held}}
 	}
-	if len(declaration.Dependencies) == 0 {
+	if len(declaration.edges) == 0 {
 		return nil
 	}
+	findings := make([]Finding, len(declaration.edges))
+	if cluster.lost() {
+		for i := range findings {
+			findings[i] = Finding{Dependency: &declaration.edges[i].declared, Verdict: Held}
+		}
+		return findings
+	}
 	cycles := c.Cycles(addOn)
-	findings := make([]Finding, 0, len(declaration.Dependencies))
-	for _, dependency := range declaration.Dependencies {
-		findings = append(findings, find(dependency, cycles[dependency.Name], cluster, observe))
+	if k := c.knots[addOn]; k != nil {
+		cycles = k.cycles(addOn, &cluster, observe)
+	}
+	for i := range findings {
+		e := &declaration.edges[i]
+		findings[i].Dependency = &e.declared
+		c.find(&findings[i], addOn, e, cycles[e.on], &cluster, observe)
 	}
 	return findings
 }
 
-func find(dependency addonv1alpha1.AddonDependency, cycle []string, cluster Cluster,
+// find decides the verdict of one edge.
+func (c *Catalog) find(finding *Finding, addOn string, e *edge, cycle []string, cluster *Cluster,
 	observe func(addOn string) Observation,
-) Finding {
-	finding := Finding{Dependency: dependency}
-	if cluster.lost() {
-		finding.Verdict = Held
-		return finding
+) {
+	if e.when != nil {
+		applies, err := e.when.applies(addOn, cluster, observe)
+		switch {
+		case !applies:
+			finding.Verdict = NotApplicable
+			return
+		case errors.Is(err, errConfigUnread):
+			finding.Verdict = Held
+			return
+		case err != nil:
+			finding.Detail = &Detail{ConditionError: err.Error()}
+		}
 	}
-	if len(cycle) > 0 && dependency.Type == addonv1alpha1.DependencyTypeRequired {
-		finding.Verdict, finding.Cycle = Cycle, cycle
-		return finding
-	}
-	observed := observe(dependency.Name)
 	switch {
+	case e.requirement != nil:
+		e.requirement.find(finding, cluster)
+	case e.on == "":
+		c.findAPI(finding, cluster)
+	case len(cycle) > 0 && e.waits():
+		finding.Verdict, finding.Cycle = Cycle, cycle
+	default:
+		c.findAddOn(finding, e, cluster, observe(e.on))
+	}
+}
+
+// findAddOn is the proposal's rule, and then the version.
+func (c *Catalog) findAddOn(finding *Finding, e *edge, cluster *Cluster, observed Observation) {
+	onlyVersion := e.declared.Type == addonv1alpha1.DependencyTypeIfInstalled
+	switch {
+	case !observed.Installed && onlyVersion:
+		finding.Verdict = Satisfied
 	case !observed.Installed:
 		finding.Verdict = NotInstalled
+	case onlyVersion:
+		c.findVersion(finding, e, cluster, observed)
 	case observed.Available == nil:
 		finding.Verdict = NotAvailable
-	case observed.Available.Status == metav1.ConditionTrue:
+	case observed.Available.Status == metav1.ConditionTrue && e.versions == nil:
 		finding.Verdict = Satisfied
+	case observed.Available.Status == metav1.ConditionTrue:
+		c.findVersion(finding, e, cluster, observed)
 	case cluster.settling() && leftFromOutage(observed.Available):
 		finding.Verdict, finding.Until = Held, cluster.settled()
 	default:
 		finding.Verdict, finding.Available = NotAvailable, observed.Available
 	}
-	return finding
 }
 
 // lost reports whether nothing new can be known of the cluster's add-ons.
-func (c Cluster) lost() bool {
+func (c *Cluster) lost() bool {
 	return c.Offline == OfflineHold && c.Available == metav1.ConditionUnknown
 }
 
 // settling reports whether the cluster's agents can still be expected to report
 // after an outage; of a cluster without a ManagedCluster nothing is held.
-func (c Cluster) settling() bool {
+func (c *Cluster) settling() bool {
 	return c.Offline == OfflineHold && c.Available != "" && c.Now.Before(c.settled())
 }
 
 // settled is when an agent that has not reported is taken for one that will not.
-func (c Cluster) settled() time.Time { return c.Since.Add(settleTime) }
+func (c *Cluster) settled() time.Time { return c.Since.Add(settleTime) }
 
 // HeldUntil returns the first moment at which a finding that is held ends by
 // itself; zero if none does.

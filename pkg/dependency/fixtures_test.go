@@ -29,6 +29,11 @@ func optional(name string) addonv1alpha1.AddonDependency {
 	return addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeOptional}
 }
 
+// edgeOn is the dependency as a finding refers to it.
+func edgeOn(dependency addonv1alpha1.AddonDependency) *addonv1alpha1.AddonDependency {
+	return &dependency
+}
+
 // registration is an add-on that declares dependencies in the field.
 func registration(name string, dependencies ...addonv1alpha1.AddonDependency) addonv1alpha1.ClusterManagementAddOn {
 	return addonv1alpha1.ClusterManagementAddOn{

@@ -3,9 +3,14 @@ package dependency
 import (
 	"slices"
 	"sync/atomic"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
+
+// link is an edge as the graph sees it.
+type link struct {
+	to string
+	// required: whoever waits on this edge waits until the other is available.
+	required bool
+}
 
 // graph holds the edges of all add-ons of a hub. Nodes are numbered in the
 // order of their names, so that a smaller number is a smaller name.
@@ -23,13 +28,13 @@ type graph struct {
 }
 
 // newGraph builds the graph of edges, which maps a dependent to what it
-// depends on. Time and memory are linear in the number of edges, but for sorting.
-func newGraph(edges map[string][]addonv1alpha1.AddonDependency) *graph {
+// depends on, and may name it more than once. Time and memory are linear in the number of edges, but for sorting.
+func newGraph(edges map[string][]link) *graph {
 	g := &graph{ids: map[string]int{}}
 	for dependent, dependencies := range edges {
 		g.ids[dependent] = 0
 		for _, dependency := range dependencies {
-			g.ids[dependency.Name] = 0
+			g.ids[dependency.to] = 0
 		}
 	}
 	for name := range g.ids {
@@ -45,14 +50,19 @@ func newGraph(edges map[string][]addonv1alpha1.AddonDependency) *graph {
 	g.all = make([][]string, len(g.names))
 	for from, dependent := range g.names {
 		for _, dependency := range edges[dependent] {
-			to := g.ids[dependency.Name]
-			g.all[to] = append(g.all[to], dependent)
-			if dependency.Type == addonv1alpha1.DependencyTypeRequired {
+			to := g.ids[dependency.to]
+			if last := len(g.all[to]) - 1; last < 0 || g.all[to][last] != dependent {
+				g.all[to] = append(g.all[to], dependent)
+			}
+			if dependency.required {
 				g.required[from] = append(g.required[from], to)
-				g.reverse[to] = append(g.reverse[to], from)
 			}
 		}
 		slices.Sort(g.required[from])
+		g.required[from] = slices.Compact(g.required[from])
+		for _, to := range g.required[from] {
+			g.reverse[to] = append(g.reverse[to], from)
+		}
 	}
 	g.cyclic = cycleComponents(g.required)
 	g.known = make([]atomic.Pointer[map[string][]string], len(g.names))

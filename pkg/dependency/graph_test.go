@@ -101,14 +101,14 @@ func TestCyclesAreKept(t *testing.T) {
 
 func TestLongChain(t *testing.T) {
 	const length = 100_000
-	edges := map[string]list{}
+	edges := map[string][]link{}
 	for i := range length {
-		edges[strconv.Itoa(i)] = list{required(strconv.Itoa(i + 1))}
+		edges[strconv.Itoa(i)] = []link{{to: strconv.Itoa(i + 1), required: true}}
 	}
 	if cycles := newGraph(edges).cycles("0"); cycles != nil {
 		t.Errorf("a chain has no cycle, got %d", len(cycles))
 	}
-	edges[strconv.Itoa(length)] = list{required("0")}
+	edges[strconv.Itoa(length)] = []link{{to: "0", required: true}}
 	if got := len(newGraph(edges).cycles("0")["1"]); got != length+2 {
 		t.Errorf("closed, it is one of %d steps, got %d", length+1, got)
 	}

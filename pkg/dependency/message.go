@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 const (
@@ -33,14 +31,14 @@ const (
 )
 
 // Message words the unsatisfied edges among the findings, one sentence each:
-// Required ones first, then by name. It is the same for the same findings in
+// those that block first, then by name. It is the same for the same findings in
 // any order, at most limit characters long, and cut between edges. It is
 // empty when no edge is unsatisfied.
 func Message(findings []Finding, limit int) string {
 	unsatisfied := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return !f.Unsatisfied() })
 	slices.SortFunc(unsatisfied, func(a, b Finding) int {
 		return cmp.Or(
-			-cmp.Compare(a.Dependency.Type, b.Dependency.Type), // "Required" > "Optional"
+			cmp.Compare(rank(a), rank(b)),
 			cmp.Compare(a.Dependency.Name, b.Dependency.Name))
 	})
 
@@ -68,27 +66,42 @@ func Message(findings []Finding, limit int) string {
 	return text.String()
 }
 
+func rank(f Finding) int {
+	if blocking(f) {
+		return 0
+	}
+	return 1
+}
+
 // sentence words one edge: the proposal's text, the author's message, and the
 // finding in parentheses.
 func (f Finding) sentence(authorMessage string) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s addon '%s' is not installed or not available.", f.Dependency.Type, displayName(f.Dependency.Name))
-	if authorMessage != "" {
-		text.WriteString(" " + authorMessage)
+	text := f.sentenceBeyond()
+	if text == "" {
+		text = fmt.Sprintf("%s addon '%s' is not installed or not available.", f.Dependency.Type, displayName(Target(f.Dependency)))
 	}
-	fmt.Fprintf(&text, " (%s)", f.detail())
-	return text.String()
+	if authorMessage != "" {
+		text += " " + authorMessage
+	}
+	found := f.found()
+	if f.Detail != nil && f.Detail.ConditionError != "" {
+		found += "; " + shorten(oneLine(f.Detail.ConditionError), maxReason)
+	}
+	return text + " (" + found + ")"
 }
 
-func (f Finding) detail() string {
-	switch {
-	case f.Verdict == NotInstalled:
+func (f Finding) found() string {
+	switch f.Verdict {
+	case NotInstalled:
 		return "not installed"
-	case f.Verdict == Cycle:
+	case Cycle:
 		return cycleText(f.Cycle)
-	case f.Available == nil:
-		return "Available not reported yet"
+	case VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet:
+		return f.findingBeyond()
 	default:
+		if f.Available == nil {
+			return "Available not reported yet"
+		}
 		return availableText(f.Available)
 	}
 }
@@ -159,6 +172,5 @@ func shortenBytes(text string, limit int) string {
 	return text[:end] + "…"
 }
 
-func isRequired(f Finding) bool {
-	return f.Dependency.Type == addonv1alpha1.DependencyTypeRequired
-}
+// blocking reports whether the add-on cannot work while the edge is unsatisfied.
+func blocking(f Finding) bool { return blocks(f.Dependency.Type) }

@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,11 @@ import (
 
 func finding(dependency addonv1alpha1.AddonDependency, message string, verdict Verdict) Finding {
 	dependency.Message = message
-	return Finding{Dependency: dependency, Verdict: verdict}
+	return Finding{Dependency: &dependency, Verdict: verdict}
 }
 
 func notAvailable(dependency addonv1alpha1.AddonDependency, condition *metav1.Condition) Finding {
-	return Finding{Dependency: dependency, Verdict: NotAvailable, Available: condition}
+	return Finding{Dependency: &dependency, Verdict: NotAvailable, Available: condition}
 }
 
 func TestMessage(t *testing.T) {
@@ -56,8 +57,8 @@ func TestMessage(t *testing.T) {
 		"False":         {"status, reason and time, in UTC", []Finding{notAvailable(required("a"), berlin)}, "Required addon 'a'" + missing + " (Available=False, Stopped, since 2026-08-01T10:00:00Z)"},
 		"Timeless":      {"no reason and no time are left out", []Finding{notAvailable(required("a"), timeless)}, "Required addon 'a'" + missing + " (Available=Unknown)"},
 		"NoCondition":   {"nothing reported", []Finding{notAvailable(required("a"), nil)}, "Required addon 'a'" + missing + " (Available not reported yet)"},
-		"Cycle":         {"spelled out", []Finding{{Dependency: required("b"), Verdict: Cycle, Cycle: []string{"a", "b", "a"}}}, "Required addon 'b'" + missing + " (dependency cycle: a → b → a)"},
-		"LongCycle":     {"without its middle", []Finding{{Dependency: required("b"), Verdict: Cycle, Cycle: strings.Split("abcdefghijklmnopqrstuvwxyza", "")}}, "Required addon 'b'" + missing + " (dependency cycle: a → b → c → d → e → f → g → h → i → j → (7 more) → r → s → t → u → v → w → x → y → z → a)"},
+		"Cycle":         {"spelled out", []Finding{{Dependency: edgeOn(required("b")), Verdict: Cycle, Cycle: []string{"a", "b", "a"}}}, "Required addon 'b'" + missing + " (dependency cycle: a → b → a)"},
+		"LongCycle":     {"without its middle", []Finding{{Dependency: edgeOn(required("b")), Verdict: Cycle, Cycle: strings.Split("abcdefghijklmnopqrstuvwxyza", "")}}, "Required addon 'b'" + missing + " (dependency cycle: a → b → c → d → e → f → g → h → i → j → (7 more) → r → s → t → u → v → w → x → y → z → a)"},
 		"Lines":         {"one line, no blanks around", []Finding{finding(required("a"), "one\ntwo\r\x00\u2028\u202ethree\n", NotInstalled)}, "Required addon 'a'" + missing + " one two    three (not installed)"},
 		"OnlyBlanks":    {"as good as empty", []Finding{finding(required("a"), " \n\t ", NotInstalled)}, "Required addon 'a'" + missing + " (not installed)"},
 		"InvalidUTF8":   {"replaced", []Finding{finding(required("a"), "caf\xe9\xff!", NotInstalled)}, "Required addon 'a'" + missing + " caf\uFFFD! (not installed)"},
@@ -152,9 +153,10 @@ func randomFindings(seed uint64, message, reason, name string) []Finding {
 	var findings []Finding
 	for i := range r.IntN(40) {
 		made := Finding{
-			Dependency: addonv1alpha1.AddonDependency{
+			Dependency: &addonv1alpha1.AddonDependency{
 				Name:    fmt.Sprintf("%02d%s", i, name),
-				Type:    knownTypes[r.IntN(2)],
+				Type:    knownTypes[r.IntN(len(knownTypes))],
+				Version: reason,
 				Message: strings.Repeat(message, r.IntN(3)),
 			},
 			Verdict: Verdicts[r.IntN(len(Verdicts))],
@@ -164,6 +166,13 @@ func randomFindings(seed uint64, message, reason, name string) []Finding {
 			made.Cycle = []string{"a", made.Dependency.Name, name, "a"}
 		case made.Verdict == NotAvailable && r.IntN(4) > 0:
 			made.Available = available(metav1.ConditionFalse, reason)
+		case made.Verdict == APINotServed:
+			made.Dependency.API = &addonv1alpha1.AddonAPI{Group: name, Kind: reason}
+			made.Detail = &Detail{Because: message, Providers: slices.Repeat([]string{name}, r.IntN(8)), ConditionError: reason}
+		case made.Verdict == RequirementNotMet:
+			made.Detail = &Detail{Requirement: "Kubernetes version", Version: Version{Number: name}, Because: notAnswered}
+		case made.Verdict == VersionMismatch || made.Verdict == VersionUnknown:
+			made.Detail = &Detail{Version: Version{Number: name, Source: VersionFromLease}, ConditionError: message}
 		}
 		findings = append(findings, made)
 	}
@@ -175,10 +184,10 @@ func randomFindings(seed uint64, message, reason, name string) []Finding {
 func checkSentences(t *testing.T, message string, findings []Finding, limit int) {
 	t.Helper()
 	var sentences []string
-	for _, kind := range []addonv1alpha1.DependencyType{addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeOptional} {
+	for _, kind := range []bool{true, false} {
 		for i := range len(findings) { // names start with their number
 			for _, f := range findings {
-				if f.Unsatisfied() && f.Dependency.Type == kind && strings.HasPrefix(f.Dependency.Name, fmt.Sprintf("%02d", i)) {
+				if f.Unsatisfied() && blocking(f) == kind && strings.HasPrefix(f.Dependency.Name, fmt.Sprintf("%02d", i)) {
 					sentences = append(sentences, f.sentence(strings.TrimSpace(oneLine(f.Dependency.Message))))
 				}
 			}

@@ -1,8 +1,6 @@
 package dependency
 
 import (
-	"reflect"
-
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
@@ -39,20 +37,18 @@ func ReviewRegistration(addOn, before *addonv1alpha1.ClusterManagementAddOn, oth
 			review.Denials = append(review.Denials, problem.Finding+"; remove all but one of them")
 		case ProblemCycle:
 			review.Denials = append(review.Denials, problem.Message)
-		case ProblemDeclaredTwice, ProblemNotRegistered:
+		case ProblemDeclaredTwice, ProblemNotRegistered, ProblemConditionalCycle:
 			review.Warnings = append(review.Warnings, problem.Message)
 		}
 	}
 	return review
 }
 
-// sameDeclaration compares what was written, not what it amounts to: a second
-// entry of the same name is a change.
+// sameDeclaration compares what was written, but for types left to their default.
 func sameDeclaration(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
-	before, annotatedBefore := a.Annotations[addonv1alpha1.DependenciesAnnotation]
-	after, annotatedAfter := b.Annotations[addonv1alpha1.DependenciesAnnotation]
-	return before == after && annotatedBefore == annotatedAfter &&
-		reflect.DeepEqual(withTypes(a.Spec.Dependencies), withTypes(b.Spec.Dependencies))
+	before, after := sourceOf(a), sourceOf(b)
+	before.dependencies, after.dependencies = withTypes(before.dependencies), withTypes(after.dependencies)
+	return before.equal(after)
 }
 
 // withTypes fills in the default, which an object stored before it has not.

@@ -32,7 +32,7 @@ func FuzzMutateHolds(f *testing.F) {
 			t.Errorf("change %v of %s", patch, afterJSON)
 		}
 		for i := range after {
-			if after[i]["type"] != typeAvailable && !reflect.DeepEqual(after[i], result[i]) {
+			if after[i]["type"] != TypeAvailable && !reflect.DeepEqual(after[i], result[i]) {
 				t.Errorf("condition %d changed from %v to %v", i, after[i], result[i])
 			}
 		}
@@ -71,7 +71,7 @@ func shaped(bytes []byte) []map[string]any {
 	seen := map[string]bool{}
 	pick := func(b byte, shift int, from ...string) string { return from[int(b>>shift)%len(from)] }
 	for _, b := range bytes {
-		kind := pick(b, 0, typeAvailable, typeDegraded, "Progressing")
+		kind := pick(b, 0, TypeAvailable, TypeDegraded, "Progressing")
 		if seen[kind] {
 			continue
 		}
@@ -79,7 +79,7 @@ func shaped(bytes []byte) []map[string]any {
 		conditions = append(conditions, map[string]any{
 			"type":               kind,
 			"status":             pick(b, 1, "True", "False", "Unknown"),
-			"reason":             pick(b, 2, reason, "Other"),
+			"reason":             pick(b, 2, Reason, "Other"),
 			"message":            pick(b, 3, "<a> & b", "ü", ""),
 			"lastTransitionTime": pick(b, 4, early, late, lateThere),
 		})
@@ -112,8 +112,8 @@ func replace(t *testing.T, conditions []map[string]any, path string, value any) 
 func violates(conditions []map[string]any) bool {
 	var fails, runs bool
 	for _, c := range conditions {
-		fails = fails || c["type"] == typeDegraded && c["status"] == "True" && c["reason"] == reason
-		runs = runs || c["type"] == typeAvailable && c["status"] == "True"
+		fails = fails || c["type"] == TypeDegraded && c["status"] == "True" && c["reason"] == Reason
+		runs = runs || c["type"] == TypeAvailable && c["status"] == "True"
 	}
 	return fails && runs
 }

@@ -14,10 +14,11 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
+// What the rule speaks of: two conditions, and the reason that joins them.
 const (
-	typeAvailable = ocmv1alpha1.ManagedClusterAddOnConditionAvailable
-	typeDegraded  = ocmv1alpha1.ManagedClusterAddOnConditionDegraded
-	reason        = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	TypeAvailable = ocmv1alpha1.ManagedClusterAddOnConditionAvailable
+	TypeDegraded  = ocmv1alpha1.ManagedClusterAddOnConditionDegraded
+	Reason        = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 )
 
 // entry is a condition as it was written: times are kept as they are spelled,
@@ -42,10 +43,10 @@ func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 		return nil, fmt.Errorf("object to be written: %w", err)
 	}
 	degraded := slices.IndexFunc(written, func(e entry) bool {
-		return e.Type == typeDegraded && e.Status == string(metav1.ConditionTrue) && e.Reason == reason
+		return e.Type == TypeDegraded && e.Status == string(metav1.ConditionTrue) && e.Reason == Reason
 	})
 	available := slices.IndexFunc(written, func(e entry) bool {
-		return e.Type == typeAvailable && e.Status == string(metav1.ConditionTrue)
+		return e.Type == TypeAvailable && e.Status == string(metav1.ConditionTrue)
 	})
 	if degraded < 0 || available < 0 {
 		return nil, nil
@@ -66,8 +67,8 @@ func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 // unavailable is the condition that takes the place of available: the stored
 // one where that says what there is to say, so that the write changes nothing.
 func unavailable(known []entry, degraded, available entry) (any, error) {
-	isFalse := func(e entry) bool { return e.Type == typeAvailable && e.Status == string(metav1.ConditionFalse) }
-	held := slices.IndexFunc(known, func(e entry) bool { return isFalse(e) && e.Reason == reason && e.Message == degraded.Message })
+	isFalse := func(e entry) bool { return e.Type == TypeAvailable && e.Status == string(metav1.ConditionFalse) }
+	held := slices.IndexFunc(known, func(e entry) bool { return isFalse(e) && e.Reason == Reason && e.Message == degraded.Message })
 	if held >= 0 {
 		return known[held].raw, nil
 	}
@@ -81,9 +82,9 @@ func unavailable(known []entry, degraded, available entry) (any, error) {
 		}
 	}
 	return map[string]any{
-		"type":               typeAvailable,
+		"type":               TypeAvailable,
 		"status":             string(metav1.ConditionFalse),
-		"reason":             reason,
+		"reason":             Reason,
 		"message":            degraded.Message,
 		"lastTransitionTime": since,
 	}, nil
@@ -94,11 +95,11 @@ func unavailable(known []entry, degraded, available entry) (any, error) {
 func later(first, second string) (string, error) {
 	a, err := time.Parse(time.RFC3339, first)
 	if err != nil {
-		return "", fmt.Errorf("lastTransitionTime of %s: %w", typeDegraded, err)
+		return "", fmt.Errorf("lastTransitionTime of %s: %w", TypeDegraded, err)
 	}
 	b, err := time.Parse(time.RFC3339, second)
 	if err != nil {
-		return "", fmt.Errorf("lastTransitionTime of %s: %w", typeAvailable, err)
+		return "", fmt.Errorf("lastTransitionTime of %s: %w", TypeAvailable, err)
 	}
 	if a.After(b) {
 		return first, nil

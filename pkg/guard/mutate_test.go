@@ -25,18 +25,18 @@ func addOn(conditions ...string) string {
 }
 
 func degraded(message, since string) string {
-	return condition(typeDegraded, "True", reason, message, since)
+	return condition(TypeDegraded, "True", Reason, message, since)
 }
 
 func available(status, reason, message, since string) string {
-	return condition(typeAvailable, status, reason, message, since)
+	return condition(TypeAvailable, status, reason, message, since)
 }
 
 var (
 	progressing = condition("Progressing", "True", "Installing", "wait", early)
 	leaseFresh  = available("True", "ManagedClusterAddOnLeaseUpdated", "renewed", early)
 	leaseStale  = available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", early)
-	held        = available("False", reason, missing, early)
+	held        = available("False", Reason, missing, early)
 )
 
 type mutation struct {
@@ -50,17 +50,17 @@ var mutations = []mutation{
 	{
 		name:   "the write that sets Degraded turns Available",
 		before: addOn(leaseFresh), after: addOn(leaseFresh, degraded(missing, late)),
-		path: "/status/conditions/0", value: available("False", reason, missing, late),
+		path: "/status/conditions/0", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "Degraded was True before for another reason: no earlier than the True it replaces",
 		before: addOn(degraded(missing, early)), after: addOn(degraded(missing, early), available("True", "Fine", "", late)),
-		path: "/status/conditions/1", value: available("False", reason, missing, late),
+		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "times in different zones are compared as moments",
 		before: addOn(), after: addOn(available("True", "Fine", "", lateThere), degraded(missing, early)),
-		path: "/status/conditions/0", value: available("False", reason, missing, lateThere),
+		path: "/status/conditions/0", value: available("False", Reason, missing, lateThere),
 	},
 	{
 		name:   "a stored False is put back as it is",
@@ -76,36 +76,36 @@ var mutations = []mutation{
 	{
 		name:   "a stored False that says another reason keeps its time only",
 		before: addOn(degraded(missing, late), leaseStale), after: addOn(degraded(missing, late), available("True", "Fine", "", late)),
-		path: "/status/conditions/1", value: available("False", reason, missing, early),
+		path: "/status/conditions/1", value: available("False", Reason, missing, early),
 	},
 	{
 		name:   "a stored False with an older message keeps its time only",
 		before: addOn(degraded(missing, early), held), after: addOn(degraded("more", early), available("True", "Fine", "", late)),
-		path: "/status/conditions/1", value: available("False", reason, "more", early),
+		path: "/status/conditions/1", value: available("False", Reason, "more", early),
 	},
 	{
 		name:   "a stored Unknown does not come back",
 		before: addOn(available("Unknown", "Lost", "", late), degraded(missing, early)), after: addOn(degraded(missing, early), available("True", "Fine", "", late)),
-		path: "/status/conditions/1", value: available("False", reason, missing, late),
+		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "no status was stored",
 		before: `{"metadata":{"name":"gateway"}}`, after: addOn(degraded(missing, late), leaseFresh),
-		path: "/status/conditions/1", value: available("False", reason, missing, late),
+		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
 		name:  "nothing was stored",
 		after: addOn(degraded(missing, late), leaseFresh),
-		path:  "/status/conditions/1", value: available("False", reason, missing, late),
+		path:  "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{name: "Unknown passes", before: addOn(held, degraded(missing, early)), after: addOn(available("Unknown", "Lost", "", late), degraded(missing, early))},
 	{name: "False passes, whatever it says", before: addOn(held, degraded(missing, early)), after: addOn(leaseStale, degraded(missing, early))},
 	{name: "no Available", before: addOn(leaseFresh), after: addOn(degraded(missing, late))},
 	{name: "no Degraded", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh)},
-	{name: "Degraded is over", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh, condition(typeDegraded, "False", "DependenciesSatisfied", "", late))},
-	{name: "Degraded for somebody else's reason", after: addOn(leaseFresh, condition(typeDegraded, "True", "DiskFull", "", late))},
-	{name: "only an Optional dependency fails", after: addOn(leaseFresh, condition(typeDegraded, "True", "DependencyNotSatisfied", "", late))},
-	{name: "our reason, but False", after: addOn(leaseFresh, condition(typeDegraded, "False", reason, "", late))},
+	{name: "Degraded is over", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late))},
+	{name: "Degraded for somebody else's reason", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DiskFull", "", late))},
+	{name: "only an Optional dependency fails", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DependencyNotSatisfied", "", late))},
+	{name: "our reason, but False", after: addOn(leaseFresh, condition(TypeDegraded, "False", Reason, "", late))},
 	{name: "no conditions", before: addOn(held), after: addOn()},
 	{name: "conditions are null", before: addOn(held), after: `{"status":{"conditions":null}}`},
 	{name: "no status", before: addOn(held), after: `{}`},

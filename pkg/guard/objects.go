@@ -34,6 +34,14 @@ const (
 	KindWebhook = "MutatingWebhookConfiguration"
 )
 
+// What Degraded says in a dry run by which addon-manager finds out whether the
+// guard is in force: the policy's, from which the webhook stands aside (see
+// webhook.yaml), and the webhook's.
+const (
+	ProbePolicy  = "Dry run: is the guard in force as a policy?"
+	ProbeWebhook = "Dry run: is the guard in force as a webhook?"
+)
+
 // Policy returns the guard as objects of the given version of the
 // MutatingAdmissionPolicy API. Their schema is the same in all of them.
 func Policy(version string) ([]*unstructured.Unstructured, error) {
@@ -49,8 +57,8 @@ func Policy(version string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// Webhook returns the guard as a webhook that is served at the given place. A
-// place without a CA bundle leaves whatever bundle somebody else puts there.
+// Webhook returns the guard as a webhook that is served at the given place: the
+// policy's rule, and the match conditions of webhook.yaml after the policy's.
 func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
 	policy, err := load("policy.yaml")
 	if err != nil {
@@ -77,9 +85,11 @@ func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.
 	webhook["clientConfig"] = clientConfig
 	webhook["rules"] = constraints["resourceRules"]
 	webhook["matchPolicy"] = constraints["matchPolicy"]
-	for _, field := range []string{"matchConditions", "failurePolicy", "reinvocationPolicy"} {
-		webhook[field] = rule[field]
-	}
+	webhook["failurePolicy"] = rule["failurePolicy"]
+	webhook["reinvocationPolicy"] = rule["reinvocationPolicy"]
+	both, _ := rule["matchConditions"].([]any)
+	own, _ := webhook["matchConditions"].([]any)
+	webhook["matchConditions"] = append(both, own...)
 	return configuration, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -24,8 +24,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
 const (
@@ -48,11 +50,22 @@ type Options struct {
 	// Guard says which form of the guard is in force; empty leaves alone
 	// whatever is there.
 	Guard guard.Mode
-	// GuardWebhook is where the guard is served as a webhook; nil if nowhere.
-	GuardWebhook *admissionregistrationv1.WebhookClientConfig
+	// GuardServed says how to find out where the guard is served as a webhook.
+	GuardServed guard.Served
+	GuardTiming guard.Timing
+	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
+	// leaves it alone.
+	Graft *graft.Settings
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
+}
+
+func (o Options) registry() prometheus.Registerer {
+	if o.Registry != nil {
+		return o.Registry
+	}
+	return ctrlmetrics.Registry
 }
 
 // NewManager returns a manager with all controllers of addon-manager set up,
@@ -64,10 +77,12 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
+	rereader, cacheOptions := graft.NewRereader(), fleet.CacheOptions()
+	cacheOptions.NewInformer = rereader.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                fleet.Mapper,
-		Cache:                         fleet.CacheOptions(),
+		Cache:                         cacheOptions,
 		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
 		LeaderElection:                options.LeaderElection,
@@ -86,7 +101,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	if err := setupControllers(mgr, warmup, options); err != nil {
+	hidden, err := setupGraft(mgr, rereader, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := setupControllers(mgr, warmup, options, rereader.Told, hidden); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
@@ -95,20 +114,31 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	return mgr, setupProbes(mgr, warmup)
 }
 
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) error {
+// eventSource is who tells events.
+const eventSource = "interlock-addon-manager"
+
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
+	reread <-chan event.GenericEvent, hidden func() bool,
+) error {
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
-	recorder := mgr.GetEventRecorder("interlock-addon-manager")
-	var registry prometheus.Registerer = ctrlmetrics.Registry
-	if options.Registry != nil {
-		registry = options.Registry
-	}
-	measured := metrics.New(registry)
+	recorder := mgr.GetEventRecorder(eventSource)
+	measured := metrics.New(options.registry())
 	waker := degraded.NewWaker()
 
 	err := (&declarations.Reconciler{
 		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+		Reread: reread, Hidden: hidden,
 	}).SetupWithManager(mgr)
+	if err != nil {
+		return err
+	}
+	waking := waking{fleet: reader, store: store, wake: waker.Wake}
+	configs, err := watchConfigs(mgr, warmup.Synced(), waking)
+	if err != nil {
+		return err
+	}
+	ocm, err := ocmversion.SetupWithManager(mgr, waking.users(dependency.UsesOCM))
 	if err != nil {
 		return err
 	}
@@ -116,6 +146,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options) e
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
+		Configs: configs, OCM: ocm,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 
@@ -128,8 +159,27 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
 	return (&guard.Installer{
-		Mode: options.Guard, Webhook: options.GuardWebhook, Client: mgr.GetClient(), Discovery: served,
+		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
+		Clock: clock.RealClock{}, Metrics: guard.NewMetrics(options.registry()),
 	}).SetupWithManager(mgr)
+}
+
+// setupGraft returns what says whether declarations by field can be read.
+func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hidden func() bool, err error) {
+	if options.Graft == nil {
+		return nil, nil
+	}
+	if options.Graft.On {
+		if err := rereader.SetupWithManager(mgr); err != nil {
+			return nil, err
+		}
+	}
+	grafter := &graft.Reconciler{
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Rereader: rereader,
+		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
+	}
+	return grafter.Hidden, grafter.SetupWithManager(mgr)
 }
 
 // setupProbes: alive while the process answers; ready once its cache has synced,

@@ -1,17 +1,18 @@
 // Package webhook assembles `addon-manager webhook`: admission and conversion
-// of ClusterManagementAddOns, served over TLS by every replica.
+// of ClusterManagementAddOns and the guard, served over TLS by every replica.
 package webhook
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
 
-	"github.com/open-policy-agent/cert-controller/pkg/rotator"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -21,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 	"open-cluster-management.io/interlock/pkg/webhook/conversion"
+	"open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 // ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub.
@@ -32,14 +34,34 @@ type Options struct {
 	Address        string
 	MetricsAddress string
 	HealthAddress  string
-	// Namespace of the Service and of the Secret.
+	// Namespace of the Secret.
 	Namespace string
-	// Service is the name by which the API server reaches the webhook.
-	Service string
-	// Secret is the name of an existing Secret that keeps CA and certificate.
+	// ServerName is the DNS name by which the API server reaches the webhook.
+	ServerName string
+	// Certificates says who makes the certificate.
+	Certificates Certificates
+	// Secret is the name of an existing Secret that keeps CA and certificate,
+	// where Interlock makes them.
 	Secret string
-	// CertificateDir takes the serving certificate of this process.
+	// CertificateDir has tls.crt and tls.key, where somebody else makes them.
 	CertificateDir string
+	// Lifetimes of what Interlock makes.
+	Lifetimes certificate.Lifetimes
+}
+
+// Certificates says who makes the serving certificate and the authority.
+type Certificates string
+
+const (
+	// CertificatesInterlock are made and renewed by the webhook itself.
+	CertificatesInterlock Certificates = "interlock"
+	// CertificatesFiles are read from a folder, and read again when they change.
+	// Whoever makes them also tells the API server whom to trust.
+	CertificatesFiles Certificates = "files"
+)
+
+func (o Options) secret() types.NamespacedName {
+	return types.NamespacedName{Namespace: o.Namespace, Name: o.Secret}
 }
 
 // NewManager returns a manager that serves the webhooks, ready to be started.
@@ -52,13 +74,14 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	webhookServer, err := newServer(options)
+	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), options.ServerName, options.Lifetimes)
+	webhookServer, err := newServer(options, keeper)
 	if err != nil {
 		return nil, err
 	}
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                 scheme,
-		Cache:                  cacheOptions(types.NamespacedName{Namespace: options.Namespace, Name: options.Secret}),
+		Cache:                  cacheOptions(options.secret()),
 		Metrics:                server.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress: options.HealthAddress,
 		WebhookServer:          webhookServer,
@@ -66,14 +89,14 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	ready, err := setupCertificate(mgr, options)
+	certified, err := setupCertificate(mgr, options, keeper)
 	if err != nil {
 		return nil, err
 	}
-	return mgr, setupServing(mgr, ready)
+	return mgr, setupServing(mgr, options, certified)
 }
 
-func newServer(options Options) (ctrlwebhook.Server, error) {
+func newServer(options Options, keeper *certificate.Keeper) (ctrlwebhook.Server, error) {
 	host, text, err := net.SplitHostPort(options.Address)
 	if err != nil {
 		return nil, fmt.Errorf("address to serve webhooks on: %w", err)
@@ -82,37 +105,33 @@ func newServer(options Options) (ctrlwebhook.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("address to serve webhooks on: %w", err)
 	}
-	return ctrlwebhook.NewServer(ctrlwebhook.Options{Host: host, Port: int(port), CertDir: options.CertificateDir}), nil
+	serving := ctrlwebhook.Options{Host: host, Port: int(port), CertDir: options.CertificateDir}
+	if options.Certificates == CertificatesInterlock {
+		serving.TLSOpts = []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = keeper.Serving }}
+	}
+	return ctrlwebhook.NewServer(serving), nil
 }
 
-// setupCertificate makes, renews and injects the certificate. The channel
-// closes once the first one can be served.
-func setupCertificate(mgr ctrl.Manager, options Options) (<-chan struct{}, error) {
-	key := types.NamespacedName{Namespace: options.Namespace, Name: options.Secret}
-	if err := (&certificate.Mirror{Reader: mgr.GetCache(), Key: key, Dir: options.CertificateDir}).SetupWithManager(mgr); err != nil {
+// setupCertificate makes, renews and injects the certificate, where that is
+// Interlock's. The channel closes once there is one to serve.
+func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Keeper) (<-chan struct{}, error) {
+	if options.Certificates == CertificatesFiles {
+		certified := make(chan struct{})
+		close(certified)
+		return certified, nil
+	}
+	if err := keeper.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	ready := make(chan struct{})
-	err := rotator.AddRotator(mgr, &rotator.CertRotator{
-		SecretKey:      key,
-		CertDir:        options.CertificateDir,
-		CAName:         "interlock-webhook-ca",
-		CAOrganization: "interlock",
-		DNSName:        fmt.Sprintf("%s.%s.svc", options.Service, options.Namespace),
-		IsReady:        ready,
-		FieldOwner:     "interlock-webhook",
-		Webhooks:       []rotator.WebhookInfo{{Name: ConfigurationName, Type: rotator.Validating}},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("set up certificates: %w", err)
-	}
-	return ready, nil
+	injector := &certificate.Injector{Client: mgr.GetClient(), Secret: options.secret(), Configuration: ConfigurationName}
+	return keeper.Certified(), injector.SetupWithManager(mgr)
 }
 
-func setupServing(mgr ctrl.Manager, certified <-chan struct{}) error {
-	serving := &starter{certified: certified, start: func() healthz.Checker {
+func setupServing(mgr ctrl.Manager, options Options, certified <-chan struct{}) error {
+	serving := &starter{certified: certified, secret: options.secret(), start: func() healthz.Checker {
 		webhooks := mgr.GetWebhookServer() // the first call adds it to the manager, which starts it
 		webhooks.Register(conversion.Path, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
+		webhooks.Register(guard.Path, guard.NewWebhook())
 		webhooks.Register(admission.Path, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetCache()}})
 		return webhooks.StartedChecker()
 	}}

@@ -2,22 +2,31 @@ package webhook
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // starter starts the server once there is a certificate for it.
 type starter struct {
 	certified <-chan struct{}
-	start     func() healthz.Checker
-	started   atomic.Pointer[healthz.Checker]
+	// secret is where the certificate comes from.
+	secret  types.NamespacedName
+	start   func() healthz.Checker
+	started atomic.Pointer[healthz.Checker]
 }
 
 // Start implements manager.Runnable.
 func (s *starter) Start(ctx context.Context) error {
+	select {
+	case <-s.certified:
+	default:
+		log.FromContext(ctx).Info("Waiting for the Secret that keeps the certificate", "secret", s.secret)
+	}
 	select {
 	case <-s.certified:
 		checker := s.start()
@@ -33,7 +42,7 @@ func (*starter) NeedLeaderElection() bool { return false }
 func (s *starter) check(request *http.Request) error {
 	checker := s.started.Load()
 	if checker == nil {
-		return errors.New("there is no certificate yet")
+		return fmt.Errorf("there is no certificate yet: it is made as soon as Secret %s exists", s.secret)
 	}
 	return (*checker)(request)
 }

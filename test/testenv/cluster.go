@@ -145,6 +145,22 @@ func (c *Cluster) Restart() error {
 	return c.StartAPIServer()
 }
 
+// RestartWith is a short outage after which the API server has other flags: an
+// upgrade. A flag without values gets its default again.
+func (c *Cluster) RestartWith(flags map[string][]string) error {
+	if err := c.StopAPIServer(); err != nil {
+		return err
+	}
+	for flag, values := range flags {
+		if len(values) == 0 {
+			c.env.ControlPlane.APIServer.Configure().Disable(flag)
+		} else {
+			c.env.ControlPlane.APIServer.Configure().Set(flag, values...)
+		}
+	}
+	return c.StartAPIServer()
+}
+
 // Stop stops the cluster, and removes what it stored in a temporary folder.
 func (c *Cluster) Stop() error {
 	var failures []error

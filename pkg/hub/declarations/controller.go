@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -34,6 +35,12 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// Wake has the add-ons of these keys evaluated anew.
 	Wake func(ctx context.Context, keys []types.NamespacedName) error
+	// Reread gets an event when all add-ons were read again, without events of
+	// their own; nil: they never are.
+	Reread <-chan event.GenericEvent
+	// Hidden reports whether declarations by field cannot be read just now; it
+	// is followed by an event of Reread. nil: they always can.
+	Hidden func() bool
 
 	// told is the last catalog that everybody concerned was woken for.
 	told *dependency.Catalog
@@ -49,6 +56,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	// waits for the first catalog would wait for ever.
 	if err := c.Watch(source.Func(enqueueOnce)); err != nil {
 		return fmt.Errorf("start declarations controller: %w", err)
+	}
+	if r.Reread != nil {
+		if err := c.Watch(source.Channel(r.Reread, enqueueCatalog())); err != nil {
+			return fmt.Errorf("watch for add-ons that are read again: %w", err)
+		}
 	}
 	addOns := source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged())
 	if err := c.Watch(addOns); err != nil {
@@ -70,7 +82,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if before == nil {
 		before = dependency.NewCatalog(nil)
 	}
-	catalog := dependency.NewCatalog(addOns)
+	catalog := before.Renew(addOns)
+	if r.Hidden != nil && r.Hidden() {
+		catalog.HoldUndeclared()
+	}
 	r.Metrics.Registered(catalog.AddOns())
 	r.Store.Set(catalog)
 	changed := catalog.Changed(before)

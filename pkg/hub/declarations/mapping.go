@@ -2,16 +2,17 @@ package declarations
 
 import (
 	"context"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
 // catalogKey is the only key of this controller's queue.
@@ -22,6 +23,12 @@ type registration = *addonv1alpha1.ClusterManagementAddOn
 func enqueueOnce(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	queue.Add(catalogKey)
 	return nil
+}
+
+func enqueueCatalog() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{catalogKey}
+	})
 }
 
 func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request] {
@@ -35,21 +42,7 @@ func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request]
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return !sameAnnotation(e.ObjectOld, e.ObjectNew) || !sameDependencies(e.ObjectOld, e.ObjectNew)
+			return !dependency.SameDeclaration(e.ObjectOld, e.ObjectNew)
 		},
 	}
-}
-
-// sameAnnotation tells an empty annotation from none: only the first is a
-// second declaration beside the field.
-func sameAnnotation(a, b registration) bool {
-	before, annotatedBefore := a.Annotations[addonv1alpha1.DependenciesAnnotation]
-	after, annotatedAfter := b.Annotations[addonv1alpha1.DependenciesAnnotation]
-	return before == after && annotatedBefore == annotatedAfter
-}
-
-// sameDependencies tells an empty list from none: only the first hides the annotation.
-func sameDependencies(a, b registration) bool {
-	return (a.Spec.Dependencies == nil) == (b.Spec.Dependencies == nil) &&
-		slices.Equal(a.Spec.Dependencies, b.Spec.Dependencies)
 }

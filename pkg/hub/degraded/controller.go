@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +43,11 @@ type Reconciler struct {
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
 	Offline      dependency.OfflinePolicy
+	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
+	Configs Configs
+	OCM     OCM
+	// Facts tells what agents have answered; nil where nobody asks them.
+	Facts Facts
 }
 
 // Reconcile evaluates the add-on of the key and writes Degraded if it changed.
@@ -86,31 +90,6 @@ func (r *Reconciler) after(moment time.Time) reconcile.Result {
 	}
 	// A moment that has passed meanwhile is as good as now; zero would be never.
 	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
-}
-
-// evaluate loads what the findings rest on from the cache and finds them.
-func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName, now time.Time) ([]dependency.Finding, error) {
-	declared := catalog.Declaration(key.Name).Dependencies
-	observed := make(map[string]dependency.Observation, len(declared))
-	for _, edge := range declared {
-		observation, err := r.Fleet.Observe(ctx, types.NamespacedName{Namespace: key.Namespace, Name: edge.Name})
-		if err != nil {
-			return nil, err
-		}
-		observed[edge.Name] = observation
-	}
-	cluster := dependency.Cluster{Offline: r.Offline, Now: now}
-	if len(declared) > 0 && r.Offline == dependency.OfflineHold {
-		available, err := r.Fleet.ClusterAvailable(ctx, key.Namespace)
-		if err != nil {
-			return nil, err
-		}
-		if available != nil {
-			cluster.Available, cluster.Since = available.Status, available.LastTransitionTime.Time
-		}
-	}
-	observe := func(addOn string) dependency.Observation { return observed[addOn] }
-	return catalog.Evaluate(key.Name, cluster, observe), nil
 }
 
 // write applies the condition and tells of it.

@@ -45,7 +45,21 @@ type bench struct {
 	hub      client.Client
 	applies  int
 	answer   error // of the API server to the next write
+	onDemand *onDemand
 }
+
+// onDemand is what is watched on demand.
+type onDemand struct {
+	configs, ocm bool
+	version      string
+	facts        dependency.Facts
+}
+
+func (k *onDemand) Ready() bool { return k.configs }
+
+func (k *onDemand) Version() (string, bool) { return k.version, k.ocm }
+
+func (k *onDemand) Facts(string) dependency.Facts { return k.facts }
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
@@ -59,7 +73,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
 	recorder := events.NewFakeRecorder(100)
 
-	b := &bench{clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
+	b := &bench{onDemand: &onDemand{configs: true, ocm: true, version: "1.3.1"}, clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
 	writer := interceptor.NewClient(b.hub.(client.WithWatch), interceptor.Funcs{
@@ -73,6 +87,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
+		Configs: b.onDemand, OCM: b.onDemand,
 	}
 	return b
 }

@@ -2,6 +2,8 @@ package degraded
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 )
@@ -29,19 +32,23 @@ type (
 type mapping struct {
 	declarations *declarations.Store
 	fleet        fleet.Reader
+	// hold is set where verdicts on lost clusters are held.
+	hold bool
 	// forget drops what is remembered of an add-on that is no more, even when
 	// its successor of the same name is there before anybody looks.
 	forget func(types.NamespacedName)
 }
 
 // addOns: an add-on is evaluated when it comes, goes, or somebody touches its
-// Degraded; its dependents on the same cluster when it comes, goes, or its
-// Available changes. Nothing else of it matters here.
+// Degraded, and when what the conditions of its edges look at of it changes;
+// its dependents on the same cluster when it comes, goes, or its Available
+// changes, or its version where they ask for it. Nothing else matters here.
 func (m mapping) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
 			enqueue(q, key(e.Object))
-			m.dependents(e.Object, q)
+			m.peers(e.Object, q)
+			m.dependents(e.Object, 0, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
@@ -50,56 +57,111 @@ func (m mapping) addOns() addOnHandler {
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
 				enqueue(q, key(e.ObjectNew))
 			}
-			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Available(e.ObjectOld), fleet.Available(e.ObjectNew)) {
-				m.dependents(e.ObjectNew, q)
+			if !sameSubject(e.ObjectOld, e.ObjectNew) {
+				m.peers(e.ObjectNew, q)
+			}
+			switch {
+			case replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Available(e.ObjectOld), fleet.Available(e.ObjectNew)):
+				m.dependents(e.ObjectNew, 0, q)
+			case fleet.Version(e.ObjectOld) != fleet.Version(e.ObjectNew):
+				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
 			enqueue(q, key(e.Object))
-			m.dependents(e.Object, q)
+			m.peers(e.Object, q)
+			m.dependents(e.Object, 0, q)
 		},
 	}
 }
 
-// dependents wakes whoever depends on the add-on, on the same cluster. Before
-// the first catalog nobody is known; every add-on is evaluated then anyway.
-func (m mapping) dependents(dependency installed, q queue) {
+// dependents wakes whoever depends on the add-on, on the same cluster, and
+// uses what is given; zero for everybody. Before the first catalog nobody is
+// known; every add-on is evaluated then anyway.
+func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
 	catalog := m.declarations.Current()
 	if catalog == nil {
 		return
 	}
-	for _, dependent := range catalog.Dependents(dependency.Name) {
-		enqueue(q, types.NamespacedName{Namespace: dependency.Namespace, Name: dependent})
+	for _, dependent := range catalog.Dependents(addOn.Name) {
+		if using == 0 || catalog.Uses(dependent).Any(using) {
+			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
+		}
+	}
+}
+
+// peers wakes the add-ons whose verdicts depend on the add-on's own labels,
+// annotations or configuration.
+func (m mapping) peers(addOn installed, q queue) {
+	catalog := m.declarations.Current()
+	if catalog == nil {
+		return
+	}
+	for _, peer := range catalog.Peers(addOn.Name) {
+		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
 	}
 }
 
 // clusters: what is held ends when a managed cluster is no longer lost, and
-// when there is none any more of which to wait for news.
+// when there is none any more of which to wait for news. A change of labels,
+// claims or version concerns the add-ons there that look at it.
 func (m mapping) clusters() clusterHandle {
 	return clusterHandle{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
+			m.onCluster(ctx, e.Object.Name, differences(&clusterv1.ManagedCluster{}, e.Object), q)
+		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			if lost(e.ObjectOld) && !lost(e.ObjectNew) || known(e.ObjectOld) && !known(e.ObjectNew) {
-				m.onCluster(ctx, e.ObjectNew.Name, q)
+			if m.hold && (lost(e.ObjectOld) && !lost(e.ObjectNew) || known(e.ObjectOld) && !known(e.ObjectNew)) {
+				m.onCluster(ctx, e.ObjectNew.Name, everything, q)
+				return
 			}
+			m.onCluster(ctx, e.ObjectNew.Name, differences(e.ObjectOld, e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
-			if known(e.Object) {
-				m.onCluster(ctx, e.Object.Name, q)
+			if m.hold && known(e.Object) {
+				m.onCluster(ctx, e.Object.Name, everything, q)
+				return
 			}
+			m.onCluster(ctx, e.Object.Name, differences(e.Object, &clusterv1.ManagedCluster{}), q)
 		},
 	}
 }
 
-func (m mapping) onCluster(ctx context.Context, cluster string, q queue) {
+// everything stands for a change that concerns every add-on.
+const everything = ^dependency.Uses(0)
+
+// differences tells what that edges can look at differs between two states.
+func differences(before, after *clusterv1.ManagedCluster) dependency.Uses {
+	var uses dependency.Uses
+	if !maps.Equal(before.Labels, after.Labels) {
+		uses |= dependency.UsesLabels
+	}
+	if !slices.Equal(before.Status.ClusterClaims, after.Status.ClusterClaims) {
+		uses |= dependency.UsesClaims
+	}
+	if before.Status.Version.Kubernetes != after.Status.Version.Kubernetes {
+		uses |= dependency.UsesKubernetes
+	}
+	return uses
+}
+
+// onCluster wakes the add-ons of a cluster that use what changed.
+func (m mapping) onCluster(ctx context.Context, cluster string, changed dependency.Uses, q queue) {
+	catalog := m.declarations.Current()
+	if changed == 0 || (changed != everything && (catalog == nil || !catalog.AnyUses(changed))) {
+		return
+	}
 	keys, err := m.fleet.OnCluster(ctx, cluster)
 	if err != nil {
 		// The cache answers from memory; it fails only before it has synced,
 		// and then every add-on is still to be evaluated.
-		log.FromContext(ctx).Error(err, "Could not wake the add-ons of a cluster that is back", "cluster", cluster)
+		log.FromContext(ctx).Error(err, "Could not wake the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
-		enqueue(q, addOn)
+		if changed == everything || catalog.Uses(addOn.Name).Any(changed) {
+			enqueue(q, addOn)
+		}
 	}
 }
 
@@ -124,6 +186,12 @@ func enqueue(q queue, name types.NamespacedName) {
 // tells of the beginning of a deletion.
 func replaced(before, after installed) bool {
 	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+}
+
+// sameSubject compares what the conditions of an add-on's own edges look at.
+func sameSubject(before, after installed) bool {
+	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
+		slices.Equal(fleet.ConfigKeys(before), fleet.ConfigKeys(after))
 }
 
 func sameCondition(before, after *metav1.Condition) bool {

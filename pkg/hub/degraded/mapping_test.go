@@ -39,7 +39,7 @@ func mapped(t *testing.T) (mapping, *bench, *[]types.NamespacedName) {
 	b := newBench(t, addOn("leaf"), addOn("base"))
 	var forgotten []types.NamespacedName
 	return mapping{
-		declarations: b.Declarations, fleet: b.Fleet,
+		declarations: b.Declarations, fleet: b.Fleet, hold: true,
 		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
 	}, b, &forgotten
 }
@@ -220,4 +220,23 @@ func TestWakerWaitsForItsController(t *testing.T) {
 	if want := []string{"cluster1/leaf"}; !slices.Equal(got, want) {
 		t.Errorf("wakes %q, want %q", got, want)
 	}
+}
+
+func expectWoken(t *testing.T, name string, want []string, handle func(queue)) {
+	t.Helper()
+	if got := woken(t, handle); !slices.Equal(got, want) {
+		t.Errorf("%s: wakes %q, want %q", name, got, want)
+	}
+}
+
+func updateOf[T any](before, after T) event.TypedUpdateEvent[T] {
+	return event.TypedUpdateEvent[T]{ObjectOld: before, ObjectNew: after}
+}
+
+func creationOf[T any](object T) event.TypedCreateEvent[T] {
+	return event.TypedCreateEvent[T]{Object: object}
+}
+
+func deletionOf[T any](object T) event.TypedDeleteEvent[T] {
+	return event.TypedDeleteEvent[T]{Object: object}
 }

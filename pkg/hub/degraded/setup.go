@@ -66,13 +66,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker, concurrenc
 	if err != nil {
 		return fmt.Errorf("create degraded controller: %w", err)
 	}
-	mapping := mapping{declarations: r.Declarations, fleet: r.Fleet, forget: r.Contention.Forget}
+	mapping := mapping{
+		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold, forget: r.Contention.Forget,
+	}
 	sources := []source.Source{
 		waker.source(),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, mapping.addOns()),
-	}
-	if r.Offline == dependency.OfflineHold {
-		sources = append(sources, source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, mapping.clusters()))
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, mapping.clusters()),
 	}
 	for _, s := range sources {
 		if err := c.Watch(s); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -52,6 +53,20 @@ func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
 	full.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "leaf"}}}
 	full.Status.Namespace = "open-cluster-management-agent-addon"
 	full.Status.HealthCheck.Mode = "Lease"
+	full.Annotations["short"], full.Annotations["long"] = "kept", strings.Repeat("a", maxAnnotation+1)
+	full.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
+		{
+			ConfigGroupResource: configResource, ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "deprecated"},
+			DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"}, SpecHash: strings.Repeat("a", 64),
+			},
+		},
+		{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "template"},
+		},
+		{ConfigGroupResource: configResource, ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "old"}},
+	}
 	full.Status.Conditions = conditions("Configured", "Available", "Progressing", "Degraded", "RegistrationApplied")
 	return full
 }
@@ -59,24 +74,45 @@ func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
 func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: fullMeta()}
 	registered.Annotations[addonv1alpha1.DependenciesAnnotation] = "[]"
+	registered.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "1.2.3"
+	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
+	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
 	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
-	wantRegistered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[]"}
+	wantRegistered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3"}
 	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
+	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registered.Spec.Requirements, registered.Spec.Provides
 
 	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
+	wantInstalled.Labels = fullMeta().Labels
+	wantInstalled.Annotations = map[string]string{"short": "kept"}
 	wantInstalled.Status.Conditions = conditions("Available", "Degraded")
+	wantInstalled.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
+		{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"}},
+		{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "old"}},
+	}
 
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: fullMeta()}
 	cluster.Status.Conditions = conditions("HubAcceptedManagedCluster", clusterv1.ManagedClusterConditionAvailable)
-	cluster.Status.ClusterClaims = make([]clusterv1.ManagedClusterClaim, 30)
+	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
+	cluster.Status.Version.Kubernetes = "v1.31.2"
+	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("8")}
+	cluster.Spec.Taints = []clusterv1.Taint{{Key: "a"}}
 	wantCluster := &clusterv1.ManagedCluster{ObjectMeta: keptMeta()}
+	wantCluster.Labels = cluster.Labels
+	wantCluster.Status.Version, wantCluster.Status.ClusterClaims = cluster.Status.Version, cluster.Status.ClusterClaims
 	wantCluster.Status.Conditions = conditions(clusterv1.ManagedClusterConditionAvailable)
+
+	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: fullMeta()}
+	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: "proxy"}}
+	config.Spec.AgentInstallNamespace = "somewhere"
+	wantConfig := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: keptMeta()}
+	wantConfig.Spec.CustomizedVariables = config.Spec.CustomizedVariables
 
 	tested := map[reflect.Type]bool{}
 	for _, test := range []struct{ full, want client.Object }{
-		{registered, wantRegistered}, {fullManagedClusterAddOn(), wantInstalled}, {cluster, wantCluster},
+		{registered, wantRegistered}, {fullManagedClusterAddOn(), wantInstalled}, {cluster, wantCluster}, {config, wantConfig},
 	} {
 		kind := reflect.TypeOf(test.full)
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {

@@ -20,6 +20,7 @@ func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, erro
 	known := meta.NewDefaultRESTMapper(nil)
 	known.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
 	known.Add(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn"), meta.RESTScopeNamespace)
+	known.Add(addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig"), meta.RESTScopeNamespace)
 	known.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
 	asking, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {

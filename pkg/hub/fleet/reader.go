@@ -70,12 +70,13 @@ func (r Reader) Observe(ctx context.Context, key types.NamespacedName) (dependen
 	if err != nil || addOn == nil {
 		return dependency.Observation{}, err
 	}
-	return dependency.Observation{Installed: true, Available: Available(addOn)}, nil
+	return dependency.Observation{
+		Installed: true, Available: Available(addOn), Version: Version(addOn), Labels: addOn.Labels, Annotations: addOn.Annotations,
+	}, nil
 }
 
-// ClusterAvailable returns the condition Available of a managed cluster, nil
-// where the cluster or the condition does not exist.
-func (r Reader) ClusterAvailable(ctx context.Context, name string) (*metav1.Condition, error) {
+// Cluster returns a managed cluster, nil where there is none.
+func (r Reader) Cluster(ctx context.Context, name string) (*clusterv1.ManagedCluster, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	switch err := r.Get(ctx, types.NamespacedName{Name: name}, cluster); {
 	case apierrors.IsNotFound(err):
@@ -83,7 +84,28 @@ func (r Reader) ClusterAvailable(ctx context.Context, name string) (*metav1.Cond
 	case err != nil:
 		return nil, fmt.Errorf("read managed cluster %s: %w", name, err)
 	}
-	return meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable), nil
+	return cluster, nil
+}
+
+// Describe tells evaluation what is known of a managed cluster, nil for one
+// that does not exist: its condition, and what else edges use of it.
+func Describe(cluster *clusterv1.ManagedCluster, uses dependency.Uses) dependency.Cluster {
+	if cluster == nil {
+		return dependency.Cluster{}
+	}
+	described := dependency.Cluster{
+		Name: cluster.Name, Labels: cluster.Labels, KubernetesVersion: cluster.Status.Version.Kubernetes,
+	}
+	if available := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil {
+		described.Available, described.Since = available.Status, available.LastTransitionTime.Time
+	}
+	if uses.Any(dependency.UsesClaims) {
+		described.Claims = make(map[string]string, len(cluster.Status.ClusterClaims))
+		for _, claim := range cluster.Status.ClusterClaims {
+			described.Claims[claim.Name] = claim.Value
+		}
+	}
+	return described
 }
 
 // ClusterStatus is the status of a ManagedCluster's Available, or empty.
@@ -92,6 +114,11 @@ func ClusterStatus(cluster *clusterv1.ManagedCluster) metav1.ConditionStatus {
 		return condition.Status
 	}
 	return ""
+}
+
+// Version is what an add-on's own annotation says of its version.
+func Version(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	return addOn.Annotations[addonv1alpha1.AddOnVersionAnnotation]
 }
 
 // Available is the add-on's condition of that type, or nil.

@@ -33,7 +33,7 @@ func TestWhatIsAbsentIsNoError(t *testing.T) {
 	if seen, err := reader.Observe(t.Context(), absent); seen.Installed || seen.Available != nil || err != nil {
 		t.Errorf("observed %v, error %v", seen, err)
 	}
-	if status, err := reader.ClusterAvailable(t.Context(), "absent"); status != nil || err != nil {
+	if status, err := reader.Cluster(t.Context(), "absent"); status != nil || err != nil {
 		t.Errorf("status %v, error %v", status, err)
 	}
 }
@@ -48,7 +48,7 @@ func TestErrorsNameWhatWasRead(t *testing.T) {
 	}).Build()}
 	_, addOn := reader.AddOn(t.Context(), absent)
 	_, observed := reader.Observe(t.Context(), absent)
-	_, cluster := reader.ClusterAvailable(t.Context(), "lost")
+	_, cluster := reader.Cluster(t.Context(), "lost")
 	_, registered := reader.AddOns(t.Context())
 	_, onCluster := reader.OnCluster(t.Context(), "lost")
 	for want, err := range map[string]error{
@@ -75,7 +75,7 @@ func TestClusterStatus(t *testing.T) {
 		{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown},
 	}
 	reader := Reader{hub(t, cluster).Build()}
-	if got, err := reader.ClusterAvailable(t.Context(), "cluster1"); got == nil || got.Status != metav1.ConditionUnknown || err != nil {
-		t.Errorf("status %q, error %v", got, err)
+	if got, err := reader.Cluster(t.Context(), "cluster1"); got == nil || Describe(got, 0).Available != metav1.ConditionUnknown || err != nil {
+		t.Errorf("cluster %v, error %v", got, err)
 	}
 }

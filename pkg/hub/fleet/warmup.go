@@ -16,6 +16,9 @@ import (
 // indexName finds the add-ons of one name in all clusters.
 const indexName = "metadata.name"
 
+// IndexConfig finds the add-ons that refer to an AddOnDeploymentConfig, by its key.
+const IndexConfig = "status.configReferences"
+
 // patience is how long the hub may be silent before the log says so, each time.
 const patience = 15 * time.Second
 
@@ -65,6 +68,9 @@ func (w *Warmup) prepare(ctx context.Context) error {
 		func(object client.Object) []string { return []string{object.GetName()} })
 	if err != nil {
 		return fmt.Errorf("index managed cluster add-ons by name: %w", err)
+	}
+	if err := w.cache.IndexField(ctx, &addonv1alpha1.ManagedClusterAddOn{}, IndexConfig, ConfigKeys); err != nil {
+		return fmt.Errorf("index managed cluster add-ons by their configuration: %w", err)
 	}
 	for _, object := range []client.Object{
 		&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{},

@@ -1,17 +1,17 @@
-// Package guard puts the guard in force on the hub, keeps it so, and takes it
-// away again.
+// Package guard puts the guard in force on the hub, keeps it so, says whether
+// it is, and takes it away again.
 package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -19,7 +19,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/guard"
 )
 
-// FieldManager is the name under which addon-manager owns the guard's objects.
+// FieldManager is the name under which addon-manager owns the guard's objects,
+// every field of them.
 const FieldManager = "interlock-addon-manager"
 
 // Mode says which form of the guard is in force.
@@ -27,7 +28,8 @@ type Mode string
 
 // The modes.
 const (
-	// ModeAuto is a policy where the API server has that API, else a webhook.
+	// ModeAuto is a policy where the API server heeds policies, else a webhook
+	// where one is served, else nothing.
 	ModeAuto    Mode = "auto"
 	ModePolicy  Mode = "policy"
 	ModeWebhook Mode = "webhook"
@@ -38,59 +40,124 @@ const (
 // Modes are all modes, in the order in which help lists them.
 var Modes = []Mode{ModeAuto, ModePolicy, ModeWebhook, ModeOff}
 
-var errNotServed = errors.New("the hub does not serve MutatingAdmissionPolicy: " +
-	"enable it there (feature gate and API version), or use another form of the guard")
-
 // Installer installs the guard in the form that its mode asks for, and removes
 // every other.
 type Installer struct {
 	Mode Mode
-	// Webhook is where the guard is served as a webhook; nil if nowhere.
-	Webhook   *admissionregistrationv1.WebhookClientConfig
+	// Served is how to find out where the guard is served as a webhook.
+	Served Served
+	// Client writes the guard's objects; Live reads what no cache has.
 	Client    client.Client
-	Discovery discovery.DiscoveryInterface
+	Live      client.Reader
+	Discovery discovery.ServerResourcesInterface
+	Clock     clock.PassiveClock
+	Metrics   *Metrics
+	Timing    Timing
 
-	// watch has the controller watch a kind from now on.
-	watch   func(schema.GroupVersionKind) error
-	watched map[schema.GroupVersionKind]bool
+	// watch has the controller watch an object from now on, unwatch no longer.
+	watch   func(kind schema.GroupVersionKind, name string) error
+	unwatch func(kind schema.GroupVersionKind)
+	// watched are the versions of the kinds that are watched.
+	watched map[string]string
+	// applied is which object of a kind was last written, and since when.
+	applied  map[string]applied
+	reported report
+}
+
+type applied struct {
+	resourceVersion string
+	since           time.Time
 }
 
 // Reconcile brings the hub to what the mode asks for. It looks anew each time
-// at what the API server serves, so that a failed try is made good by the next.
+// at what the API server serves and heeds, so that it follows an upgrade.
 func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	version, err := i.servedVersion()
+	version, err := servedVersion(i.Discovery)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	wanted, err := i.wanted(ctx, version)
+	i.forgetUnserved(version)
+	// What is to stay comes first, so that a change of form leaves no time
+	// without a guard.
+	policy, err := i.policy(ctx, version)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	// What is to stay comes first, so that a change of form leaves next to no
-	// time without a guard: an API server takes up a policy within a second.
-	for _, object := range wanted {
-		if err := i.keep(ctx, object); err != nil {
-			return reconcile.Result{}, err
-		}
+	webhook, err := i.webhook(ctx, policy)
+	if err != nil {
+		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, i.removeOthers(ctx, version, wanted)
+	err = i.removeOthers(ctx, version, policy, webhook)
+	if apierrors.IsForbidden(err) {
+		// What we may not even look for we have not installed.
+		log.FromContext(ctx).Info("Could not look for other forms of the guard", "reason", err.Error())
+	} else if err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: i.report(ctx, policy, webhook)}, nil
 }
 
-// wanted are the objects that are to be there.
-func (i *Installer) wanted(ctx context.Context, version string) ([]*unstructured.Unstructured, error) {
-	switch {
-	case i.Mode == ModeOff:
-		return nil, nil
-	case i.Mode != ModeWebhook && version != "":
-		return guard.Policy(version)
-	case i.Mode == ModePolicy:
-		return nil, reconcile.TerminalError(errNotServed)
-	case i.Webhook == nil:
-		log.FromContext(ctx).Error(errNotServed, "Nothing guards Available: no webhook is served either")
-		return nil, nil
+// policy puts the policy in force, where that is asked for and can be had.
+func (i *Installer) policy(ctx context.Context, version string) (finding, error) {
+	if i.Mode != ModeAuto && i.Mode != ModePolicy {
+		return finding{standing: unwanted}, nil
 	}
-	object, err := guard.Webhook(*i.Webhook)
-	return []*unstructured.Unstructured{object}, err
+	if version == "" {
+		return finding{standing: unwanted, why: "the hub does not serve MutatingAdmissionPolicy"}, nil
+	}
+	objects, err := guard.Policy(version)
+	if err != nil {
+		return finding{}, err
+	}
+	return i.establish(ctx, guard.ProbePolicy, objects...)
+}
+
+// webhook puts the webhook in force, where that is asked for and can be had:
+// with auto, as long as the policy has not proved that it is heeded.
+func (i *Installer) webhook(ctx context.Context, policy finding) (finding, error) {
+	switch {
+	case i.Mode != ModeAuto && i.Mode != ModeWebhook, i.Mode == ModeAuto && policy.standing == inForce:
+		return finding{standing: unwanted}, nil
+	case i.Mode == ModeAuto && policy.standing == arriving:
+		return finding{standing: arriving, why: "the policy is awaited"}, nil
+	}
+	place, why, err := i.Served.place(ctx, i.Client)
+	if apierrors.IsForbidden(err) {
+		return finding{standing: forbidden, why: err.Error()}, nil
+	}
+	if err == nil {
+		err = i.startWatching(validatingKind)
+	}
+	if err != nil || place == nil {
+		return finding{standing: unwanted, why: why}, err
+	}
+	object, err := guard.Webhook(*place)
+	if err != nil {
+		return finding{}, err
+	}
+	return i.establish(ctx, guard.ProbeWebhook, object)
+}
+
+// establish applies the objects of one form and finds out whether it is in force.
+func (i *Installer) establish(ctx context.Context, probe string, objects ...*unstructured.Unstructured) (finding, error) {
+	var since time.Time
+	for _, object := range objects {
+		err := i.keep(ctx, object)
+		if apierrors.IsForbidden(err) {
+			return finding{standing: forbidden, why: err.Error()}, nil
+		}
+		if err != nil {
+			return finding{}, err
+		}
+		if at := i.applied[object.GetKind()].since; at.After(since) {
+			since = at
+		}
+	}
+	found := i.probe(ctx, probe)
+	if found.standing == unheeded && i.Clock.Since(since) < i.Timing.settling() {
+		found.standing = arriving
+	}
+	return found, nil
 }
 
 // keep applies an object and watches it, so that it is put back when somebody
@@ -101,73 +168,9 @@ func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured)
 	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}
-	if i.watched[kind] {
-		return nil
+	if version := object.GetResourceVersion(); i.applied[kind.Kind].resourceVersion != version {
+		i.applied[kind.Kind] = applied{resourceVersion: version, since: i.Clock.Now()}
+		log.FromContext(ctx).Info("Guard is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
 	}
-	if err := i.watch(kind); err != nil {
-		return fmt.Errorf("watch %s: %w", kind.Kind, err)
-	}
-	i.watched[kind] = true
-	log.FromContext(ctx).Info("Guard is in force", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
-	return nil
-}
-
-// removeOthers deletes the guard's objects of the kinds that are not wanted.
-func (i *Installer) removeOthers(ctx context.Context, version string, wanted []*unstructured.Unstructured) error {
-	others := map[string]string{guard.KindWebhook: admissionregistrationv1.SchemeGroupVersion.Version}
-	if version != "" {
-		// The binding first: without it a policy is in force nowhere.
-		others[guard.KindBinding], others[guard.KindPolicy] = version, version
-	}
-	for _, object := range wanted {
-		delete(others, object.GetKind())
-	}
-	for _, kind := range []string{guard.KindBinding, guard.KindPolicy, guard.KindWebhook} {
-		if version, there := others[kind]; there {
-			if err := i.remove(ctx, schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// remove deletes the guard's object of a kind if its label says that it is ours.
-func (i *Installer) remove(ctx context.Context, kind schema.GroupVersionKind) error {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	err := i.Client.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
-	if apierrors.IsNotFound(err) || err == nil && object.GetLabels()[guard.ManagedByLabel] != guard.ManagedByValue {
-		return nil
-	}
-	if err == nil {
-		uid := object.GetUID()
-		err = i.Client.Delete(ctx, object, client.Preconditions{UID: &uid})
-	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove %s %s: %w", kind.Kind, guard.Name, err)
-	}
-	log.FromContext(ctx).Info("Guard was removed", "kind", kind.Kind, "version", kind.Version, "name", guard.Name)
-	return nil
-}
-
-// servedVersion is the newest version in which the API server has policies, or
-// nothing where it has none.
-func (i *Installer) servedVersion() (string, error) {
-	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
-		groupVersion := schema.GroupVersion{Group: guard.Group, Version: version}.String()
-		resources, err := i.Discovery.ServerResourcesForGroupVersion(groupVersion)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("discover %s: %w", groupVersion, err)
-		}
-		for _, resource := range resources.APIResources {
-			if resource.Kind == guard.KindPolicy {
-				return version, nil
-			}
-		}
-	}
-	return "", nil
+	return i.startWatching(kind)
 }

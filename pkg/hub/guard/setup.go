@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -30,10 +28,10 @@ const (
 // on taking it away.
 const paceOfRepair = time.Second
 
-type (
-	queue    = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	metadata = *metav1.PartialObjectMetadata
-)
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// theOne is the only key: the guard is installed as a whole.
+var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
@@ -44,15 +42,14 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create guard controller: %w", err)
 	}
-	i.watched = map[schema.GroupVersionKind]bool{}
-	// Only kinds that are served can be watched, and only what is installed
-	// needs to be: which those are is known in Reconcile.
-	i.watch = func(kind schema.GroupVersionKind) error {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(kind)
-		return c.Watch(source.Kind(mgr.GetCache(), object, wakeOnChange()))
+	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create metadata client: %w", err)
 	}
-	first := source.Func(func(_ context.Context, q queue) error {
+	i.watched, i.applied = map[string]string{}, map[string]applied{}
+	first := source.Func(func(ctx context.Context, q queue) error {
+		watches := &watches{ctx: ctx, objects: objects, queue: q, cancel: map[schema.GroupVersionKind]context.CancelFunc{}}
+		i.watch, i.unwatch = watches.start, watches.stop
 		q.Add(theOne)
 		return nil
 	})
@@ -60,26 +57,4 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("start guard controller: %w", err)
 	}
 	return nil
-}
-
-// theOne is the only key: the guard is installed as a whole.
-var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
-
-// wakeOnChange wakes the controller when an object of the guard changed or
-// went, not at once: who insists on its absence is answered at a bounded rate.
-func wakeOnChange() handler.TypedFuncs[metadata, reconcile.Request] {
-	return handler.TypedFuncs[metadata, reconcile.Request]{
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[metadata], q queue) {
-			if e.ObjectNew.ResourceVersion != e.ObjectOld.ResourceVersion {
-				wake(e.ObjectNew, q)
-			}
-		},
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[metadata], q queue) { wake(e.Object, q) },
-	}
-}
-
-func wake(object metadata, q queue) {
-	if object.Name == guard.Name {
-		q.AddAfter(theOne, paceOfRepair)
-	}
 }

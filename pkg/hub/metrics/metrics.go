@@ -36,6 +36,9 @@ var Help = map[string]string{
 	NameEvaluation:  HelpEvaluation,
 	NameInvalid:     HelpInvalid,
 	NameContested:   HelpContested,
+
+	NameGrafted:        HelpGrafted,
+	NameGraftContested: HelpGraftContested,
 }
 
 // WriteResult is how a write of a condition ended.

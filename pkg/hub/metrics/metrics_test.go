@@ -21,7 +21,7 @@ func on(cluster string) types.NamespacedName {
 
 func finding(name string, verdict dependency.Verdict) dependency.Finding {
 	return dependency.Finding{
-		Dependency: addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired}, Verdict: verdict,
+		Dependency: &addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired}, Verdict: verdict,
 	}
 }
 
@@ -74,7 +74,9 @@ func TestUnsatisfied(t *testing.T) {
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
-			"a declaration that cannot be used: all as before", func() { m.Found(on("c2"), []dependency.Finding{{Verdict: dependency.Held}}) },
+			"a declaration that cannot be used: all as before", func() {
+				m.Found(on("c2"), []dependency.Finding{{Dependency: &addonv1alpha1.AddonDependency{}, Verdict: dependency.Held}})
+			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
@@ -154,6 +156,9 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m.Contested("leaf")
 	m.Evaluated(1)
 	m.Declared("leaf", []dependency.Problem{{Reason: dependency.ProblemCycle}})
+	g := NewGraft(registry)
+	g.State("R", true)
+	g.Contested()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -168,4 +173,12 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	if len(names) != len(Help) {
 		t.Errorf("metrics %q, of which %d are explained", slices.Sorted(slices.Values(names)), len(Help))
 	}
+}
+
+func TestTheStateOfTheCRDIsOneSeries(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	g := NewGraft(registry)
+	g.State("before", true)
+	g.State("now", false)
+	expect(t, registry, NameGrafted, "gauge", `{reason="now"} 0`)
 }

@@ -72,7 +72,9 @@ func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 	var written struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {
-			Dependencies []addonv1alpha1.AddonDependency `json:"dependencies"`
+			Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies"`
+			Requirements *addonv1alpha1.AddonRequirements `json:"requirements"`
+			Provides     []addonv1alpha1.AddonAPI         `json:"provides"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(raw, &written); err != nil {
@@ -80,5 +82,6 @@ func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 	}
 	addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: written.Metadata}
 	addOn.Spec.Dependencies = written.Spec.Dependencies
+	addOn.Spec.Requirements, addOn.Spec.Provides = written.Spec.Requirements, written.Spec.Provides
 	return addOn, nil
 }

@@ -59,6 +59,23 @@ func TestHandle(t *testing.T) {
 		{name: "a warning", operation: "CREATE", object: written("v1beta1", missing), warning: `"missing"`},
 		{name: "an update closes the cycle", operation: "UPDATE", object: written("v1alpha1", cycle), old: written("v1alpha1", ""), denied: "base → gateway"},
 		{name: "an update of something else", operation: "UPDATE", object: written("v1beta1", beta), old: written("v1beta1", cycle)},
+		{
+			name: "a range that is none", operation: "CREATE", object: written("v1beta1", `,"spec":{"dependencies":[{"name":"base2","version":">= four"}]}`),
+			denied: `spec.dependencies[0].version: Invalid value: ">= four"`,
+		},
+		{
+			name: "a requirement that is none", operation: "CREATE", object: written("v1alpha1", `,"spec":{"requirements":{"kubernetes":"latest"}}`),
+			denied: `spec.requirements.kubernetes: Invalid value: "latest"`,
+		},
+		{
+			name: "an update adds an expression that is none", operation: "UPDATE", old: written("v1alpha1", missing),
+			object: written("v1alpha1", `,"spec":{"dependencies":[{"name":"missing","when":{"expression":"clsuter.name == ''"}}]}`),
+			denied: "undeclared reference to 'clsuter'",
+		},
+		{
+			name: "an API that is none", operation: "CREATE", object: written("v1alpha1", `,"spec":{"provides":[{"kind":""}]}`),
+			denied: "spec.provides[0].kind",
+		},
 		{name: "a deletion", operation: "DELETE", old: written("v1alpha1", cycle)},
 		{name: "no object", operation: "CREATE", warning: "not checked"},
 		{name: "no old object", operation: "UPDATE", object: written("v1alpha1", cycle), warning: "not checked"},

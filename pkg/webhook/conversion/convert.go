@@ -1,6 +1,7 @@
 // Package conversion converts ClusterManagementAddOns between the versions of
-// their API, for the API server. Interlock's own fields pass as they are, byte
-// for byte; all else is converted by the functions of OCM's api module.
+// their API, for the API server. What OCM's api module knows is converted by
+// its functions. What it does not know passes as it is, byte for byte:
+// Interlock's own fields, and those of an OCM or Interlock that is newer.
 package conversion
 
 import (
@@ -8,13 +9,13 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 const kind = "ClusterManagementAddOn"
@@ -28,8 +29,8 @@ var (
 type fields map[string]stdjson.RawMessage
 
 // Convert returns the object, the JSON of a ClusterManagementAddOn, in the
-// desired version. Metadata and Interlock's fields are returned as they are; a
-// spec or status that the object lacks is not invented.
+// desired version. Metadata and fields that OCM's types do not know are returned
+// as they are; a spec or status that the object lacks is not invented.
 func Convert(object []byte, desired string) ([]byte, error) {
 	var content fields
 	if err := json.Unmarshal(object, &content); err != nil {
@@ -61,10 +62,10 @@ func (f fields) convert(from, to string) error {
 		return fmt.Errorf("only %s and %s are known", v1alpha1, v1beta1)
 	}
 
-	if err := f.replace("spec", converters.spec, addonv1alpha1.GraftedSpecFields()); err != nil {
+	if err := f.replace("spec", converters.spec); err != nil {
 		return err
 	}
-	if err := f.replace("status", converters.status, nil); err != nil {
+	if err := f.replace("status", converters.status); err != nil {
 		return err
 	}
 	version, err := stdjson.Marshal(to)
@@ -72,44 +73,32 @@ func (f fields) convert(from, to string) error {
 	return err
 }
 
-// replace converts one field of the object in place, but for those of its own
-// fields that are to be kept.
-func (f fields) replace(name string, convert converter, kept []string) error {
+// replace converts one field of the object in place.
+func (f fields) replace(name string, convert converter) error {
 	before, found := f[name]
-	if !found || bytes.Equal(before, []byte("null")) {
+	if !found || isNull(before) {
 		return nil
 	}
-	var source fields
-	if err := json.Unmarshal(before, &source); err != nil {
+	source, err := readObject(before)
+	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	converted, err := convert.apply(before)
+	target, err := convert.apply(before)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	target, err := toFields(converted)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	target.settle(source, convert.invented, kept)
+	convert.places.carry(source, target)
 	f[name], err = stdjson.Marshal(target)
 	return err
 }
 
-// settle takes over what is to be kept of the source, and drops the empty
-// structs that Go writes for fields the source did not have: to server-side
-// apply they would be somebody's fields.
-func (f fields) settle(source, invented fields, kept []string) {
-	for field, value := range invented {
-		if _, had := source[field]; !had && bytes.Equal(f[field], value) {
-			delete(f, field)
-		}
-	}
-	for _, field := range kept {
-		if value, had := source[field]; had {
-			f[field] = value
-		}
-	}
+// readObject keeps numbers as they are written.
+func readObject(raw []byte) (map[string]any, error) {
+	decoder := stdjson.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var object map[string]any
+	err := decoder.Decode(&object)
+	return object, err
 }
 
 // conversions are those of the fields that differ between two versions.
@@ -117,49 +106,43 @@ type conversions struct{ spec, status converter }
 
 var (
 	toV1Beta1 = conversions{
-		spec:   through(ocmv1beta1.Convert_v1alpha1_ClusterManagementAddOnSpec_To_v1beta1_ClusterManagementAddOnSpec),
-		status: through(ocmv1beta1.Convert_v1alpha1_ClusterManagementAddOnStatus_To_v1beta1_ClusterManagementAddOnStatus),
+		spec: through(ocmv1beta1.Convert_v1alpha1_ClusterManagementAddOnSpec_To_v1beta1_ClusterManagementAddOnSpec,
+			map[string]string{"supportedConfigs": "defaultConfigs"}),
+		status: through(ocmv1beta1.Convert_v1alpha1_ClusterManagementAddOnStatus_To_v1beta1_ClusterManagementAddOnStatus,
+			map[string]string{"defaultconfigReferences": "defaultConfigReferences"}),
 	}
 	toV1Alpha1 = conversions{
-		spec:   through(ocmv1beta1.Convert_v1beta1_ClusterManagementAddOnSpec_To_v1alpha1_ClusterManagementAddOnSpec),
-		status: through(ocmv1beta1.Convert_v1beta1_ClusterManagementAddOnStatus_To_v1alpha1_ClusterManagementAddOnStatus),
+		spec: through(ocmv1beta1.Convert_v1beta1_ClusterManagementAddOnSpec_To_v1alpha1_ClusterManagementAddOnSpec,
+			map[string]string{"defaultConfigs": "supportedConfigs"}),
+		status: through(ocmv1beta1.Convert_v1beta1_ClusterManagementAddOnStatus_To_v1alpha1_ClusterManagementAddOnStatus,
+			map[string]string{"defaultConfigReferences": "defaultconfigReferences"}),
 	}
 )
 
-// converter converts JSON to a value of another version's type.
+// converter converts the JSON of an object to that of another version's type.
 type converter struct {
-	apply func(raw []byte) (any, error)
-	// invented is what Go writes for an empty value of that type.
-	invented fields
+	apply  func(raw []byte) (map[string]any, error)
+	places places
 }
 
 // through adapts a conversion function of the api module. The functions take
 // a scope for nested conversions that need one; none does.
-func through[In, Out, Scope any](convert func(*In, *Out, Scope) error) converter {
-	var empty Out
-	invented, err := toFields(empty)
-	if err != nil {
-		panic(fmt.Sprintf("%T cannot be written as JSON: %v", empty, err)) // at start-up, by every test
+func through[In, Out, Scope any](convert func(*In, *Out, Scope) error, renamed map[string]string) converter {
+	return converter{
+		places: places{from: shapeOf(reflect.TypeFor[In]()), to: shapeOf(reflect.TypeFor[Out]()), renamed: renamed},
+		apply: func(raw []byte) (map[string]any, error) {
+			var in In
+			if err := json.Unmarshal(raw, &in); err != nil {
+				return nil, err
+			}
+			var out Out
+			var scope Scope
+			if err := convert(&in, &out, scope); err != nil {
+				return nil, err
+			}
+			return runtime.DefaultUnstructuredConverter.ToUnstructured(&out)
+		},
 	}
-	return converter{invented: invented, apply: func(raw []byte) (any, error) {
-		var in In
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return nil, err
-		}
-		var out Out
-		var scope Scope
-		return &out, convert(&in, &out, scope)
-	}}
-}
-
-func toFields(value any) (fields, error) {
-	encoded, err := stdjson.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	var content fields
-	err = json.Unmarshal(encoded, &content)
-	return content, err
 }
 
 func (f fields) text(name string) string {
@@ -177,3 +160,5 @@ func (f fields) name() string {
 	}
 	return metadata.text("name")
 }
+
+func isNull(raw stdjson.RawMessage) bool { return bytes.Equal(raw, []byte("null")) }

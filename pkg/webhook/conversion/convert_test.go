@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,7 +17,9 @@ const (
 func decoded(t *testing.T, text []byte) any {
 	t.Helper()
 	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	return value
@@ -51,6 +54,18 @@ func TestConvert(t *testing.T) {
 			{"group":"g","resource":"r","name":"n","namespace":"ns"},{"group":"g","resource":"s","name":"__reserved_no_default__"}]}`,
 		},
 		{
+			"fields of a newer OCM, and a null", `,"newer":1.50,"spec":{"newer":null,"addOnMeta":{"displayName":"G","newer":[{"a":null}]},"supportedConfigs":[
+			{"group":"g","resource":"r","defaultConfig":{"name":"n"},"newer":{}}],"installStrategy":{"type":"Placements","placements":[
+			{"name":"p","namespace":"ns","newer":9007199254740993,"rolloutStrategy":{"newer":""}}]}},"status":{"newer":false}`,
+			`,"newer":1.50,"spec":{"newer":null,"addOnMeta":{"displayName":"G","newer":[{"a":null}]},"defaultConfigs":[
+			{"group":"g","resource":"r","name":"n","newer":{}}],"installStrategy":{"type":"Placements","placements":[
+			{"name":"p","namespace":"ns","newer":9007199254740993,"rolloutStrategy":{"newer":""}}]}},"status":{"newer":false}`,
+		},
+		{
+			"no nulls are invented", `,"status":{"installProgressions":[{"name":"p","namespace":"ns","configReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}]}`,
+			`,"status":{"installProgressions":[{"name":"p","namespace":"ns","configReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}]}`,
+		},
+		{
 			"status", `,"status":{"defaultconfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}`,
 			`,"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}`,
 		},
@@ -70,6 +85,39 @@ func TestConvert(t *testing.T) {
 			}
 			if diff := cmp.Diff(decoded(t, []byte(stored)), decoded(t, got)); diff != "" {
 				t.Errorf("to v1alpha1 (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What one version's types know, and the other's do not or know as something
+// else, has no place there.
+func TestConvertDropsWhatHasNoPlace(t *testing.T) {
+	for _, test := range []struct{ name, object, desired, want string }{
+		{
+			"a deprecated field", "{" + alpha + `,"spec":{"addOnConfiguration":{"crdName":"c"},"dependencies":[]}}`, v1beta1.String(),
+			"{" + beta + `,"spec":{"dependencies":[]}}`,
+		},
+		{
+			"null in place of what is known", "{" + alpha + `,"spec":{"addOnMeta":null,"supportedConfigs":null,"dependencies":null}}`, v1beta1.String(),
+			"{" + beta + `,"spec":{"dependencies":null}}`,
+		},
+		{
+			"the other version's name of a list", "{" + beta + `,"spec":{"supportedConfigs":[{"resource":"r"}]}}`, v1alpha1.String(),
+			"{" + alpha + `,"spec":{}}`,
+		},
+		{
+			"the other version's name of a field", "{" + alpha + `,"spec":{"supportedConfigs":[{"resource":"r","name":"wrong"}]}}`, v1beta1.String(),
+			"{" + beta + `,"spec":{"defaultConfigs":[{"resource":"r","name":"__reserved_no_default__"}]}}`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Convert([]byte(test.object), test.desired)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(decoded(t, []byte(test.want)), decoded(t, got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/go-logr/logr"
@@ -16,20 +17,24 @@ const (
 	// Path is where the handler is to be served.
 	Path = "/convert"
 
-	// maxRequest bounds the memory of one request: a list is converted at
-	// once, and 10,000 large registrations are less than this.
-	maxRequest = 128 << 20
+	// maxRequest bounds the memory of one request: anybody in the cluster may
+	// send one. A thousand large registrations are less than this.
+	maxRequest = 32 << 20
 )
 
 // NewHandler returns a handler of the API server's ConversionReviews (v1) of
 // ClusterManagementAddOns. It has no state and can be served by any number of
 // replicas.
 func NewHandler(log logr.Logger) http.Handler {
+	return newHandler(log, maxRequest)
+}
+
+func newHandler(log logr.Logger, limit int64) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		review, err := readReview(writer, request)
+		review, err := readReview(http.MaxBytesReader(writer, request.Body, limit))
 		if err != nil {
 			log.Info("Cannot answer a request for conversion", "reason", err.Error())
-			http.Error(writer, err.Error(), http.StatusBadRequest)
+			http.Error(writer, err.Error(), codeOf(err))
 			return
 		}
 		review.Response = respond(review.Request)
@@ -44,9 +49,16 @@ func NewHandler(log logr.Logger) http.Handler {
 	})
 }
 
-func readReview(writer http.ResponseWriter, request *http.Request) (*apiextensionsv1.ConversionReview, error) {
+func codeOf(err error) int {
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+func readReview(body io.Reader) (*apiextensionsv1.ConversionReview, error) {
 	review := &apiextensionsv1.ConversionReview{}
-	if err := json.NewDecoder(http.MaxBytesReader(writer, request.Body, maxRequest)).Decode(review); err != nil {
+	if err := json.NewDecoder(body).Decode(review); err != nil {
 		return nil, fmt.Errorf("read the ConversionReview: %w", err)
 	}
 	if review.APIVersion != apiextensionsv1.SchemeGroupVersion.String() || review.Kind != "ConversionReview" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,11 @@ func TestHandlerAnswers(t *testing.T) {
 	}{
 		{"no objects", review(), "Success", 0, ""},
 		{"several objects", review("{"+alpha+"}", "{"+alpha+"}", "{"+beta+"}"), "Success", 3, ""},
+		{"a thousand objects", review(slices.Repeat([]string{"{" + alpha + "}"}, 1000)...), "Success", 1000, ""},
+		{"one bad object among a thousand", review(append(slices.Repeat([]string{"{" + alpha + "}"}, 1000), `{"kind":"Secret"}`)...), "Failure", 0, "Secret"},
+		{"an unknown version of an object", review(strings.Replace("{"+alpha+"}", "v1alpha1", "v2", 1)), "Failure", 0, "io/v2 to addon.open-cluster-management.io/v1beta1: only"},
+		{"an unknown version desired", strings.Replace(review("{"+alpha+"}"), `io/v1beta1"`, `io/v3"`, 1), "Failure", 0, "to addon.open-cluster-management.io/v3: only"},
+		{"nested too deep", review("{" + alpha + `,"spec":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"), "Success", 1, ""},
 		{"one bad object fails all", review("{"+alpha+"}", "{"+alpha+`,"spec":1}`), "Failure", 0, `"gateway"`},
 		{"a null object", review("null"), "Failure", 0, "read the object"},
 	} {
@@ -61,6 +67,15 @@ func TestHandlerRefusesWhatIsNoReview(t *testing.T) {
 		if recorder := post(body); recorder.Code != http.StatusBadRequest || recorder.Body.Len() < 10 {
 			t.Errorf("%q: code %d, %q", body, recorder.Code, recorder.Body)
 		}
+	}
+}
+
+func TestHandlerRefusesWhatIsTooLarge(t *testing.T) {
+	body := review("{" + alpha + `,"spec":{"addOnMeta":{"description":"` + strings.Repeat("x", 5000) + `"}}}`)
+	recorder := httptest.NewRecorder()
+	newHandler(logr.Discard(), 4000).ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body)))
+	if recorder.Code != http.StatusRequestEntityTooLarge || !strings.Contains(recorder.Body.String(), "too large") {
+		t.Errorf("code %d, %q", recorder.Code, recorder.Body)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,10 +24,12 @@ import (
 const objects = 10_000
 
 func TestRoundTripFromStorage(t *testing.T) {
+	t.Parallel()
 	roundTrip[ocmv1alpha1.ClusterManagementAddOn](t, v1alpha1.String(), v1beta1.String())
 }
 
 func TestRoundTripFromV1Beta1(t *testing.T) {
+	t.Parallel()
 	roundTrip[ocmv1beta1.ClusterManagementAddOn](t, v1beta1.String(), v1alpha1.String())
 }
 
@@ -85,24 +88,87 @@ func roundTrip[T any](t *testing.T, version, other string) {
 }
 
 // compose makes the JSON of an object: what is typed, with random values of
-// Interlock's fields; every tenth object without spec, every tenth without status.
+// Interlock's fields and of fields that nobody knows yet; every tenth object
+// without spec, every tenth without status, and some with null for either.
 func compose(t *testing.T, random *rand.Rand, typed any, version string) []byte {
 	t.Helper()
 	content := asFields(t, encode(t, typed))
 	content["apiVersion"], content["kind"] = encode(t, version), encode(t, kind)
-	spec := asFields(t, content["spec"])
-	for _, name := range addonv1alpha1.GraftedSpecFields() {
-		if random.Intn(5) > 0 {
-			spec[name] = encode(t, anything(random, 4))
-		}
-	}
-	content["spec"] = encode(t, spec)
+	content[newerField(random)] = encode(t, anything(random, 2))
 	for _, name := range []string{"spec", "status"} {
-		if random.Intn(10) == 0 {
+		tree := decoded(t, content[name]).(map[string]any)
+		addNewer(random, tree)
+		if name == "spec" {
+			for _, field := range addonv1alpha1.GraftedSpecFields() {
+				if random.Intn(5) > 0 {
+					tree[field] = anything(random, 4)
+				}
+			}
+		}
+		content[name] = encode(t, tree)
+		switch random.Intn(20) {
+		case 0, 1:
 			delete(content, name)
+		case 2:
+			content[name] = encode(t, nil)
 		}
 	}
 	return encode(t, content)
+}
+
+const newer = "newer"
+
+func newerField(random *rand.Rand) string { return fmt.Sprint(newer, random.Intn(3)) }
+
+// addNewer adds unknown fields at any depth, and sets known ones to null. The
+// two structs that v1beta1 has at no place cannot keep any.
+func addNewer(random *rand.Rand, node any) {
+	switch node := node.(type) {
+	case []any:
+		for _, element := range node {
+			addNewer(random, element)
+		}
+	case map[string]any:
+		for name, value := range node {
+			switch {
+			case name == "addOnConfiguration" || name == "defaultConfig":
+			case (name == "addOnMeta" || name == "placements" || name == "configReferences") && random.Intn(20) == 0:
+				node[name] = nil
+			default:
+				addNewer(random, value)
+			}
+		}
+		if random.Intn(2) == 0 {
+			node[newerField(random)] = anything(random, 2)
+		}
+	}
+}
+
+// newerOf collects the unknown fields by their path, which is the same in both
+// versions but for the two lists that are renamed.
+func newerOf(t *testing.T, path string, node any, found map[string]string) map[string]string {
+	t.Helper()
+	switch node := node.(type) {
+	case []any:
+		for i, element := range node {
+			newerOf(t, fmt.Sprint(path, "[", i, "]"), element, found)
+		}
+	case map[string]any:
+		for name, value := range node {
+			switch name {
+			case "supportedConfigs":
+				name = "defaultConfigs"
+			case "defaultconfigReferences":
+				name = "defaultConfigReferences"
+			}
+			if strings.HasPrefix(name, newer) {
+				found[path+"."+name] = string(encode(t, value))
+				continue
+			}
+			newerOf(t, path+"."+name, value, found)
+		}
+	}
+	return found
 }
 
 // anything is any JSON value: the CRD's schema decides what is allowed, not conversion.
@@ -134,6 +200,10 @@ func anything(random *rand.Rand, depth int) any {
 // sameUntyped compares what conversion must not touch, byte by byte.
 func sameUntyped(t *testing.T, before, after []byte) {
 	t.Helper()
+	want, got := newerOf(t, "", decoded(t, before), map[string]string{}), newerOf(t, "", decoded(t, after), map[string]string{})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("fields that nobody knows (-before +after):\n%s\n%s", diff, before)
+	}
 	a, b := asFields(t, before), asFields(t, after)
 	for _, name := range []string{"metadata", "kind"} {
 		if string(a[name]) != string(b[name]) {
@@ -146,7 +216,7 @@ func sameUntyped(t *testing.T, before, after []byte) {
 			t.Fatalf("%s: present before %t, after %t", name, had, has)
 		}
 	}
-	if a["spec"] == nil {
+	if a["spec"] == nil || isNull(a["spec"]) {
 		return
 	}
 	before, after = a["spec"], b["spec"]

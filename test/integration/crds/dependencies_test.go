@@ -41,11 +41,11 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 	})
 
 	DescribeTable("defaults type to Required and shows dependencies in both versions", func(ctx context.Context, version string) {
-		created := create(ctx, version, dependency("name", "cluster-proxy"),
-			dependency("name", "search", "type", "Optional", "message", "no search"))
+		created := create(ctx, version, listed("name", "cluster-proxy"),
+			listed("name", "search", "type", "Optional", "message", "no search"))
 		want := []any{
-			dependency("name", "cluster-proxy", "type", "Required"),
-			dependency("name", "search", "type", "Optional", "message", "no search"),
+			listed("name", "cluster-proxy", "type", "Required"),
+			listed("name", "search", "type", "Optional", "message", "no search"),
 		}
 		for _, version := range []string{"v1alpha1", "v1beta1"} {
 			Expect(dependenciesOf(read(ctx, version, created.GetName()))).To(Equal(want), version)
@@ -53,7 +53,7 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 	}, bothVersions)
 
 	DescribeTable("keeps dependencies when the status is written", func(ctx context.Context, version string) {
-		created := create(ctx, "v1alpha1", dependency("name", "cluster-proxy"))
+		created := create(ctx, "v1alpha1", listed("name", "cluster-proxy"))
 		written := read(ctx, version, created.GetName())
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"defaultconfigReferences":[]}}`))
 		Expect(hubClient.Status().Patch(ctx, written, patch)).To(Succeed())
@@ -71,7 +71,7 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 		dependencies := make([]any, 0, count)
 		for i := range count {
 			dependencies = append(dependencies,
-				dependency("name", fmt.Sprintf("addon-%d", i), "message", strings.Repeat("x", messageSize)))
+				listed("name", fmt.Sprintf("addon-%d", i), "message", strings.Repeat("x", messageSize)))
 		}
 		created := create(ctx, "v1alpha1", dependencies...)
 		Expect(dependenciesOf(read(ctx, "v1beta1", created.GetName()))).To(HaveLen(count))
@@ -86,19 +86,19 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 			Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "got error %v", err)
 			Expect(err).To(MatchError(And(ContainSubstring("spec.dependencies[0]"+field), ContainSubstring(complaint))))
 		},
-			Entry("an unknown type", dependency("name", "a", "type", "Soft"), ".type", `supported values: "Optional", "Required"`),
-			Entry("an empty type", dependency("name", "a", "type", ""), ".type", `supported values: "Optional", "Required"`),
-			Entry("an empty name", dependency("name", ""), ".name", "should be at least 1 chars long"),
-			Entry("no name", dependency("type", "Optional"), ".name", "Required value"),
+			Entry("an unknown type", listed("name", "a", "type", "Soft"), ".type", `supported values: "Optional", "Required"`),
+			Entry("an empty type", listed("name", "a", "type", ""), ".type", `supported values: "Optional", "Required"`),
+			Entry("an empty name", listed("name", ""), ".name", "should be at least 1 chars long"),
+			Entry("no name", listed("type", "Optional"), ".name", "Required value"),
 			Entry("a name that is no string", map[string]any{"name": int64(1)}, ".name", "must be of type string"),
 			Entry("an entry that is no object", "a", "", "must be of type object"),
-			Entry("an unknown field", dependency("name", "a", "kind", "x"), ".kind", "unknown field"),
+			Entry("an unknown field", listed("name", "a", "kind", "x"), ".kind", "unknown field"),
 		)
 	}
 })
 
-// dependency takes keys and values in turn.
-func dependency(pairs ...string) map[string]any {
+// listed takes keys and values in turn.
+func listed(pairs ...string) map[string]any {
 	fields := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		fields[pairs[i]] = pairs[i+1]

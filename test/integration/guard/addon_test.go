@@ -44,7 +44,20 @@ type addOn struct {
 
 var clusters int
 
+// newAddOn installs an add-on until the spec ends. What is left behind would be
+// work for every addon-manager that starts.
 func (f *form) newAddOn(ctx context.Context) addOn {
+	GinkgoHelper()
+	a := f.install(ctx)
+	DeferCleanup(a.uninstall)
+	return a
+}
+
+func (a addOn) uninstall(ctx context.Context) error {
+	return client.IgnoreNotFound(a.client.Delete(ctx, a.object(viaStorage)))
+}
+
+func (f *form) install(ctx context.Context) addOn {
 	GinkgoHelper()
 	clusters++
 	a := addOn{form: f, cluster: fmt.Sprintf("cluster%d", clusters), name: "gateway"}
@@ -63,6 +76,8 @@ func (a addOn) object(version string) *unstructured.Unstructured {
 	object.SetName(a.name)
 	return object
 }
+
+func (a addOn) key() client.ObjectKey { return client.ObjectKey{Namespace: a.cluster, Name: a.name} }
 
 func (a addOn) read(ctx context.Context, version string) *unstructured.Unstructured {
 	GinkgoHelper()
@@ -115,7 +130,7 @@ func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reaso
 	at, err := time.Parse(time.RFC3339, since)
 	Expect(err).NotTo(HaveOccurred())
 	stored := &addonv1alpha1.ManagedClusterAddOn{}
-	Expect(a.client.Get(ctx, client.ObjectKey{Namespace: a.cluster, Name: a.name}, stored)).To(Succeed())
+	Expect(a.client.Get(ctx, a.key(), stored)).To(Succeed())
 	Expect(condition.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
 		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
 	})).To(Succeed())

@@ -11,8 +11,10 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/cert"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/guard"
@@ -52,7 +54,7 @@ func (f *form) leave(ctx context.Context) {
 // learns of both by watch, and reads policies anew every second only.
 func (f *form) awaitForce(ctx context.Context, force bool) {
 	GinkgoHelper()
-	probe := f.newAddOn(ctx)
+	probe := f.install(ctx)
 	probe.write(ctx, viaStorage, withConditions(fails(missing)))
 	want := map[bool]string{true: "False", false: "True"}[force]
 	Eventually(func(g Gomega) {
@@ -61,6 +63,7 @@ func (f *form) awaitForce(ctx context.Context, force bool) {
 		g.Expect(f.client.Status().Update(ctx, object, client.DryRunAll)).To(Succeed())
 		g.Expect(find(object, "Available")["status"]).To(Equal(want))
 	}).Should(Succeed())
+	Expect(probe.uninstall(ctx)).To(Succeed())
 }
 
 func policyObjects() []*unstructured.Unstructured {
@@ -75,6 +78,26 @@ func webhookObjects(s *server) []*unstructured.Unstructured {
 	object, err := guard.Webhook(s.place())
 	Expect(err).NotTo(HaveOccurred())
 	return []*unstructured.Unstructured{object}
+}
+
+// served is the configuration that tells addon-manager where webhooks are
+// served; it matches nothing.
+const served = "interlock-webhook"
+
+// deployWebhook has addon-manager find the server, until the spec or suite ends.
+func (f *form) deployWebhook(ctx context.Context, s *server) {
+	GinkgoHelper()
+	url := "https://" + s.address + "/validate"
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: served},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "served.interlock.open-cluster-management.io", AdmissionReviewVersions: []string{"v1"},
+			SideEffects:  ptr.To(admissionregistrationv1.SideEffectClassNone),
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: s.bundle},
+		}},
+	}
+	Expect(f.client.Create(ctx, configuration)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(f.client.Delete(ctx, configuration)) })
 }
 
 // server serves the webhook on the loopback interface, always at one address.

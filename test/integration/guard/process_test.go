@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub"
 	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
+	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 var users int
@@ -49,16 +50,18 @@ func (f *form) deployed(ctx context.Context) *rest.Config {
 // called or the spec ends.
 func (f *form) manage(ctx context.Context, mode hubguard.Mode) (stop func()) {
 	GinkgoHelper()
-	options := hub.Options{
+	return f.manageServed(ctx, mode, hubguard.Served{Configuration: served, Path: webhookguard.Path})
+}
+
+func (f *form) manageServed(ctx context.Context, mode hubguard.Mode, served hubguard.Served) (stop func()) {
+	GinkgoHelper()
+	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
-		Registry: prometheus.NewRegistry(), Guard: mode,
-	}
-	if f.server != nil {
-		place := f.server.place()
-		options.GuardWebhook = &place
-	}
-	mgr, err := hub.NewManager(f.deployed(ctx), options)
+		Registry: prometheus.NewRegistry(), Guard: mode, GuardServed: served,
+		GuardTiming: hubguard.Timing{Settling: 3 * time.Second, Recheck: time.Second},
+	})
 	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(f.unregister) // once it has stopped: it would be busy with all add-ons
 	return running(mgr)
 }
 

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var _ = Describe("The guard", inBothForms(func(f *form) {
+// rule is what the guard does to a write.
+func rule(f *form) {
 	var a addOn
 	BeforeEach(func(ctx context.Context) {
 		a = f.newAddOn(ctx)
@@ -125,36 +126,4 @@ var _ = Describe("The guard", inBothForms(func(f *form) {
 			Entry("any more", entry("Degraded", "False", required, "", early)),
 		)
 	})
-
-	It("coming late, mends what was written before with the next write", func(ctx context.Context) {
-		a.write(ctx, viaStorage, withConditions(runs(), fails(missing)))
-		f.arrive(ctx)
-		Expect(find(a.read(ctx, viaStorage), "Available")).To(Equal(runs()), "it acts on writes only")
-		Expect(find(a.write(ctx, viaBeta, say(progressing)), "Available")).To(Equal(held(early)))
-	})
-
-	It("having been away for a while, mends it with the next write too", func(ctx context.Context) {
-		f.arrive(ctx)
-		a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
-		f.leave(ctx)
-		Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
-		f.arrive(ctx)
-		Expect(find(a.write(ctx, viaBeta, say(entry("Available", "True", "Fine", "", late))), "Available")).To(Equal(held(late)))
-	})
-}))
-
-var _ = Describe("The webhook's server being dead", func() {
-	It("fails nobody's write, and all is well when it is back", func(ctx context.Context) {
-		f := asWebhook
-		f.arrive(ctx)
-		a := f.newAddOn(ctx)
-		a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
-		f.server.stop()
-		Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
-		f.server.start()
-		f.awaitForce(ctx, true)
-		Expect(find(a.write(ctx, viaBeta, say(progressingNow())), "Available")).To(Equal(held(early)))
-	})
-})
-
-func progressingNow() map[string]any { return entry("Progressing", "True", "Upgrading", "wait", late) }
+}

@@ -1,6 +1,6 @@
 // Package guard tests both forms of the guard on real API servers: one that
-// has MutatingAdmissionPolicy enabled, and one as it comes. Every case of the
-// rule is the same for both.
+// has MutatingAdmissionPolicy enabled, one as it comes, and one that changes
+// while the tests run. Every case of the rule is the same for both forms.
 package guard
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -30,6 +31,9 @@ var enabled = map[string][]string{
 var (
 	asPolicy  = &form{name: "as a policy"}
 	asWebhook = &form{name: "as a webhook"}
+	// unguarded is a hub as it comes, on which nothing is a guard until the
+	// last specs; OCM's agent insists there at its own pace all the time.
+	unguarded = &form{name: "unguarded"}
 )
 
 func TestGuard(t *testing.T) {
@@ -37,27 +41,59 @@ func TestGuard(t *testing.T) {
 	RunSpecs(t, "guard")
 }
 
+// The order matters for the time that all of it takes: what insists every 30 s
+// does so from the start, and is asked at the end.
+var _ = Describe("The guard", func() {
+	Describe("its rule", inBothForms(rule))
+	Describe("being installed", inBothForms(installation))
+	Describe("the choice of its form", choice)
+	Describe("and writers that insist", Ordered, ContinueOnFailure, insistentWriters)
+	Describe("coming, going and being away", inBothForms(comings))
+	Describe("served by addon-manager webhook", serving)
+	Describe("not being there", slowPolling)
+	Describe("on an API server that changes", upgrade)
+})
+
 var _ = BeforeSuite(func(ctx context.Context) {
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(30 * time.Second)
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	SetDefaultConsistentlyDuration(time.Second)
 	SetDefaultConsistentlyPollingInterval(20 * time.Millisecond)
 	klog.SetLogger(GinkgoLogr)
 	ctrl.SetLogger(GinkgoLogr)
 
-	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil} {
-		cluster, err := testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(cluster.Stop)
-		f.cluster, f.client = cluster, administrator(cluster)
+	var starting errgroup.Group
+	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil, unguarded: nil} {
+		starting.Go(func() (err error) {
+			f.cluster, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
+			return err
+		})
+	}
+	err := starting.Wait()
+	DeferCleanup(stopHubs)
+	Expect(err).NotTo(HaveOccurred())
+	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
+		f.client = administrator(f.cluster)
 		dropDefault(ctx, f.client)
 	}
 	asPolicy.objects = policyObjects()
 	asWebhook.server = newServer()
 	asWebhook.server.start()
-	DeferCleanup(asWebhook.server.stop)
+	DeferCleanup(func() { asWebhook.server.stop() })
 	asWebhook.objects = webhookObjects(asWebhook.server)
+	asWebhook.deployWebhook(ctx, asWebhook.server)
+	startPolling(ctx)
 }, NodeTimeout(5*time.Minute))
+
+func stopHubs() error {
+	var stopping errgroup.Group
+	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
+		if f.cluster != nil {
+			stopping.Go(f.cluster.Stop)
+		}
+	}
+	return stopping.Wait()
+}
 
 func administrator(cluster *testenv.Cluster) client.WithWatch {
 	GinkgoHelper()
@@ -87,11 +123,12 @@ func dropDefault(ctx context.Context, administrator client.WithWatch) {
 		}
 	}
 	Expect(administrator.Update(ctx, crd)).To(Succeed())
-	probe := (&form{client: administrator}).newAddOn(ctx)
+	probe := (&form{client: administrator}).install(ctx)
 	Eventually(func() error {
 		_, err := probe.tryWrite(ctx, viaBeta, withConditions(runs()))
 		return err
 	}).Should(Succeed())
+	Expect(probe.uninstall(ctx)).To(Succeed())
 }
 
 // inBothForms makes a container of the same cases for either form of the guard.

@@ -2,227 +2,180 @@ package guard
 
 import (
 	"context"
-	"fmt"
-	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"golang.org/x/sync/errgroup"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
 )
 
-const label = "feature.open-cluster-management.io/addon-gateway"
+// guarded is a stand-in whose add-on the guard holds, and what was seen of it.
+type guarded struct {
+	*standIn
+	customized, attended bool
 
-// standIn does what OCM's registration agent does, but every second: it says
-// that the add-on is available, and has a label of the managed cluster follow
-// what is stored.
-type standIn struct {
-	addOn
-	says    map[string]any
-	written atomic.Int32
+	fallen *events // since before the dependency was declared
+	quiet  *events // since it insisted in vain for the first time
+	before state
 }
 
-func (s *standIn) insist(ctx context.Context, period, duration time.Duration) {
-	GinkgoHelper()
-	err := wait.PollUntilContextTimeout(ctx, period, duration, true, func(ctx context.Context) (bool, error) {
-		answer, err := s.tryWrite(ctx, viaBeta, say(s.says))
-		if apierrors.IsConflict(err) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		s.written.Add(1)
-		return false, s.follow(ctx, answer)
-	})
-	Expect(wait.Interrupted(err)).To(BeTrue(), "%v", err)
+// state is what may not move while a stand-in insists.
+type state struct{ resourceVersion, label string }
+
+func (g *guarded) state(ctx context.Context) state {
+	return state{g.read(ctx, viaStorage).GetResourceVersion(), g.label(ctx)}
 }
 
-func (s *standIn) follow(ctx context.Context, answer *unstructured.Unstructured) error {
-	value := map[any]string{"True": "available", "False": "unhealthy"}[find(answer, "Available")["status"]]
-	cluster := &clusterv1.ManagedCluster{}
-	if err := s.client.Get(ctx, client.ObjectKey{Name: s.cluster}, cluster); err != nil || cluster.Labels[label] == value {
-		return err
+func (g *guarded) String() string {
+	writer, agent := "the registration agent", "without our agent"
+	if g.customized {
+		writer = "a health prober in Customized mode"
 	}
-	patch := []byte(`{"metadata":{"labels":{"` + label + `":"` + value + `"}}}`)
-	return s.client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))
-}
-
-// fall registers the add-on with a Required dependency that is missing, and
-// waits until addon-manager has said so.
-func (a addOn) fall(ctx context.Context) {
-	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: a.name}}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
-	Expect(a.client.Create(ctx, registered)).To(Succeed())
-	DeferCleanup(a.client.Delete, registered)
-	Eventually(func() any { return find(a.read(ctx, viaStorage), "Degraded")["reason"] }).Should(Equal(required))
-}
-
-// customize has the add-on's own health check say whether it is available.
-func (a addOn) customize(ctx context.Context) {
-	GinkgoHelper()
-	mode := []byte(`{"status":{"healthCheck":{"mode":"Customized"}}}`)
-	Expect(a.client.Status().Patch(ctx, a.object(viaStorage), client.RawPatch(types.MergePatchType, mode))).To(Succeed())
-}
-
-// provide installs the dependency that was missing, and has it available; it
-// keeps no lease either, of which our agent could miss anything.
-func (a addOn) provide(ctx context.Context) {
-	GinkgoHelper()
-	base := addOn{form: a.form, cluster: a.cluster, name: "base"}
-	Expect(a.client.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{
-		ObjectMeta: metav1.ObjectMeta{Namespace: base.cluster, Name: base.name},
-	})).To(Succeed())
-	base.customize(ctx)
-	base.write(ctx, viaBeta, say(runs()))
-}
-
-// events are what a watch tells of the add-on, until the spec ends.
-type events struct {
-	all, available atomic.Int32
-}
-
-func (a addOn) watch(ctx context.Context) *events {
-	GinkgoHelper()
-	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion(group + "/" + viaStorage)
-	list.SetKind("ManagedClusterAddOnList")
-	version := a.read(ctx, viaStorage).GetResourceVersion()
-	watcher, err := a.client.Watch(ctx, list, client.InNamespace(a.cluster), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watcher.Stop)
-	seen := &events{}
-	go func() {
-		for event := range watcher.ResultChan() {
-			seen.all.Add(1)
-			if object, ok := event.Object.(*unstructured.Unstructured); ok && find(object, "Available")["status"] == "True" {
-				seen.available.Add(1)
-			}
-		}
-	}()
-	return seen
-}
-
-func (a addOn) availability(ctx context.Context) func() any {
-	return func() any { return find(a.read(ctx, viaStorage), "Available")["reason"] }
-}
-
-var _ = Describe("A stock writer that insists", inBothForms(func(f *form) {
-	var s *standIn
-	BeforeEach(func(ctx context.Context) {
-		s = &standIn{addOn: f.newAddOn(ctx), says: runs()}
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: s.cluster}}
-		Expect(f.client.Create(ctx, cluster)).To(Succeed())
-		DeferCleanup(f.client.Delete, cluster)
-		DeferCleanup(f.leave)
-	})
-	labels := func(ctx context.Context) string {
-		cluster := &clusterv1.ManagedCluster{}
-		Expect(f.client.Get(ctx, client.ObjectKey{Name: s.cluster}, cluster)).To(Succeed())
-		return cluster.ResourceVersion + cluster.Labels[label]
+	if g.attended {
+		agent = "with our agent"
 	}
+	return writer + ", " + agent
+}
 
-	for _, attended := range []bool{true, false} {
-		text := map[bool]string{true: " with our agent", false: " without our agent"}[attended]
-		It("is not heard while the guard is in force,"+text, func(ctx context.Context) {
+// fleetOf are all kinds of stand-ins, each beside our agent and alone.
+func (f *form) fleetOf(ctx context.Context) []*guarded {
+	GinkgoHelper()
+	var all []*guarded
+	for _, g := range []*guarded{{}, {attended: true}, {customized: true}, {customized: true, attended: true}} {
+		says := runs()
+		if g.customized {
+			says = probed()
+		}
+		g.standIn = f.newStandIn(ctx, says)
+		if g.customized {
+			g.customize(ctx)
+		}
+		g.write(ctx, viaBeta, say(says))
+		if g.attended {
+			g.attend()
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// insistentWriters insist on all hubs at the same time, each on its own
+// cluster, for it is waiting that takes the time.
+func insistentWriters() {
+	const duration = 10 * time.Second
+	fleets := map[*form][]*guarded{}
+	var uncontrolled []*contested
+
+	BeforeAll(func(ctx context.Context) {
+		var all, hurried []*standIn
+		uncontrolled = contestants(ctx)
+		for _, c := range uncontrolled {
+			hurried = append(hurried, c.standIn)
+		}
+		for _, f := range []*form{asPolicy, asWebhook} {
+			DeferCleanup(f.leave) // when addon-manager has stopped
 			f.manage(ctx, hubguard.ModeAuto)
 			f.awaitForce(ctx, true)
-			s.write(ctx, viaBeta, say(runs()))
-			if attended {
-				s.attend()
+			fleets[f] = f.fleetOf(ctx)
+			for _, g := range fleets[f] {
+				g.fallen = g.watch(ctx)
+				all = append(all, g.standIn)
 			}
-			s.fall(ctx)
-			Eventually(s.availability(ctx)).Should(Equal(required))
-			s.insist(ctx, time.Second, 1500*time.Millisecond) // the first may come to own the condition
-			quiet, since := s.read(ctx, viaStorage).GetResourceVersion(), labels(ctx)
+			f.register(ctx)
+			for _, g := range fleets[f] {
+				g.awaitFall(ctx)
+				Eventually(g.availability(ctx)).Should(Equal(required), g.String())
+			}
+		}
+		// The first may come to own the condition.
+		Expect(insistTogether(ctx, all, time.Second, 1500*time.Millisecond)).To(Succeed())
+		for _, fleet := range fleets {
+			for _, g := range fleet {
+				g.written.Store(0)
+				g.before, g.quiet = g.state(ctx), g.watch(ctx)
+			}
+		}
+		var insisting errgroup.Group
+		// Their last answers, after 0, 0.5, 1, 2 and 4 s, come while the others still insist.
+		insisting.Go(func() error { return insistTogether(ctx, hurried, time.Second/2, duration-3*time.Second) })
+		insisting.Go(func() error { return insistTogether(ctx, all, time.Second, duration) })
+		Expect(insisting.Wait()).To(Succeed())
+	})
 
-			seen := s.watch(ctx)
-			s.written.Store(0)
-			s.insist(ctx, time.Second, 10*time.Second)
-			Expect(s.written.Load()).To(BeNumerically(">=", 9))
-			Expect(s.read(ctx, viaStorage).GetResourceVersion()).To(Equal(quiet))
-			Expect(seen.all.Load()).To(BeZero())
-			Expect(labels(ctx)).To(Equal(since))
-			Expect(ownedBy(s.read(ctx, viaStorage), manager)).NotTo(ContainSubstring("Available"))
+	for _, f := range []*form{asPolicy, asWebhook} {
+		It("are not heard while it is in force "+f.name, func(ctx context.Context) {
+			for _, g := range fleets[f] {
+				By(g.String())
+				Expect(g.written.Load()).To(BeNumerically(">=", 5), "it insisted")
+				Expect(g.fallen.all.Load()).To(BeNumerically(">=", 1), "the watch works")
+				Expect(g.fallen.available.Load()).To(BeZero(), "Available=True on the watch since the dependency was declared")
+				Expect(g.quiet.all.Load()).To(BeZero(), "events")
+				Expect(g.state(ctx)).To(Equal(g.before))
+				Expect(ownedBy(g.read(ctx, viaStorage), manager)).NotTo(ContainSubstring("Available"))
+			}
 		})
 	}
 
-	It("never reads True on a watch from the write that sets Degraded on", func(ctx context.Context) {
-		f.arrive(ctx)
-		s.write(ctx, viaBeta, say(runs()))
-		f.manage(ctx, "")
-		seen := s.watch(ctx)
-		s.fall(ctx)
-		s.insist(ctx, 200*time.Millisecond, 3*time.Second)
-		Expect(seen.available.Load()).To(BeZero())
-		Expect(seen.all.Load()).To(BeNumerically("<=", 2), "the fall, and who owns it")
+	It("are answered by our agent alone at a bounded rate, and have not the last word", func(ctx context.Context) {
+		for _, c := range uncontrolled {
+			c.expectBounded(ctx)
+		}
+		By("the dependency being there, the prober has its word back")
+		prober := uncontrolled[1]
+		prober.provide(ctx)
+		Eventually(prober.availability(ctx)).Should(Equal("AwaitingHealthCheck"))
+		Expect(find(prober.write(ctx, viaBeta, say(prober.says)), "Available")).To(Equal(prober.says))
+		Consistently(prober.availability(ctx)).Should(Equal("ProbeAvailable"))
 	})
 
-	// What addon-framework's health prober does: its add-on's agent keeps no lease.
-	for _, guarded := range []bool{true, false} {
-		text := map[bool]string{true: "with the guard", false: "without the guard"}[guarded]
-		It("has not the last word as the prober of an add-on in Customized mode either, "+text, func(ctx context.Context) {
-			s.customize(ctx)
-			s.says = entry("Available", "True", "ProbeAvailable", "probed", early)
-			if guarded {
-				f.arrive(ctx)
+	It("have their word back from it once the dependency is there", func(ctx context.Context) {
+		for _, f := range []*form{asPolicy, asWebhook} {
+			for _, g := range fleets[f] {
+				By(f.name + ": " + g.String())
+				g.provide(ctx)
+				Eventually(func() any { return find(g.read(ctx, viaStorage), "Degraded")["status"] }).Should(Equal("False"))
+				switch {
+				case !g.attended:
+					Expect(g.availability(ctx)()).To(Equal(required), "until somebody speaks again")
+				case g.customized:
+					Eventually(g.availability(ctx)).Should(Equal("AwaitingHealthCheck"))
+				default:
+					Eventually(g.availability(ctx)).Should(Equal("ManagedClusterAddOnLeaseNotFound"), "it keeps no lease")
+					continue
+				}
+				Expect(find(g.write(ctx, viaBeta, say(g.says)), "Available")).To(Equal(g.says))
+				Consistently(g.availability(ctx)).WithTimeout(300 * time.Millisecond).Should(Equal(g.says["reason"]))
 			}
-			s.write(ctx, viaBeta, say(s.says))
-			f.manage(ctx, "")
-			s.attend()
-			s.fall(ctx)
-			Eventually(s.availability(ctx)).Should(Equal(required))
-			seen := s.watch(ctx)
-			s.insist(ctx, 500*time.Millisecond, 3*time.Second)
-			if guarded {
-				Expect(seen.available.Load()).To(BeZero())
-			}
-			Eventually(s.availability(ctx)).Should(Equal(required))
+		}
+	})
+}
 
-			By("the dependency being there")
-			s.provide(ctx)
-			Eventually(s.availability(ctx)).Should(Equal("AwaitingHealthCheck"))
-			Expect(find(s.write(ctx, viaBeta, say(s.says)), "Available")).To(Equal(s.says))
-			Consistently(s.availability(ctx)).Should(Equal("ProbeAvailable"))
-		})
-	}
-
-	It("is answered at a bounded rate by our agent without the guard, and has not the last word", func(ctx context.Context) {
-		f.manage(ctx, hubguard.ModeOff)
-		s.attend()
-		s.fall(ctx)
-		Eventually(s.availability(ctx)).Should(Equal(required))
-		seen := s.watch(ctx)
-		s.insist(ctx, 500*time.Millisecond, 8*time.Second)
-		written := s.written.Load()
-		Expect(written).To(BeNumerically(">=", 10))
-		// Each of its writes that changes something, and as many answers at most:
-		// at once, then after 0.5, 1, 2 and 4 seconds.
-		Expect(seen.all.Load() - seen.available.Load()).To(BeNumerically("<=", 8))
-		AddReportEntry("contested", fmt.Sprintf("%d writes in 8 s, %d events with True, %d in all", written, seen.available.Load(), seen.all.Load()))
-		Eventually(s.availability(ctx)).WithTimeout(16 * time.Second).Should(Equal(required))
+// comings are what happens to what was written while the guard was not there.
+func comings(f *form) {
+	It("late, mends what was written before with the next write", func(ctx context.Context) {
+		a := f.newAddOn(ctx)
+		a.write(ctx, viaStorage, withConditions(runs(), fails(missing)))
+		f.arrive(ctx)
+		Expect(find(a.read(ctx, viaStorage), "Available")).To(Equal(runs()), "it acts on writes only")
+		Expect(find(a.write(ctx, viaBeta, say(progressing())), "Available")).To(Equal(held(early)))
 	})
 
-	It("is corrected after the guard was away: by our agent at once, without it by the next write", func(ctx context.Context) {
+	It("is mended after: by our agent at once, without it by the next write", func(ctx context.Context) {
+		s, alone := f.newStandIn(ctx, runs()), f.newStandIn(ctx, runs())
 		f.arrive(ctx)
 		f.manage(ctx, "")
-		s.fall(ctx)
-		s.write(ctx, viaBeta, say(runs()))
-		Eventually(s.availability(ctx)).Should(Equal(required))
+		f.register(ctx)
+		for _, each := range []*standIn{s, alone} {
+			each.awaitFall(ctx)
+			each.write(ctx, viaBeta, say(runs()))
+			Expect(each.availability(ctx)()).To(Equal(required))
+		}
 		f.leave(ctx)
-		s.write(ctx, viaBeta, say(runs()))
+		for _, each := range []*standIn{s, alone} {
+			Expect(find(each.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
+		}
 		Consistently(s.availability(ctx)).ShouldNot(Equal(required), "nobody is there to correct it")
 
 		By("our agent coming, and staying when the guard is back")
@@ -231,16 +184,11 @@ var _ = Describe("A stock writer that insists", inBothForms(func(f *form) {
 		f.arrive(ctx)
 		s.write(ctx, viaBeta, say(runs()))
 		Expect(s.availability(ctx)()).To(Equal(required))
-	})
 
-	It("has its word back once the dependency is there", func(ctx context.Context) {
-		f.arrive(ctx)
-		f.manage(ctx, "")
-		s.fall(ctx)
-		s.write(ctx, viaBeta, say(runs()))
-		s.provide(ctx)
-		Eventually(func() any { return find(s.read(ctx, viaStorage), "Degraded")["status"] }).Should(Equal("False"))
-		Expect(s.availability(ctx)()).To(Equal(required), "until somebody speaks again")
-		Expect(find(s.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
+		By("the next write, of anybody, where our agent is not")
+		Expect(alone.availability(ctx)()).NotTo(Equal(required))
+		Expect(find(alone.write(ctx, viaBeta, say(progressing())), "Available")["reason"]).To(Equal(required))
 	})
-}))
+}
+
+func progressing() map[string]any { return entry("Progressing", "True", "Installing", "wait", early) }

@@ -14,17 +14,26 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
+	gomegatypes "github.com/onsi/gomega/types"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/guard"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -46,7 +55,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	manager, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: map[string][]string{
+		// Served and, without the feature gate, not heeded: the guard comes in both forms.
+		"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
+	}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	scheme := runtime.NewScheme()
@@ -85,10 +97,11 @@ func grant(ctx context.Context, user string) {
 }
 
 // start runs addon-manager as a process of the user's.
-func start(user *testenv.User) *gexec.Session {
+func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	session, err := gexec.Start(exec.Command(manager, "--kubeconfig", user.Kubeconfig, "--log-format=json",
-		"--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
+	arguments = append(arguments, "--kubeconfig", user.Kubeconfig, "--log-format=json",
+		"--leader-elect-namespace", namespace, "--graft-crds", "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	session, err := gexec.Start(exec.Command(manager, arguments...), nil, GinkgoWriter)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { session.Kill().Wait() })
 	return session
@@ -116,8 +129,81 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(reasons(told)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
 		}).WithTimeout(30 * time.Second).Should(Succeed())
 
+		By("what it reads only when a declaration asks for it")
+		asking := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
+		asking.Spec.InstallStrategy.Type = "Manual"
+		asking.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
+		asking.Spec.Dependencies = []addonv1alpha1.AddonDependency{{
+			Name: "missing", When: &addonv1alpha1.DependencyWhen{Expression: "config.size() == 0"},
+		}}
+		Expect(admin.Create(ctx, asking)).To(Succeed())
+		installed = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
+			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+			g.Expect(degraded).NotTo(BeNil())
+			g.Expect(degraded.Message).To(And(ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub")))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+	})
+
+	It("installs the guard where it finds the webhook, and removes it when it is off, without ever being forbidden anything", func(ctx context.Context) {
+		user, err := hub.AddUser("addon-manager")
+		Expect(err).NotTo(HaveOccurred())
+		deployed := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		content, err := os.ReadFile("../../../deploy/hub/webhook-configuration.yaml")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(yaml.UnmarshalStrict(content, deployed)).To(Succeed())
+		deployed.Webhooks[0].ClientConfig.CABundle = authority()
+		Expect(admin.Create(ctx, deployed)).To(Succeed())
+		DeferCleanup(admin.Delete, deployed)
+
+		for _, mode := range []struct {
+			argument string
+			there    gomegatypes.GomegaMatcher
+		}{
+			{"--guard=auto", ConsistOf(guard.KindPolicy, guard.KindBinding, guard.KindWebhook)},
+			{"--guard=off", BeEmpty()},
+		} {
+			session := start(user, mode.argument)
+			Eventually(guardObjects(ctx)).WithTimeout(60*time.Second).Should(mode.there, mode.argument)
+			Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+			Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+		}
+	})
+
+	It("may watch and change the CRD that it grafts, and no other", func(ctx context.Context) {
+		const grafted = "clustermanagementaddons.addon.open-cluster-management.io"
+		user, err := hub.AddUser("addon-manager")
+		Expect(err).NotTo(HaveOccurred())
+		scheme := runtime.NewScheme()
+		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+		limited, err := client.New(user.Config, client.Options{Scheme: scheme})
+		Expect(err).NotTo(HaveOccurred())
+		everything, err := client.New(hub.Config, client.Options{Scheme: scheme})
+		Expect(err).NotTo(HaveOccurred())
+
+		crds := &apiextensionsv1.CustomResourceDefinitionList{}
+		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": grafted})).To(Succeed())
+		Expect(crds.Items).To(HaveLen(1))
+		Expect(limited.List(ctx, crds)).To(Satisfy(apierrors.IsForbidden))
+
+		Expect(everything.List(ctx, crds)).To(Succeed())
+		Expect(len(crds.Items)).To(BeNumerically(">", 1))
+		for i := range crds.Items {
+			crd := &crds.Items[i]
+			err := limited.Update(ctx, crd, client.DryRunAll)
+			if crd.Name == grafted {
+				Expect(err).NotTo(HaveOccurred())
+			} else {
+				Expect(err).To(Satisfy(apierrors.IsForbidden), crd.Name)
+			}
+			Expect(limited.Delete(ctx, crd, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
+			Expect(limited.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
+		}
 	})
 
 	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
@@ -144,6 +230,33 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}).WithTimeout(90 * time.Second).Should(Succeed())
 	})
 })
+
+func authority() []byte {
+	GinkgoHelper()
+	certificate, _, err := cert.GenerateSelfSignedCertKey("webhook", nil, nil)
+	Expect(err).NotTo(HaveOccurred())
+	return certificate
+}
+
+// guardObjects are the kinds of the guard's objects that are there.
+func guardObjects(ctx context.Context) func() ([]string, error) {
+	return func() ([]string, error) {
+		found := []string{}
+		for kind, version := range map[string]string{
+			guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1", guard.KindWebhook: "v1",
+		} {
+			object := &unstructured.Unstructured{}
+			object.SetGroupVersionKind(schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind})
+			err := admin.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
+			if err == nil {
+				found = append(found, kind)
+			} else if !apierrors.IsNotFound(err) {
+				return nil, err
+			}
+		}
+		return found, nil
+	}
+}
 
 func reasons(told eventsv1.EventList) []string {
 	var all []string

@@ -5,7 +5,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -75,6 +77,30 @@ var _ = Describe("Beside writers of v1beta1", func() {
 		}),
 	)
 
+	It("loses no field of a newer OCM to them, nor to a change through v1beta1", func(ctx context.Context) {
+		addNewerFields(ctx)
+		object := clusterManagementAddOn(storage, "newer", declared)
+		for _, path := range [][]string{{"spec", newer}, {"spec", "addOnMeta", newer}, {"spec", "installStrategy", newer}} {
+			Expect(unstructured.SetNestedField(object.Object, "kept", path...)).To(Succeed())
+		}
+		Eventually(func() error {
+			return hubClient.Create(ctx, object.DeepCopy(), client.FieldValidation("Strict"), client.DryRunAll)
+		}).Should(Succeed())
+		create(ctx, object)
+		patch(ctx, other, "newer", `{"metadata":{"labels":{"a":"b"}},"spec":{"`+newer+`":"changed"}}`)
+		patchStatus(ctx, other, "newer", `{"status":{"`+newer+`":"told"}}`)
+		for _, version := range []string{storage, other} {
+			Eventually(func(g Gomega) {
+				object := read(ctx, version, "newer")
+				g.Expect(object.Object["spec"]).To(And(
+					HaveKeyWithValue(newer, "changed"),
+					HaveKeyWithValue("addOnMeta", HaveKeyWithValue(newer, "kept")),
+					HaveKeyWithValue("installStrategy", HaveKeyWithValue(newer, "kept"))))
+				g.Expect(object.Object["status"]).To(HaveKeyWithValue(newer, "told"))
+			}).Should(Succeed())
+		}
+	})
+
 	It("changes them through v1beta1", func(ctx context.Context) {
 		create(ctx, clusterManagementAddOn(storage, "changed", declared))
 		patch(ctx, other, "changed", `{"spec":{"dependencies":[{"name":"metrics"}]}}`)
@@ -83,3 +109,22 @@ var _ = Describe("Beside writers of v1beta1", func() {
 		Expect(read(ctx, storage, "changed").Object["spec"]).NotTo(HaveKey("dependencies"))
 	})
 })
+
+const newer = "newerField"
+
+// addNewerFields adds fields to the CRD that no type of the api module has.
+func addNewerFields(ctx context.Context) {
+	GinkgoHelper()
+	var crd apiextensionsv1.CustomResourceDefinition
+	Expect(hubClient.Get(ctx, types.NamespacedName{Name: crdName}, &crd)).To(Succeed())
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	for _, version := range crd.Spec.Versions {
+		spec, status := version.Schema.OpenAPIV3Schema.Properties["spec"], version.Schema.OpenAPIV3Schema.Properties["status"]
+		for _, properties := range []map[string]apiextensionsv1.JSONSchemaProps{
+			spec.Properties, spec.Properties["addOnMeta"].Properties, spec.Properties["installStrategy"].Properties, status.Properties,
+		} {
+			properties[newer] = text
+		}
+	}
+	Expect(hubClient.Update(ctx, &crd)).To(Succeed())
+}

@@ -43,7 +43,9 @@ func required(names ...string) []any {
 func create(ctx context.Context, object *unstructured.Unstructured) {
 	GinkgoHelper()
 	Expect(hubClient.Create(ctx, object, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hubClient.Delete(ctx, object)) })
+	stored := object.DeepCopy()
+	stored.SetAPIVersion(storage) // needs nobody who converts
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hubClient.Delete(ctx, stored)) })
 }
 
 func reference(version, name string) *unstructured.Unstructured {

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +40,8 @@ func grant(ctx context.Context, name string) *testenv.User {
 	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
 	deployed("webhook-clusterrole.yaml", clusterRole)
 	deployed("webhook-role.yaml", role)
-	role.Namespace = namespace
+	role.Namespace, role.Name = namespace, name
+	clusterRole.Name = "interlock-" + name
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
 	for _, object := range []client.Object{
 		clusterRole, role,
@@ -68,25 +69,36 @@ func freeAddress() string {
 
 // convert sends one review to a replica as the API server would, trusting
 // nothing but the authority that was injected.
-func convert(address string, authority []byte) error {
+func convert(address, serverName string, authority []byte) error {
+	code, body, err := post(address, serverName, authority, review(1))
+	if err == nil && (code != http.StatusOK || !strings.Contains(body, other)) {
+		err = fmt.Errorf("code %d: %s", code, body)
+	}
+	return err
+}
+
+// review asks for the conversion of so many objects.
+func review(objects int) string {
+	object := fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"}}`, storage)
+	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":%q,
+		"objects":[%s]}}`, other, strings.Join(slices.Repeat([]string{object}, objects), ","))
+}
+
+// post sends a body to the conversion on a connection of its own.
+func post(address, serverName string, authority []byte, body string) (int, string, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authority) {
-		return fmt.Errorf("no certificate authority in %q", authority)
+		return 0, "", fmt.Errorf("no certificate authority in %q", authority)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: serverName}, DisableKeepAlives: true}
-	requests := &http.Client{Transport: transport, Timeout: 5 * time.Second}
-	review := fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":%q,
-		"objects":[{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"}}]}}`, other, storage)
-	response, err := requests.Post("https://"+address+conversion.Path, "application/json", strings.NewReader(review))
+	requests := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	response, err := requests.Post("https://"+address+conversion.Path, "application/json", strings.NewReader(body))
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || !bytes.Contains(body, []byte(other)) {
-		return fmt.Errorf("code %d, %w: %s", response.StatusCode, err, body)
-	}
-	return nil
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(answer), err
 }
 
 func injected(ctx context.Context) ([]byte, error) {
@@ -100,15 +112,12 @@ func injected(ctx context.Context) ([]byte, error) {
 
 var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 	It("serves in two replicas by certificates of its own, which follow a new CA", func(ctx context.Context) {
-		manager, err := gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(gexec.CleanupBuildArtifacts)
-		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 		secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 		deployed("webhook-secret.yaml", secret)
 		deployed("webhook-configuration.yaml", configuration)
 		secret.Namespace = namespace
 		Expect(hubClient.Create(ctx, secret)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, secret) })
 		Expect(hubClient.Create(ctx, configuration)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
 
@@ -116,7 +125,7 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 		replicas := map[string]*gexec.Session{}
 		for range 2 {
 			address := freeAddress()
-			session, err := gexec.Start(exec.Command(manager, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
+			session, err := gexec.Start(exec.Command(managerBinary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
 				"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())
 			DeferCleanup(func() { session.Kill().Wait() })
@@ -126,7 +135,7 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 			authority, err := injected(ctx)
 			g.Expect(err).NotTo(HaveOccurred())
 			for address := range replicas {
-				g.Expect(convert(address, authority)).To(Succeed())
+				g.Expect(convert(address, serverName, authority)).To(Succeed())
 			}
 			return authority
 		}

@@ -13,11 +13,15 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -39,6 +43,11 @@ const (
 var (
 	hub       *testenv.Cluster
 	hubClient client.Client
+	// managerBinary is addon-manager.
+	managerBinary string
+	// The handlers that serve most specs run in this process.
+	handlersURL       string
+	handlersAuthority []byte
 )
 
 func TestWebhook(t *testing.T) {
@@ -62,10 +71,17 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 
 	server := serve(startCache(scheme))
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	convertBy(ctx, server.URL+conversion.Path, authority)
+	handlersURL = server.URL
+	handlersAuthority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	convertBy(ctx, handlersURL, handlersAuthority)
 	Expect(hubClient.Create(ctx, clusterManagementAddOn(storage, badBefore, required(badBefore)))).To(Succeed())
-	admitBy(ctx, server.URL+admission.Path, authority)
+	admitBy(ctx, "tested", handlersURL, handlersAuthority)
+	awaitAdmission(ctx)
+
+	managerBinary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 })
 
 func startCache(scheme *runtime.Scheme) cache.Cache {
@@ -84,7 +100,7 @@ func startCache(scheme *runtime.Scheme) cache.Cache {
 func serve(registered client.Reader) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle(conversion.Path, conversion.NewHandler(GinkgoLogr))
-	mux.Handle(admission.Path, &webhookadmission.Webhook{Handler: &admission.Validator{Reader: registered}})
+	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: &admission.Validator{Reader: registered}}))
 	server := httptest.NewTLSServer(mux)
 	DeferCleanup(server.Close)
 	return server
@@ -98,8 +114,23 @@ func deployed(file string, object client.Object) {
 	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
 }
 
-// convertBy points the CRD to the handler, and waits until it is used.
+// convertBy points the CRD to the conversion at the address, and waits until
+// one is used.
 func convertBy(ctx context.Context, url string, authority []byte) {
+	GinkgoHelper()
+	convertTrusting(ctx, url, authority)
+	probe := clusterManagementAddOn(storage, "probe", nil)
+	Expect(hubClient.Create(ctx, probe)).To(Succeed())
+	defer func() { Expect(hubClient.Delete(ctx, probe)).To(Succeed()) }()
+	patch(ctx, storage, "probe", `{"spec":{"supportedConfigs":[{"group":"g","resource":"r"}]}}`)
+	Eventually(func(g Gomega) {
+		object := reference(other, "probe")
+		g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		g.Expect(object.Object["spec"]).To(HaveKey("defaultConfigs"))
+	}).Should(Succeed())
+}
+
+func convertTrusting(ctx context.Context, url string, authority []byte) {
 	GinkgoHelper()
 	var crd apiextensionsv1.CustomResourceDefinition
 	Expect(hubClient.Get(ctx, types.NamespacedName{Name: crdName}, &crd)).To(Succeed())
@@ -107,30 +138,45 @@ func convertBy(ctx context.Context, url string, authority []byte) {
 		Strategy: apiextensionsv1.WebhookConverter,
 		Webhook: &apiextensionsv1.WebhookConversion{
 			ConversionReviewVersions: []string{"v1"},
-			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: &url, CABundle: authority},
+			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(url + conversion.Path), CABundle: authority},
 		},
 	}
 	Expect(hubClient.Update(ctx, &crd)).To(Succeed())
-
-	probe := clusterManagementAddOn(storage, "probe", nil)
-	Expect(hubClient.Create(ctx, probe)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, probe) })
-	patch(ctx, storage, "probe", `{"spec":{"supportedConfigs":[{"group":"g","resource":"r"}]}}`)
-	Eventually(func() map[string]any { return read(ctx, other, "probe").Object["spec"].(map[string]any) }).Should(HaveKey("defaultConfigs"))
 }
 
-// admitBy installs the configuration of deploy/, with the handler's address,
-// and waits until it is used.
-func admitBy(ctx context.Context, url string, authority []byte) {
+// admitBy installs the configuration of deploy/ under a name, with the address
+// of the handler in place of the Service.
+func admitBy(ctx context.Context, name, url string, authority []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	GinkgoHelper()
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	deployed("webhook-configuration.yaml", configuration)
-	configuration.Name = "tested"
+	configuration.Name = name
 	Expect(configuration.Webhooks).To(HaveLen(1))
 	Expect(configuration.Webhooks[0].ClientConfig.Service.Path).To(HaveValue(Equal(admission.Path)))
-	configuration.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: authority}
+	configuration.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: ptr.To(url + admission.Path), CABundle: authority}
 	Expect(hubClient.Create(ctx, configuration)).To(Succeed())
-	Eventually(func() error {
-		return hubClient.Create(ctx, clusterManagementAddOn(storage, "probed", required("probed")), client.DryRunAll)
-	}).Should(MatchError(ContainSubstring("probed → probed")))
+	return configuration
+}
+
+func awaitAdmission(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func() error { return registerForItself(ctx) }).Should(MatchError(ContainSubstring("probed → probed")))
+}
+
+// registerForItself asks for what admission denies. Nothing is created.
+func registerForItself(ctx context.Context) error {
+	return hubClient.Create(ctx, clusterManagementAddOn(storage, "probed", required("probed")), client.DryRunAll)
+}
+
+// withoutHandlers lets a spec use another server than the handlers of this
+// process, which take over again afterwards.
+func withoutHandlers(ctx context.Context) {
+	GinkgoHelper()
+	tested := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "tested"}}
+	Expect(hubClient.Delete(ctx, tested)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) {
+		convertBy(ctx, handlersURL, handlersAuthority)
+		admitBy(ctx, "tested", handlersURL, handlersAuthority)
+		awaitAdmission(ctx)
+	})
 }

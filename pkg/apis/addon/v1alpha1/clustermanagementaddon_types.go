@@ -36,9 +36,24 @@ type ClusterManagementAddOnSpec struct {
 	// The default is an empty list.
 	// +optional
 	Dependencies []AddonDependency `json:"dependencies,omitempty"`
+
+	// requirements is what the add-on requires of the platform that it runs on.
+	// +optional
+	Requirements *AddonRequirements `json:"requirements,omitempty"`
+
+	// provides lists the APIs that the add-on brings to a managed cluster, so that somebody who misses one learns
+	// which add-on to install.
+	// +optional
+	// +kubebuilder:validation:MaxItems=128
+	// +listType=atomic
+	Provides []AddonAPI `json:"provides,omitempty"`
 }
 
 // AddonDependency represents a dependency on another add-on.
+// +kubebuilder:validation:XValidation:rule="!has(self.addOn) || !has(self.api)",message="an edge is on an add-on or on an API: set addOn or api, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.version) || !has(self.api)",message="version is a range for an add-on; the version of an API is api.version"
+// +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'IfInstalled' || has(self.version)",message="type IfInstalled needs version: without a range it would ask nothing"
 type AddonDependency struct {
 	// name is the name of the dependent add-on.
 	// This should match the name of a ClusterManagementAddOn resource.
@@ -55,8 +70,10 @@ type AddonDependency struct {
 	// - "Optional": The addon can work with reduced functionality without this dependency.
 	//   The Degraded condition will be set with reason DependencyNotSatisfied when the dependency is not satisfied,
 	//   but the Available condition may remain True if the addon is otherwise functional.
+	// - "IfInstalled": The addon works without this dependency, but not beside a version of it that does not match.
+	//   Where it is not installed, the dependency is satisfied; else a version that does not match counts as Required.
 	// +optional
-	// +kubebuilder:validation:Enum=Optional;Required
+	// +kubebuilder:validation:Enum=Optional;Required;IfInstalled
 	// +kubebuilder:default=Required
 	Type DependencyType `json:"type,omitempty"`
 
@@ -67,10 +84,37 @@ type AddonDependency struct {
 	// Example: "Token-based access to managed clusters is unavailable"
 	// +optional
 	Message string `json:"message,omitempty"`
+
+	// addOn is the add-on depended on, where name is only a local name: so two edges can be on the same add-on.
+	// The default is name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	AddOn string `json:"addOn,omitempty"`
+
+	// version is the range of versions of the add-on that satisfy the edge, such as ">= 0.6.0 < 1.0.0".
+	// "*" accepts every version, and one that is not known.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Version string `json:"version,omitempty"`
+
+	// prereleases lets prereleases satisfy version, by default only releases do: all of them if it is empty, else
+	// those with one of its identifiers.
+	// +optional
+	Prereleases *DependencyPrereleases `json:"prereleases,omitempty"`
+
+	// api is the API depended on, instead of an add-on: the managed cluster must serve it. name is then a local name.
+	// +optional
+	API *AddonAPI `json:"api,omitempty"`
+
+	// when limits the edge to some managed clusters; elsewhere it does not apply.
+	// +optional
+	When *DependencyWhen `json:"when,omitempty"`
 }
 
 // DependencyType describes the type of dependency
-// +kubebuilder:validation:Enum=Optional;Required
+// +kubebuilder:validation:Enum=Optional;Required;IfInstalled
 type DependencyType string
 
 const (
@@ -81,9 +125,10 @@ const (
 )
 
 // DependenciesAnnotation on a ClusterManagementAddOn declares dependencies
-// where the CRD may not be touched. Its value is YAML or JSON: the same list
-// as spec.dependencies, with the same validation. The field wins where both
-// are present.
+// where the CRD may not be touched. Its value is YAML or JSON, with the same
+// validation as the fields: the list of spec.dependencies, or an object with
+// dependencies, requirements and provides. Where one of these fields is
+// present in spec, they count and the annotation does not.
 const DependenciesAnnotation = "addon.open-cluster-management.io/dependencies"
 
 // +kubebuilder:object:root=true

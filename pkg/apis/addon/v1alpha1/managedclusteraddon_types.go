@@ -11,6 +11,12 @@ type ManagedClusterAddOn = addonv1alpha1.ManagedClusterAddOn
 // ManagedClusterAddOnList is a list of ManagedClusterAddOn resources.
 type ManagedClusterAddOnList = addonv1alpha1.ManagedClusterAddOnList
 
+// AddOnDeploymentConfig holds variables of an add-on. It is OCM's own type.
+type AddOnDeploymentConfig = addonv1alpha1.AddOnDeploymentConfig
+
+// AddOnDeploymentConfigList is a list of AddOnDeploymentConfig resources.
+type AddOnDeploymentConfigList = addonv1alpha1.AddOnDeploymentConfigList
+
 // the reasons of condition ManagedClusterAddOnConditionDegraded
 const (
 	// AddonDegradedReasonDependencyNotSatisfied is the reason of condition Degraded indicating that one or more

@@ -16,7 +16,8 @@ var GroupVersion = schema.GroupVersion{Group: addonv1alpha1.GroupName, Version: 
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&ClusterManagementAddOn{}, &ClusterManagementAddOnList{},
-		&ManagedClusterAddOn{}, &ManagedClusterAddOnList{})
+		&ManagedClusterAddOn{}, &ManagedClusterAddOnList{},
+		&AddOnDeploymentConfig{}, &AddOnDeploymentConfigList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

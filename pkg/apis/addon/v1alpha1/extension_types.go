@@ -1,0 +1,99 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What an edge can ask beyond the proposal. All of it is optional: without it,
+// an edge is the proposal's.
+
+// DependencyTypeIfInstalled indicates that the addon works without the dependency, but not beside a version of it
+// that does not match.
+const DependencyTypeIfInstalled DependencyType = "IfInstalled"
+
+// AddOnVersionAnnotation says which version of an add-on runs. It stands, in the order in which it counts, on the
+// lease that the add-on's agent renews on the managed cluster, on the ManagedClusterAddOn, or on the
+// ClusterManagementAddOn. Its value is a semantic version, with or without a leading v.
+const AddOnVersionAnnotation = "addon.open-cluster-management.io/version"
+
+// DependencyPrereleases says which prereleases a version range accepts.
+type DependencyPrereleases struct {
+	// identifiers are the words of a prerelease that are accepted: "beta" accepts 1.2.0-beta.3.
+	// Empty accepts every prerelease.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:items:Pattern=`^[0-9A-Za-z-]+$`
+	// +listType=atomic
+	Identifiers []string `json:"identifiers,omitempty"`
+}
+
+// AddonAPI is an API, as the managed cluster's API server serves it.
+type AddonAPI struct {
+	// group is the API group; empty is the core group.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
+	Group string `json:"group,omitempty"`
+
+	// version is a version of the API, such as "v1beta1"; empty is any version.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z]([-a-z0-9]*[a-z0-9])?)?$`
+	Version string `json:"version,omitempty"`
+
+	// kind is the API's kind, such as "ClusterPermission".
+	// +required
+	// +kubebuilder:validation:Required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
+	Kind string `json:"kind"`
+}
+
+// DependencyWhen says on which managed clusters an edge applies: where all that is given holds.
+// +kubebuilder:validation:MinProperties=1
+type DependencyWhen struct {
+	// clusterSelector selects managed clusters by the labels of their ManagedCluster.
+	// +optional
+	ClusterSelector *metav1.LabelSelector `json:"clusterSelector,omitempty"`
+
+	// expression is a CEL expression that is true where the edge applies. It knows
+	// - cluster.name, cluster.labels, cluster.claims, cluster.version (of Kubernetes)
+	// - addOn.name, addOn.labels, addOn.annotations (of the dependent's ManagedClusterAddOn)
+	// - config: the merged customizedVariables of the add-on's AddOnDeploymentConfigs on that cluster
+	// Where it fails, the edge applies.
+	// Example: "config.?mode.orValue('') == 'proxy'"
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	Expression string `json:"expression,omitempty"`
+}
+
+// AddonRequirements is what an add-on requires of the platform. What is not met counts as a Required dependency that
+// is not satisfied.
+type AddonRequirements struct {
+	// kubernetes is a version range for the managed cluster's Kubernetes, such as ">= 1.28".
+	// What a vendor appends to the version does not count.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Kubernetes string `json:"kubernetes,omitempty"`
+
+	// ocm is a version range for the hub's Open Cluster Management, such as ">= 1.1".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	OCM string `json:"ocm,omitempty"`
+
+	// claims maps the names of the managed cluster's claims to version ranges. A value that is no range, such as "AWS",
+	// is the claim's exact value.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Claims map[string]ClaimRequirement `json:"claims,omitempty"`
+}
+
+// ClaimRequirement is what the value of a claim must be.
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=256
+type ClaimRequirement string

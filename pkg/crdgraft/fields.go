@@ -1,0 +1,120 @@
+package crdgraft
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Fields are names of fields of spec by version.
+type Fields map[string][]string
+
+// String lists the fields as people know them: v1beta1 spec.dependencies.
+func (f Fields) String() string {
+	var all []string
+	for _, version := range slices.Sorted(maps.Keys(f)) {
+		for _, field := range f[version] {
+			all = append(all, version+" spec."+field)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// digests are those of the schemas that the fields get.
+func (f Fields) digests(properties map[string]any) map[string]map[string]string {
+	all := make(map[string]map[string]string, len(f))
+	for version, names := range f {
+		all[version] = make(map[string]string, len(names))
+		for _, name := range names {
+			all[version][name] = digest(properties[name])
+		}
+	}
+	return all
+}
+
+// AddFields returns a copy of the CRD with the JSON schema properties in the
+// spec of every version that is served or stored. A field that is there
+// already stays as it is.
+func AddFields(crd, properties map[string]any) (map[string]any, error) {
+	grafted, _, _, err := addFields(crd, properties)
+	return grafted, err
+}
+
+func addFields(crd, properties map[string]any) (grafted map[string]any, added, native Fields, err error) {
+	grafted = runtime.DeepCopyJSON(crd)
+	versions, err := versionsOf(grafted)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	added, native = Fields{}, Fields{}
+	active := 0
+	for _, version := range versions {
+		if !version.active() {
+			continue
+		}
+		active++
+		spec, err := version.specSchema()
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("CRD %s: %w", nameOf(crd), err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			into := native
+			if addProperty(spec, name, properties[name]) {
+				into = added
+			}
+			into[version.name()] = append(into[version.name()], name)
+		}
+	}
+	if active == 0 {
+		return nil, nil, nil, fmt.Errorf("CRD %s: no version is served or stored", nameOf(crd))
+	}
+	return grafted, added, native, nil
+}
+
+// addProperty reports whether the schema lacked the property.
+func addProperty(schema map[string]any, name string, property any) bool {
+	properties, ok := schema["properties"].(map[string]any)
+	if !ok {
+		properties = map[string]any{}
+		schema["properties"] = properties
+	}
+	if _, exists := properties[name]; exists {
+		return false
+	}
+	properties[name] = runtime.DeepCopyJSONValue(property)
+	return true
+}
+
+// removeFields removes the fields whose schema is still the one of the digest:
+// another one is somebody else's.
+func (v crdVersion) removeFields(digests map[string]string) {
+	spec, err := v.specSchema()
+	if err != nil {
+		return // nor is there a field
+	}
+	properties, _ := spec["properties"].(map[string]any)
+	for name, written := range digests {
+		if schema, exists := properties[name]; exists && digest(schema) == written {
+			delete(properties, name)
+		}
+	}
+	if len(properties) == 0 {
+		delete(spec, "properties") // the API server stores no empty one
+	}
+}
+
+// digest is the same for schemas that mean the same to a JSON parser.
+func digest(schema any) string {
+	encoded, err := json.Marshal(schema) // sorts keys
+	if err != nil {
+		return "" // not JSON: it came from no API server, and matches nothing
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8])
+}

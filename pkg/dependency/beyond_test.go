@@ -1,0 +1,362 @@
+package dependency
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// specified is an add-on with the spec that the YAML says.
+func specified(t testing.TB, name, spec string) addonv1alpha1.ClusterManagementAddOn {
+	t.Helper()
+	addOn := registration(name)
+	if err := yaml.UnmarshalStrict([]byte(spec), &addOn.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return addOn
+}
+
+// versioned says in its registration which version it has.
+func versioned(addOn addonv1alpha1.ClusterManagementAddOn, version string) addonv1alpha1.ClusterManagementAddOn {
+	addOn.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
+	return addOn
+}
+
+func verdicts(findings []Finding) string {
+	var texts []string
+	for _, finding := range findings {
+		texts = append(texts, fmt.Sprintf("%s=%s", finding.Dependency.Name, finding.Verdict))
+	}
+	return strings.Join(texts, " ")
+}
+
+// running is an add-on that is available, in the version that its annotation says.
+func running(version string) Observation {
+	return Observation{Installed: true, Available: available(metav1.ConditionTrue, ""), Version: version}
+}
+
+type beyondCase struct {
+	reason  string
+	spec    string // of x
+	others  []addonv1alpha1.ClusterManagementAddOn
+	cluster Cluster
+	addOns  map[string]Observation
+	want    string
+	message string
+}
+
+func (tc beyondCase) run(t *testing.T) {
+	t.Helper()
+	x := specified(t, "x", tc.spec)
+	if problems := Declare(&x).Problems; len(problems) > 0 {
+		t.Fatalf("%s: %v", tc.reason, problems)
+	}
+	c := NewCatalog(append(tc.others, x))
+	findings := c.Evaluate("x", tc.cluster, func(addOn string) Observation { return tc.addOns[addOn] })
+	if got := verdicts(findings); got != tc.want {
+		t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+	}
+	if diff := cmp.Diff(tc.message, Message(findings, MaxMessage)); diff != "" {
+		t.Errorf("%s: message -want, +got:\n%s", tc.reason, diff)
+	}
+}
+
+const howTo = "set the annotation addon.open-cluster-management.io/version on the lease of its agent, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
+
+func TestVersions(t *testing.T) {
+	const (
+		spec     = `dependencies: [{name: a, version: ">= 0.6.0 < 1.0.0", message: No tokens}]`
+		sentence = "Required addon 'a' is not installed or not available in version '>= 0.6.0 < 1.0.0'. No tokens "
+		missing  = "Required addon 'a' is not installed or not available. No tokens "
+	)
+	asked := time.Unix(1000, 0)
+	reported := func(version string) Facts { return Facts{Versions: map[string]VersionFact{"a": {Version: version}}} }
+	registered := func(version string) []addonv1alpha1.ClusterManagementAddOn {
+		return []addonv1alpha1.ClusterManagementAddOn{versioned(registration("a"), version)}
+	}
+	for name, tc := range map[string]beyondCase{
+		"Match": {"the annotation of the ManagedClusterAddOn", spec, nil, Cluster{}, map[string]Observation{"a": running("v0.6.1")}, "a=Satisfied", ""},
+		"Mismatch": {
+			"in the proposal's words, with the version and whence it is", spec, nil, Cluster{}, map[string]Observation{"a": running("0.5.0")},
+			"a=VersionMismatch", sentence + "(version 0.5.0 from its ManagedClusterAddOn)",
+		},
+		"Prerelease": {
+			"the finding says what to do about it", spec, nil, Cluster{}, map[string]Observation{"a": running("0.7.0-rc.1")},
+			"a=VersionMismatch", sentence + "(version 0.7.0-rc.1 from its ManagedClusterAddOn: prereleases are not accepted)",
+		},
+		"LeaseFirst": {
+			"what runs counts, not what was to run", spec, registered("0.9.0"), Cluster{Facts: reported("0.5.9")}, map[string]Observation{"a": running("0.6.0")},
+			"a=VersionMismatch", sentence + "(version 0.5.9 from its agent's lease)",
+		},
+		"RegistrationLast": {"the annotation of the ClusterManagementAddOn", spec, registered("0.6.0"), Cluster{}, map[string]Observation{"a": running("")}, "a=Satisfied", ""},
+		"Unknown": {
+			"nobody says it, and how to say it", spec, registered(""), Cluster{Facts: reported("")}, map[string]Observation{"a": running("")},
+			"a=VersionUnknown", sentence + "(version not known: " + howTo + ")",
+		},
+		"UnknownAsNoAnswer": {
+			"an old agent does not answer", spec, nil, Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(answerTime)}, map[string]Observation{"a": running("")},
+			"a=VersionUnknown", sentence + "(version not known: the managed cluster's addon-agent has not answered; " + howTo + ")",
+		},
+		"HeldForAnAnswer": {
+			"an agent that runs answers soon", spec, nil, Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(answerTime - 1)}, map[string]Observation{"a": running("0.1.0")},
+			"a=Held", "",
+		},
+		"NotHeldWhenItMatches": {"what is said elsewhere is enough meanwhile", spec, nil, Cluster{Facts: Facts{Asked: asked}, Now: asked}, map[string]Observation{"a": running("0.6.0")}, "a=Satisfied", ""},
+		"NoVersion": {
+			"a word is no version", spec, nil, Cluster{}, map[string]Observation{"a": running("latest")},
+			"a=VersionUnknown", sentence + "(version latest from its ManagedClusterAddOn: it is no semantic version)",
+		},
+		"NotInstalled": {"first it must be there", spec, nil, Cluster{}, nil, "a=NotInstalled", missing + "(not installed)"},
+		"NotAvailable": {
+			"then available", spec, nil, Cluster{}, map[string]Observation{"a": {Installed: true, Version: "0.1.0"}},
+			"a=NotAvailable", missing + "(Available not reported yet)",
+		},
+		"AnyKnown":   {"any version", `dependencies: [{name: a, version: "*"}]`, nil, Cluster{}, map[string]Observation{"a": running("0.1.0-rc.1")}, "a=Satisfied", ""},
+		"AnyUnknown": {"one that is not known too", `dependencies: [{name: a, version: "*"}]`, nil, Cluster{}, map[string]Observation{"a": running("")}, "a=Satisfied", ""},
+		"Lost": {
+			"a lost cluster says nothing new", spec, nil, Cluster{Available: metav1.ConditionUnknown, Offline: OfflineHold}, map[string]Observation{"a": running("0.1.0")},
+			"a=Held", "",
+		},
+		"Alias": {
+			"two edges on one add-on, by its own name", `
+dependencies:
+- {name: cluster-proxy, version: ">= 1.0", message: Clusters are unreachable}
+- {name: multiplexing, addOn: cluster-proxy, type: Optional, version: ">= 2.0", message: Tunnels are slow}`,
+			nil, Cluster{}, map[string]Observation{"cluster-proxy": running("1.4.0")},
+			"cluster-proxy=Satisfied multiplexing=VersionMismatch",
+			"Optional addon 'cluster-proxy' is not installed or not available in version '>= 2.0'. Tunnels are slow (version 1.4.0 from its ManagedClusterAddOn)",
+		},
+		"CarvelTwoVersions": {
+			"Carvel, Dependency Resolution in KC: microservice-v1 and -v2 on pkg5", `
+dependencies:
+- {name: microservice-v2, addOn: pkg5.test.carvel.dev, version: 0.2.0}
+- {name: microservice-v1, addOn: pkg5.test.carvel.dev, version: 0.1.0}`,
+			nil, Cluster{}, map[string]Observation{"pkg5.test.carvel.dev": running("0.2.0")},
+			"microservice-v2=Satisfied microservice-v1=VersionMismatch",
+			"Required addon 'pkg5.test.carvel.dev' is not installed or not available in version '0.1.0'. (version 0.2.0 from its ManagedClusterAddOn)",
+		},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
+// The three examples of optional requirements in the Deckhouse document, and
+// those on what may be done to the other module: what admission is to refuse
+// is here a state that is unsatisfied.
+func TestIfInstalled(t *testing.T) {
+	const spec = `dependencies: [{name: test, type: IfInstalled, version: ">v0.22.1"}]`
+	down := Observation{Installed: true, Available: available(metav1.ConditionFalse, ""), Version: "v0.23.0"}
+	for name, tc := range map[string]beyondCase{
+		"NotEnabled": {"Deckhouse: test is disabled: prometheus will be enabled, the requirement is skipped", spec, nil, Cluster{}, nil, "test=Satisfied", ""},
+		"OldVersion": {
+			"Deckhouse: test v0.21.1 is enabled: a dependency mismatch", spec, nil, Cluster{}, map[string]Observation{"test": running("v0.21.1")},
+			"test=VersionMismatch", "Addon 'test' is installed, but not in version '>v0.22.1'. (version v0.21.1 from its ManagedClusterAddOn)",
+		},
+		"NewVersion": {"Deckhouse: test v0.23.1 meets the requirement", spec, nil, Cluster{}, map[string]Observation{"test": running("v0.23.1")}, "test=Satisfied", ""},
+		"Exact": {
+			"Deckhouse: =v0.22.1 !optional, test becomes 0.23.1", `dependencies: [{name: test, type: IfInstalled, version: "=v0.22.1"}]`,
+			nil, Cluster{}, map[string]Observation{"test": running("0.23.1")},
+			"test=VersionMismatch", "Addon 'test' is installed, but not in version '=v0.22.1'. (version 0.23.1 from its ManagedClusterAddOn)",
+		},
+		"NotAvailable": {"it works without it, so it works beside one that is down", spec, nil, Cluster{}, map[string]Observation{"test": down}, "test=Satisfied", ""},
+		"Unknown": {
+			"nobody can say that it matches", spec, nil, Cluster{}, map[string]Observation{"test": {Installed: true}},
+			"test=VersionUnknown", "Addon 'test' is installed, but not in version '>v0.22.1'. (version not known: " + howTo + ")",
+		},
+	} {
+		t.Run(name, tc.run)
+	}
+	c := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{specified(t, "x", spec)})
+	got, _ := Degraded(nil, c.Evaluate("x", Cluster{}, func(string) Observation { return running("v0.21.1") }), now)
+	if got.Reason != requiredReason {
+		t.Errorf("it blocks as Required does, got %s", got.Reason)
+	}
+}
+
+func TestRequirements(t *testing.T) {
+	unmet := func(subject, wanted, found string) string {
+		return fmt.Sprintf("Required %s '%s' is not met. (%s)", subject, wanted, found)
+	}
+	kubernetes := func(version string) Cluster { return Cluster{KubernetesVersion: version} }
+	const k = "requirements.kubernetes="
+	for name, tc := range map[string]beyondCase{
+		"Deckhouse1.28On1.27": {
+			"Deckhouse, Kubernetes version: 1.27.0 for >= 1.28", `requirements: {kubernetes: ">= 1.28"}`, nil, kubernetes("v1.27.0"), nil,
+			k + "RequirementNotMet", unmet("Kubernetes version", ">= 1.28", "it is v1.27.0"),
+		},
+		"Deckhouse1.28On1.28": {"Deckhouse, Kubernetes version", `requirements: {kubernetes: ">= 1.28"}`, nil, kubernetes("v1.28.0"), nil, k + "Satisfied", ""},
+		"DeckhouseAbove1.29": {
+			"Deckhouse, ModuleRelease: 1.29.6 is less than or equal to 1.29", `requirements: {kubernetes: "> 1.29"}`, nil, kubernetes("1.29.6"), nil,
+			k + "RequirementNotMet", unmet("Kubernetes version", "> 1.29", "it is 1.29.6"),
+		},
+		"GKE":     {"a vendor's suffix is no prerelease", `requirements: {kubernetes: ">= 1.31"}`, nil, kubernetes("v1.31.2-gke.100"), nil, k + "Satisfied", ""},
+		"K3s":     {"a vendor's suffix is no prerelease", `requirements: {kubernetes: ">= 1.30.4"}`, nil, kubernetes("v1.30.4+k3s1"), nil, k + "Satisfied", ""},
+		"EKS":     {"a vendor's suffix is no prerelease", `requirements: {kubernetes: ">= 1.29.8 < 1.30"}`, nil, kubernetes("v1.29.8-eks-a737599"), nil, k + "Satisfied", ""},
+		"Release": {"but this is one", `requirements: {kubernetes: ">= 1.31"}`, nil, kubernetes("v1.32.0-rc.1"), nil, k + "RequirementNotMet", unmet("Kubernetes version", ">= 1.31", "it is v1.32.0-rc.1: prereleases are not accepted")},
+		"Unreported": {
+			"a cluster that has not joined yet", `requirements: {kubernetes: ">= 1.28"}`, nil, kubernetes(""), nil,
+			k + "VersionUnknown", unmet("Kubernetes version", ">= 1.28", "not known: the managed cluster has not reported it yet"),
+		},
+		"DeckhousePlatform": {
+			"Deckhouse, platform version: 1.0.0 for >= 1.64", `requirements: {ocm: ">= 1.61"}`, nil, Cluster{OCMVersion: "1.0.0"}, nil,
+			"requirements.ocm=RequirementNotMet", unmet("Open Cluster Management version of the hub", ">= 1.61", "it is 1.0.0"),
+		},
+		"OCM":        {"with the commits since", `requirements: {ocm: ">= 1.3"}`, nil, Cluster{OCMVersion: "v1.3.0-12-gabcdef0"}, nil, "requirements.ocm=Satisfied", ""},
+		"OCMUnknown": {"nobody tells", `requirements: {ocm: ">= 1.3"}`, nil, Cluster{}, nil, "requirements.ocm=VersionUnknown", unmet("Open Cluster Management version of the hub", ">= 1.3", "not known: the CRD of ManagedCluster does not tell it")},
+		"Claims": {
+			"a range, a value, one that is missing, one that is no version, and OCM's own of Kubernetes", `
+requirements:
+  claims:
+    version.openshift.io: ">= 4.14"
+    platform.open-cluster-management.io: AWS
+    region.open-cluster-management.io: us-east-1
+    gpu.example.io: ">= 2"
+    kubeversion.open-cluster-management.io: "~1.29.8"
+    id.k8s.io: "*"
+    zone: ">= 1"`,
+			nil, Cluster{Claims: map[string]string{
+				"version.openshift.io": "4.13.9", "platform.open-cluster-management.io": "Azure", "region.open-cluster-management.io": "us-east-1",
+				"kubeversion.open-cluster-management.io": "v1.29.8-eks-a737599", "id.k8s.io": "some-id", "zone": "north",
+			}}, nil,
+			"requirements.claims[gpu.example.io]=RequirementNotMet requirements.claims[id.k8s.io]=Satisfied requirements.claims[kubeversion.open-cluster-management.io]=Satisfied " +
+				"requirements.claims[platform.open-cluster-management.io]=RequirementNotMet requirements.claims[region.open-cluster-management.io]=Satisfied " +
+				"requirements.claims[version.openshift.io]=RequirementNotMet requirements.claims[zone]=RequirementNotMet",
+			strings.Join([]string{
+				unmet("cluster claim 'gpu.example.io'", ">= 2", "the managed cluster has no such claim"),
+				unmet("cluster claim 'platform.open-cluster-management.io'", "AWS", "it is Azure"),
+				unmet("cluster claim 'version.openshift.io'", ">= 4.14", "it is 4.13.9"),
+				unmet("cluster claim 'zone'", ">= 1", "it is north: it is no version"),
+			}, separator),
+		},
+		"WithEdges": {
+			"one message, edges and requirements by name", `{dependencies: [{name: z}], requirements: {kubernetes: ">= 1.28"}}`, nil, kubernetes("v1.27.0"), nil,
+			"z=NotInstalled " + k + "RequirementNotMet",
+			unmet("Kubernetes version", ">= 1.28", "it is v1.27.0") + "; Required addon 'z' is not installed or not available. (not installed)",
+		},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
+func TestAPIs(t *testing.T) {
+	const (
+		spec     = `dependencies: [{name: permission-api, message: Roles are not propagated, api: {group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission}}]`
+		sentence = "Required API 'ClusterPermission.rbac.open-cluster-management.io/v1alpha1' is not served. Roles are not propagated "
+	)
+	api := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
+	asked := time.Unix(1000, 0)
+	answered := func(fact APIFact) Cluster {
+		return Cluster{Facts: Facts{Asked: asked, APIs: map[addonv1alpha1.AddonAPI]APIFact{api: fact}}, Now: asked}
+	}
+	providers := []addonv1alpha1.ClusterManagementAddOn{
+		specified(t, "cluster-permission", `provides: [{group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission}]`),
+		specified(t, "all-permissions", `provides: [{group: rbac.open-cluster-management.io, kind: ClusterPermission}]`),
+		specified(t, "new-permission", `provides: [{group: rbac.open-cluster-management.io, version: v1, kind: ClusterPermission}]`),
+	}
+	for name, tc := range map[string]beyondCase{
+		"Served":        {"the agent says so", spec, nil, answered(APIFact{Served: metav1.ConditionTrue}), nil, "permission-api=Satisfied", ""},
+		"NotServed":     {"nobody provides it", spec, nil, answered(APIFact{Served: metav1.ConditionFalse}), nil, "permission-api=APINotServed", sentence + "(not served)"},
+		"Providers":     {"those of the version, and of every version", spec, providers, answered(APIFact{Served: metav1.ConditionFalse}), nil, "permission-api=APINotServed", sentence + "(not served; provided by addon 'all-permissions' or 'cluster-permission')"},
+		"OtherVersions": {"so that one sees what is wrong", spec, nil, answered(APIFact{Served: metav1.ConditionFalse, Versions: []string{"v1", "v1beta1"}}), nil, "permission-api=APINotServed", sentence + "(served in v1, v1beta1)"},
+		"Unknown":       {"the agent cannot find out", spec, nil, answered(APIFact{Served: metav1.ConditionUnknown, Message: "discovery failed"}), nil, "permission-api=APINotServed", sentence + "(not known: discovery failed)"},
+		"HeldForAnAnswer": {
+			"a new edge does not degrade the fleet for the moment that agents need", spec, nil, Cluster{Facts: Facts{Asked: asked}, Now: asked}, nil,
+			"permission-api=Held", "",
+		},
+		"NoAnswer": {
+			"an old agent never answers", spec, nil, Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(answerTime)}, nil,
+			"permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)",
+		},
+		"NobodyAsked": {"without facts it does not wait for ever", spec, nil, Cluster{Now: asked}, nil, "permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)"},
+		"Core": {
+			"Carvel: dep2, a gvk; here of the core group, in any version", `dependencies: [{name: dep2, type: Optional, api: {kind: MainApi}}]`, nil, Cluster{}, nil,
+			"dep2=APINotServed", "Optional API 'MainApi' is not served. (not known: the managed cluster's addon-agent has not answered)",
+		},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	private := Cluster{Name: "cluster1", Labels: map[string]string{"network": "private"}, Claims: map[string]string{"product": "OpenShift"}, KubernetesVersion: "v1.31.2"}
+	const missing = "Required addon 'a' is not installed or not available. "
+	x := map[string]Observation{"x": {
+		Installed: true, Labels: map[string]string{"tier": "gold"}, Annotations: map[string]string{"note": "n"}, Config: map[string]string{"mode": "proxy"},
+	}}
+	when := func(text string) string { return "dependencies: [{name: a, when: {" + text + "}}]" }
+	for name, tc := range map[string]beyondCase{
+		"SelectorMatches": {"the edge applies", when(`clusterSelector: {matchLabels: {network: private}}`), nil, private, x, "a=NotInstalled", missing + "(not installed)"},
+		"SelectorDoesNot": {"no condition", when(`clusterSelector: {matchLabels: {network: public}}`), nil, private, x, "a=NotApplicable", ""},
+		"SelectorOfSets":  {"in all of its forms", when(`clusterSelector: {matchExpressions: [{key: network, operator: NotIn, values: [public]}]}`), nil, private, x, "a=NotInstalled", missing + "(not installed)"},
+		"NoLabels":        {"no ManagedCluster, no labels", when(`clusterSelector: {matchLabels: {network: private}}`), nil, Cluster{}, x, "a=NotApplicable", ""},
+		"Config":          {"Kueue's add-on needs cluster-proxy only in proxy mode", when(`expression: "config.mode == 'proxy'"`), nil, private, x, "a=NotInstalled", missing + "(not installed)"},
+		"OtherConfig":     {"not so", when(`expression: "config.?mode.orValue('') == 'direct'"`), nil, private, x, "a=NotApplicable", ""},
+		"Variables": {
+			"all that there is", when(`expression: "cluster.name == 'cluster1' && cluster.labels.network == 'private' && cluster.claims['product'] == 'OpenShift' && cluster.version.startsWith('v1.31') && addOn.name == 'x' && addOn.labels.tier == 'gold' && addOn.annotations.note == 'n'"`),
+			nil, private, x, "a=NotInstalled", missing + "(not installed)",
+		},
+		"BothHold":     {"both must", when(`clusterSelector: {matchLabels: {network: private}}, expression: "config.mode == 'proxy'"`), nil, private, x, "a=NotInstalled", missing + "(not installed)"},
+		"OnlySelector": {"both must", when(`clusterSelector: {matchLabels: {network: private}}, expression: "config.mode == 'direct'"`), nil, private, x, "a=NotApplicable", ""},
+		"OnlyExpression": {
+			"both must, and a selector that does not hold spares the expression", when(`clusterSelector: {matchLabels: {network: public}}, expression: "config.nothing == 'proxy'"`),
+			nil, private, x, "a=NotApplicable", "",
+		},
+		"Fails": {
+			"it counts as applicable, and says why", when(`expression: "config.nothing == 'proxy'"`), nil, private, x,
+			"a=NotInstalled", missing + "(not installed; when.expression failed: no such key: nothing)",
+		},
+		"FailsSatisfied": {"nobody need know", when(`expression: "config.nothing == 'proxy'"`), nil, private, map[string]Observation{"a": running("")}, "a=Satisfied", ""},
+		"TooDear": {
+			"what would take too long fails", when(`expression: "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, a + b + c + d + e > 0)))))"`),
+			nil, private, x, "a=NotInstalled", missing + "(not installed; when.expression failed: operation cancelled: actual cost limit exceeded)",
+		},
+		"ConfigUnread": {"what is not known yet is held", when(`expression: "config.mode == 'proxy'"`), nil, private, map[string]Observation{"x": {ConfigUnread: true}}, "a=Held", ""},
+		"UnreadButUnasked": {
+			"only if somebody asks", when(`expression: "addOn.name == 'x'"`), nil, private, map[string]Observation{"x": {ConfigUnread: true}},
+			"a=NotInstalled", missing + "(not installed)",
+		},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
+func TestNotApplicableWritesNothing(t *testing.T) {
+	c := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{specified(t, "x", `dependencies: [{name: a, when: {clusterSelector: {matchLabels: {a: b}}}}]`)})
+	findings := c.Evaluate("x", Cluster{}, func(string) Observation { return Observation{} })
+	if got, write := Degraded(nil, findings, now); write {
+		t.Errorf("writes %+v", got)
+	}
+	if got, write := Degraded(degraded(metav1.ConditionTrue, requiredReason, ""), findings, now); !write || got.Reason != satisfiedReason {
+		t.Errorf("a reason of ours is left behind: %+v", got)
+	}
+	if findings[0].Unsatisfied() {
+		t.Error("it is not unsatisfied")
+	}
+}
+
+// Who asks for nothing new pays nothing: others are observed once per edge,
+// and the dependent itself not at all.
+func TestOnlyWhatMattersIsObserved(t *testing.T) {
+	c := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{specified(t, "x", `
+dependencies:
+- name: a
+- {name: b, when: {clusterSelector: {matchLabels: {a: b}}}}
+- {name: c, api: {kind: Pod}}
+- {name: d, when: {expression: "cluster.version == ''"}}
+- {name: e, addOn: a, when: {expression: "config.?a.orValue('') == '' && addOn.name == 'x'"}}
+requirements: {kubernetes: "*"}`)})
+	var observed []string
+	c.Evaluate("x", Cluster{}, func(addOn string) Observation { observed = append(observed, addOn); return Observation{} })
+	slices.Sort(observed)
+	if diff := cmp.Diff([]string{"a", "a", "d", "x"}, observed); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}

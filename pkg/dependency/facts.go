@@ -1,0 +1,54 @@
+package dependency
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// answerTime is how long the agent of a managed cluster may take to answer a
+// question, before an edge that needs the answer counts as unsatisfied. Until
+// then such an edge is held: a new edge must not degrade a whole fleet for the
+// moment that its agents need.
+const answerTime = 30 * time.Second
+
+// Facts is what the agent of one managed cluster has answered. The zero value
+// is that of a cluster whose agent nobody has asked.
+type Facts struct {
+	// Asked is since when questions have been waiting for an answer: when the
+	// newest of them was asked, or when this process began to wait. Zero is
+	// long ago.
+	Asked time.Time
+	// APIs are the answers on APIs. What is not in the map is not answered yet.
+	APIs map[addonv1alpha1.AddonAPI]APIFact
+	// Versions are the answers on the versions of add-ons, by their names.
+	// What is not in the map is not answered yet.
+	Versions map[string]VersionFact
+}
+
+// APIFact is the answer on one API.
+type APIFact struct {
+	// Served is True or False; Unknown where the agent could not find out.
+	Served metav1.ConditionStatus
+	// Versions are those in which the kind is served.
+	Versions []string
+	// Message says why Served is Unknown.
+	Message string
+}
+
+// VersionFact is the answer on the version of one add-on.
+type VersionFact struct {
+	// Version is what the add-on's lease reports; empty where it reports none.
+	Version string
+	// Message says why there is none.
+	Message string
+}
+
+// answerDue is when the cluster's agent should have answered, and whether that
+// is still to come.
+func (f *Facts) answerDue(now time.Time) (time.Time, bool) {
+	due := f.Asked.Add(answerTime)
+	return due, !f.Asked.IsZero() && now.Before(due)
+}

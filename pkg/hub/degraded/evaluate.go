@@ -1,0 +1,88 @@
+package degraded
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+)
+
+// Configs says whether AddOnDeploymentConfigs can be read. Asked for the first
+// time, it sees to it that they will be, and then wakes who needs them.
+type Configs interface {
+	Ready() bool
+}
+
+// OCM says which version of Open Cluster Management the hub has, empty where
+// nobody tells, and whether that is known yet. Asked for the first time, it
+// finds out, and then wakes who needs it.
+type OCM interface {
+	Version() (version string, known bool)
+}
+
+// Facts says what the agents of managed clusters have answered. It wakes who
+// needs an answer when there is another.
+type Facts interface {
+	Facts(cluster string) dependency.Facts
+}
+
+// evaluate loads what the findings rest on from the cache and finds them.
+// What no edge of the add-on looks at is not loaded.
+func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName, now time.Time) ([]dependency.Finding, error) {
+	cluster := dependency.Cluster{Offline: r.Offline, Now: now}
+	if !catalog.Declaration(key.Name).Empty() {
+		var err error
+		if cluster, err = r.describe(ctx, key.Namespace, catalog.Uses(key.Name), cluster); err != nil {
+			return nil, err
+		}
+	}
+	var failure error
+	observe := func(addOn string) dependency.Observation {
+		observed, err := r.observe(ctx, catalog, types.NamespacedName{Namespace: key.Namespace, Name: addOn})
+		if err != nil {
+			failure = err
+		}
+		return observed
+	}
+	findings := catalog.Evaluate(key.Name, cluster, observe)
+	return findings, failure
+}
+
+// describe adds to what is known of the cluster what edges with these uses look at.
+func (r *Reconciler) describe(ctx context.Context, name string, uses dependency.Uses, known dependency.Cluster) (dependency.Cluster, error) {
+	const ofCluster = dependency.UsesLabels | dependency.UsesClaims | dependency.UsesKubernetes
+	cluster := known
+	if r.Offline == dependency.OfflineHold || uses.Any(ofCluster) {
+		managed, err := r.Fleet.Cluster(ctx, name)
+		if err != nil {
+			return dependency.Cluster{}, err
+		}
+		cluster = fleet.Describe(managed, uses)
+		cluster.Offline, cluster.Now = known.Offline, known.Now
+	}
+	cluster.Name = name
+	if uses.Any(dependency.UsesOCM) {
+		version, found := r.OCM.Version()
+		cluster.OCMVersion, cluster.OCMUnread = version, !found
+	}
+	if uses.Any(dependency.UsesFacts) && r.Facts != nil {
+		cluster.Facts = r.Facts.Facts(name)
+	}
+	return cluster, nil
+}
+
+func (r *Reconciler) observe(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName) (dependency.Observation, error) {
+	observed, err := r.Fleet.Observe(ctx, key)
+	if err != nil || !catalog.Declaration(key.Name).Uses().Any(dependency.UsesConfig) {
+		return observed, err
+	}
+	if !r.Configs.Ready() {
+		observed.ConfigUnread = true
+		return observed, nil
+	}
+	observed.Config, err = r.Fleet.Config(ctx, key)
+	return observed, err
+}

@@ -1,0 +1,181 @@
+package degraded
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+)
+
+// specify replaces what "leaf" declares.
+func (b *bench) specify(t *testing.T, spec string, others ...addonv1alpha1.ClusterManagementAddOn) {
+	t.Helper()
+	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
+		t.Fatal(err)
+	}
+	b.Declarations.Set(dependency.NewCatalog(append(others, registered)))
+}
+
+func config(name, mode string) *addonv1alpha1.AddOnDeploymentConfig {
+	object := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: name}}
+	object.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}}
+	return object
+}
+
+func configured(configs ...string) *addonv1alpha1.ManagedClusterAddOn {
+	object := addOn(leaf.Name)
+	for _, name := range configs {
+		object.Status.ConfigReferences = append(object.Status.ConfigReferences, ocmv1alpha1.ConfigReference{
+			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: leaf.Namespace, Name: name},
+		})
+	}
+	return object
+}
+
+func TestWhatIsLoaded(t *testing.T) {
+	const inProxyMode = `dependencies: [{name: a, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`
+	reported := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}}}
+	reported.Status.Version.Kubernetes = "v1.27.3"
+	reported.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
+	pod := map[addonv1alpha1.AddonAPI]dependency.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
+	versioned := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
+	versioned.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "0.5.0"}
+
+	for name, test := range map[string]struct {
+		spec    string
+		objects []client.Object
+		known   onDemand
+		want    dependency.Verdict
+	}{
+		"Labels":        {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.NotInstalled},
+		"NoCluster":     {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotApplicable},
+		"Name":          {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
+		"Kubernetes":    {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.RequirementNotMet},
+		"Claims":        {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.Satisfied},
+		"OCM":           {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true, version: "1.2.0"}, dependency.RequirementNotMet},
+		"OCMNotYet":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{}, dependency.Held},
+		"OCMNowhere":    {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true}, dependency.VersionUnknown},
+		"Version":       {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{}, dependency.VersionMismatch},
+		"LeaseVersion":  {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{facts: dependency.Facts{Versions: map[string]dependency.VersionFact{"base": {Version: "0.6"}}}}, dependency.Satisfied},
+		"API":           {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, onDemand{facts: dependency.Facts{APIs: pod}}, dependency.APINotServed},
+		"Config":        {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
+		"ConfigLast":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, onDemand{configs: true}, dependency.NotApplicable},
+		"ConfigGone":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
+		"ConfigNotYet":  {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{}, dependency.Held},
+		"NothingIsRead": {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.objects...)
+			*b.onDemand = test.known
+			b.Facts = b.onDemand
+			b.specify(t, test.spec)
+			findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
+			if err != nil || len(findings) != 1 || findings[0].Verdict != test.want {
+				t.Errorf("found %+v, want %s; error %v", findings, test.want, err)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatIsDueIsWaitedFor(t *testing.T) {
+	b := newBench(t, addOn("leaf"))
+	b.onDemand.facts.Asked = aTime
+	b.Facts = b.onDemand
+	b.specify(t, `dependencies: [{name: a, api: {kind: Pod}}]`)
+	if result, err := b.reconcile(t); err != nil || result.RequeueAfter != 30*time.Second || b.applies != 0 {
+		t.Fatalf("result %v, error %v, %d writes; want to look again in 30 seconds", result, err, b.applies)
+	}
+	b.clock.SetTime(aTime.Add(30 * time.Second))
+	if _, err := b.reconcile(t); err != nil || b.applies != 1 {
+		t.Errorf("error %v, %d writes, want 1: the agent never answered", err, b.applies)
+	}
+}
+
+func TestWhatCannotBeReadIsAnError(t *testing.T) {
+	broken := errors.New("not synced")
+	for kind, spec := range map[string]string{
+		"*v1.ManagedCluster":              `requirements: {kubernetes: ">= 1.28"}`,
+		"*v1alpha1.AddOnDeploymentConfig": `dependencies: [{name: a, when: {expression: "config.size() == 0"}}]`,
+	} {
+		b := newBench(t, configured("one"))
+		b.specify(t, spec)
+		b.Fleet = fleet.Reader{Reader: failing{b.hub, kind, broken}}
+		if _, err := b.reconcile(t); !errors.Is(err, broken) || !strings.Contains(err.Error(), "cluster1") {
+			t.Errorf("%s: error %v", kind, err)
+		}
+	}
+}
+
+func TestOnlyWhatIsLookedAtWakes(t *testing.T) {
+	before := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
+	label := func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"a": "b"} }
+	claim := func(c *clusterv1.ManagedCluster) {
+		c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "a", Value: "b"}}
+	}
+	upgrade := func(c *clusterv1.ManagedCluster) { c.Status.Version.Kubernetes = "v1.28.0" }
+	heartbeat := func(c *clusterv1.ManagedCluster) {
+		meta.SetStatusCondition(&c.Status.Conditions, conditionOf("ClockSynced", metav1.ConditionTrue, "Test"))
+	}
+	const selector, claims, kubernetes = `dependencies: [{name: a, when: {clusterSelector: {matchLabels: {a: b}}}}]`,
+		`requirements: {claims: {a: b}}`, `requirements: {kubernetes: "*"}`
+	for name, test := range map[string]struct {
+		spec   string
+		change func(*clusterv1.ManagedCluster)
+		wakes  bool
+	}{
+		"Label": {selector, label, true}, "LabelUnasked": {claims, label, false},
+		"Claim": {claims, claim, true}, "ClaimUnasked": {kubernetes, claim, false},
+		"Upgrade": {kubernetes, upgrade, true}, "UpgradeUnasked": {selector, upgrade, false},
+		"Heartbeat": {selector, heartbeat, false}, "Proposal": {`dependencies: [{name: a}]`, label, false},
+	} {
+		for _, hold := range []bool{true, false} {
+			m, b, _ := mapped(t)
+			m.hold = hold
+			b.specify(t, test.spec)
+			after := before.DeepCopy()
+			test.change(after)
+			var want []string
+			if test.wakes {
+				want = []string{leaf.String()}
+			}
+			expectWoken(t, name, want, func(q queue) { m.clusters().Update(t.Context(), updateOf(before, after), q) })
+			expectWoken(t, name+", created", want, func(q queue) { m.clusters().Create(t.Context(), creationOf(after), q) })
+			expectWoken(t, name+", deleted", want, func(q queue) { m.clusters().Delete(t.Context(), deletionOf(after), q) })
+		}
+	}
+}
+
+func TestOwnChangesWakeWhoseConditionsLookAtThem(t *testing.T) {
+	relabeled, reconfigured, upgraded := addOn("leaf"), configured("one"), addOn("base")
+	relabeled.Labels = map[string]string{"a": "b"}
+	upgraded.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"}
+	for name, test := range map[string]struct {
+		spec          string
+		before, after *addonv1alpha1.ManagedClusterAddOn
+		want          []string
+	}{
+		"Label":          {`dependencies: [{name: a, when: {expression: "'a' in addOn.labels"}}]`, addOn("leaf"), relabeled, []string{leaf.String()}},
+		"LabelUnasked":   {`dependencies: [{name: a}]`, addOn("leaf"), relabeled, nil},
+		"Config":         {`dependencies: [{name: a, when: {expression: "'a' in config"}}]`, addOn("leaf"), reconfigured, []string{leaf.String()}},
+		"ConfigUnasked":  {`dependencies: [{name: a}]`, addOn("leaf"), reconfigured, nil},
+		"Version":        {`dependencies: [{name: base, version: "1"}]`, addOn("base"), upgraded, []string{leaf.String()}},
+		"VersionUnasked": {`dependencies: [{name: base}]`, addOn("base"), upgraded, nil},
+		"VersionAny":     {`dependencies: [{name: base, version: "*"}]`, addOn("base"), upgraded, nil},
+	} {
+		m, b, _ := mapped(t)
+		b.specify(t, test.spec)
+		expectWoken(t, name, test.want, func(q queue) { m.addOns().Update(t.Context(), updateOf(test.before, test.after), q) })
+	}
+}

@@ -1,0 +1,432 @@
+package graft
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/crdgraft"
+)
+
+func bare(crd *unstructured.Unstructured) map[string]any {
+	crd.SetResourceVersion("")
+	return crd.Object
+}
+
+func TestGraftsAndGivesBack(t *testing.T) {
+	b := newBench(t)
+	found := bare(b.crd(t))
+	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != defaultInterval {
+		t.Errorf("conversion is checked again after %s", again)
+	}
+	if told := b.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal CRDGrafted Added v1alpha1 spec.dependencies") {
+		t.Errorf("told %q", told)
+	}
+	for range 3 {
+		b.expect(t, ReasonGrafted, true)
+	}
+	if told := b.told(); b.writes != 1 || len(told) > 0 {
+		t.Errorf("%d writes, told %q", b.writes, told)
+	}
+
+	b.Settings.On = false
+	b.expect(t, ReasonOff, false)
+	if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
+		t.Errorf("given back (-found +now):\n%s", diff)
+	}
+	if told := b.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal CRDGraftingOff") {
+		t.Errorf("told %q", told)
+	}
+	b.expect(t, ReasonOff, false)
+	if told := b.told(); b.writes != 2 || len(told) > 0 {
+		t.Errorf("%d writes, told %q", b.writes, told)
+	}
+}
+
+func TestOffTellsNothingWhereNothingWas(t *testing.T) {
+	b := newBench(t)
+	b.Settings.On = false
+	b.expect(t, ReasonOff, false)
+	if told := b.told(); b.writes != 0 || len(told) > 0 {
+		t.Errorf("%d writes, told %q", b.writes, told)
+	}
+}
+
+func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer    http.HandlerFunc
+		configure func(*admissionregistrationv1.ValidatingWebhookConfiguration)
+		want      string
+	}{
+		"a failing webhook": {
+			answer: func(writer http.ResponseWriter, _ *http.Request) {
+				http.Error(writer, "no", http.StatusServiceUnavailable)
+			},
+			want: "convert v1alpha1 to v1beta1: it answers 503 Service Unavailable",
+		},
+		"something else that answers": {
+			answer: func(writer http.ResponseWriter, _ *http.Request) { _, _ = writer.Write([]byte("{}")) },
+			want:   "its answer is no ConversionReview",
+		},
+		"a webhook that refuses": {
+			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) {
+				response.Result.Status, response.Result.Message = "Failure", "too old"
+			}),
+			want: "it refuses: too old",
+		},
+		"a webhook that loses fields": {
+			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { delete(object, "spec") }),
+			want:   "it loses spec.dependencies: is it older than this addon-manager?",
+		},
+		"a webhook that does not convert": {
+			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { object["apiVersion"] = "addon/v0" }),
+			want:   "it answers in addon/v0",
+		},
+		"an answer to something else": {
+			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) { response.UID = "other" }),
+			want:   `it answers with 1 objects to request "other"`,
+		},
+		"no CA yet": {
+			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+				c.Webhooks[0].ClientConfig.CABundle = nil
+			},
+			want: "ValidatingWebhookConfiguration interlock-webhook has no CA yet: does addon-manager webhook run?",
+		},
+		"a CA that is none": {
+			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+				c.Webhooks[0].ClientConfig.CABundle = []byte("x")
+			},
+			want: "is no PEM certificate",
+		},
+		"no webhook in the configuration": {
+			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) { c.Webhooks = nil },
+			want:      "has no webhooks: apply it as it is in deploy/hub",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.answer = tt.answer
+			if tt.configure != nil {
+				configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+				if err := b.hub.Get(t.Context(), client.ObjectKey{Name: ConfigurationName}, configuration); err != nil {
+					t.Fatal(err)
+				}
+				tt.configure(configuration)
+				if err := b.hub.Update(t.Context(), configuration); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if again := b.expect(t, ReasonNotServed, false).RequeueAfter; again != retryInterval {
+				t.Errorf("tried again after %s", again)
+			}
+			b.expect(t, ReasonNotServed, false)
+			if told := b.told(); len(told) != 1 || !strings.Contains(told[0], tt.want) {
+				t.Errorf("told %q, want %q", told, tt.want)
+			}
+			if b.writes > 0 {
+				t.Errorf("%d writes", b.writes)
+			}
+		})
+	}
+}
+
+func changed(change func(map[string]any, *apiextensionsv1.ConversionResponse)) http.HandlerFunc {
+	return func(writer http.ResponseWriter, request *http.Request) { convert(writer, request, change) }
+}
+
+func refuse(writer http.ResponseWriter, _ *http.Request) {
+	http.Error(writer, "no", http.StatusServiceUnavailable)
+}
+
+func TestKeepsAGraftForTheGracePeriod(t *testing.T) {
+	b := newBench(t)
+	found := bare(b.crd(t))
+	b.expect(t, ReasonGrafted, true)
+	b.expect(t, ReasonGrafted, true) // the API server has used it
+	b.answer = refuse
+	b.clock.Step(grace - time.Second)
+	b.expect(t, ReasonNotServed, true)
+	b.clock.Step(2 * time.Second)
+	b.expect(t, ReasonNotServed, false)
+	if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
+		t.Errorf("given back (-found +now):\n%s", diff)
+	}
+	b.answer = nil
+	b.expect(t, ReasonGrafted, true)
+	if n := b.contested(t); n != 0 {
+		t.Errorf("contested %v times", n)
+	}
+}
+
+func TestAGraftOfAFormerProcessHasAllOfTheGrace(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	b.answer, b.history = refuse, history{}
+	b.clock.Step(time.Hour)
+	b.prepare()
+	b.expect(t, ReasonNotServed, true)
+	b.clock.Step(grace + time.Second)
+	b.expect(t, ReasonNotServed, false)
+}
+
+func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
+	b := newBench(t)
+	addOn := &unstructured.Unstructured{}
+	addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+	addOn.SetKind("ClusterManagementAddOn")
+	addOn.SetName("x")
+	b.create(t, addOn)
+	b.fail = func(verb string, object client.Object) error {
+		if verb == "get" && object.GetObjectKind().GroupVersionKind().Version == "v1beta1" {
+			return apierrors.NewInternalError(errors.New("conversion webhook failed"))
+		}
+		return nil
+	}
+	b.expect(t, ReasonGrafted, true)
+	b.expect(t, ReasonNotServed, true)
+	b.clock.Step(firstUse + time.Second)
+	b.expect(t, ReasonNotServed, false)
+	if again := b.expect(t, ReasonNotServed, false).RequeueAfter; again < 50*time.Second {
+		t.Errorf("tried again after %s, although the API server could not use it", again)
+	}
+	b.clock.Step(time.Minute + time.Second)
+	b.expect(t, ReasonGrafted, true)
+
+	b.fail = nil
+	b.clock.Step(time.Minute)
+	b.expect(t, ReasonGrafted, true)
+}
+
+func TestAWriterWhoInsistsIsAnsweredEverLater(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	b.overwrite(t)
+	b.expect(t, ReasonGrafted, true) // the first time at once
+	if n := b.contested(t); n != 0 {
+		t.Errorf("contested %v times after one overwrite", n)
+	}
+	var waited []time.Duration
+	for range 12 {
+		b.overwrite(t)
+		again := b.expect(t, ReasonContested, false).RequeueAfter
+		waited = append(waited, again)
+		b.clock.Step(again)
+		b.expect(t, ReasonGrafted, true)
+	}
+	s := time.Second
+	want := []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 512 * s, 600 * s, 600 * s}
+	if diff := cmp.Diff(want, waited); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+	if n := b.contested(t); n != 12 {
+		t.Errorf("contested %v times", n)
+	}
+	b.clock.Step(31 * time.Minute)
+	b.overwrite(t)
+	b.expect(t, ReasonGrafted, true)
+}
+
+func TestAnUpgradeIsNotContested(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	b.overwrite(t, func(crd *unstructured.Unstructured) {
+		crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: "1.4.0"})
+	})
+	b.answer = func(http.ResponseWriter, *http.Request) { t.Error("asked again before the graft was put back") }
+	b.expect(t, ReasonGrafted, true)
+	if got := b.crd(t).GetAnnotations()[crdgraft.VersionAnnotation]; got != "1.4.1" {
+		t.Errorf("marked %s", got)
+	}
+}
+
+func TestWhatCannotOrNeedNotBeGrafted(t *testing.T) {
+	inEveryVersion := func(name string, schema map[string]any) func(*unstructured.Unstructured) {
+		return func(crd *unstructured.Unstructured) {
+			versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+			for _, version := range versions {
+				_ = unstructured.SetNestedMap(version.(map[string]any), schema, "schema", "openAPIV3Schema", "properties", "spec", "properties", name)
+			}
+			_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
+		}
+	}
+	for name, tt := range map[string]struct {
+		change  func(*unstructured.Unstructured)
+		reason  Reason
+		grafted bool
+		want    string
+	}{
+		"fields of the same name": {
+			change: func(crd *unstructured.Unstructured) {
+				for _, name := range addonv1alpha1.GraftedSpecFields() {
+					inEveryVersion(name, map[string]any{"type": "array", "items": map[string]any{"type": "string"}})(crd)
+				}
+			},
+			reason: ReasonNative, grafted: true,
+			want: "Normal CRDHasFields Nothing to add: the CRD has v1alpha1 spec.dependencies, ",
+		},
+		"one field of the same name": {
+			change: inEveryVersion("dependencies", map[string]any{"type": "array", "items": map[string]any{"type": "string"}}),
+			reason: ReasonGrafted, grafted: true, want: "Normal CRDGrafted",
+		},
+		"a field that every version has": {
+			change: inEveryVersion("priority", map[string]any{"type": "string"}),
+			reason: ReasonGrafted, grafted: true, want: "Normal CRDGrafted",
+		},
+		"a field that one version has": {
+			change: func(crd *unstructured.Unstructured) {
+				versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+				_ = unstructured.SetNestedField(versions[1].(map[string]any), "string",
+					"schema", "openAPIV3Schema", "properties", "spec", "properties", "priority", "type")
+				_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
+			},
+			reason: ReasonNewer,
+			want:   "Warning CRDNewerThanInterlock OCM's CRD has what this version of Interlock would lose when it converts: v1beta1 spec.priority. Update Interlock",
+		},
+		"no schema": {
+			change: func(crd *unstructured.Unstructured) {
+				versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+				unstructured.RemoveNestedField(versions[0].(map[string]any), "schema")
+				_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
+			},
+			reason: ReasonNotGraftable, want: "Warning CRDNotGraftable CRD clustermanagementaddons",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.overwrite(t, tt.change)
+			b.expect(t, tt.reason, tt.grafted)
+			if told := b.told(); len(told) != 1 || !strings.HasPrefix(told[0], tt.want) {
+				t.Errorf("told %q, want %q", told, tt.want)
+			}
+		})
+	}
+}
+
+func TestAnswersToAWrite(t *testing.T) {
+	broken := errors.New("etcd is on fire")
+	resource := crdResource.GroupResource()
+	for name, tt := range map[string]struct {
+		answer error
+		fails  bool
+	}{
+		"conflict":   {answer: apierrors.NewConflict(resource, CRDName, broken)},
+		"forbidden":  {answer: apierrors.NewForbidden(resource, CRDName, broken), fails: true},
+		"a failure":  {answer: broken, fails: true},
+		"not a CRD ": {answer: apierrors.NewInvalid(crdKind.GroupKind(), CRDName, nil), fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.fail = func(verb string, _ client.Object) error {
+				if verb == "update" {
+					return tt.answer
+				}
+				return nil
+			}
+			result, err := b.reconcile(t)
+			if (err != nil) != tt.fails {
+				t.Fatalf("error %v", err)
+			}
+			if tt.fails {
+				if !errors.Is(err, tt.answer) || !strings.Contains(err.Error(), CRDName) {
+					t.Errorf("error %q does not wrap the cause and name the CRD", err)
+				}
+				b.expectState(t, ReasonWriteFailed, false)
+			} else if result.RequeueAfter != conflictPause {
+				t.Errorf("again after %s", result.RequeueAfter)
+			}
+			b.fail = nil
+			b.expect(t, ReasonGrafted, true)
+		})
+	}
+}
+
+func TestAnswersToARead(t *testing.T) {
+	b := newBench(t)
+	broken := errors.New("etcd is on fire")
+	b.fail = func(string, client.Object) error { return broken }
+	if _, err := b.reconcile(t); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	b.fail = func(string, client.Object) error { return apierrors.NewNotFound(crdResource.GroupResource(), CRDName) }
+	if _, err := b.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	b.expectState(t, ReasonMissing, false)
+}
+
+func TestRestore(t *testing.T) {
+	b := newBench(t)
+	found := bare(b.crd(t))
+	b.expect(t, ReasonGrafted, true)
+	conflicts := 2
+	b.fail = func(verb string, _ client.Object) error {
+		if verb == "update" && conflicts > 0 {
+			conflicts--
+			return apierrors.NewConflict(crdResource.GroupResource(), CRDName, errors.New("somebody was faster"))
+		}
+		return nil
+	}
+	for _, want := range []bool{true, false} {
+		changed, err := Restore(t.Context(), b.Client)
+		if err != nil || changed != want {
+			t.Errorf("changed %t, error %v", changed, err)
+		}
+		if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
+			t.Errorf("given back (-found +now):\n%s", diff)
+		}
+	}
+	if err := b.hub.Delete(t.Context(), b.crd(t)); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := Restore(t.Context(), b.Client); changed || err != nil {
+		t.Errorf("without a CRD: changed %t, error %v", changed, err)
+	}
+}
+
+func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
+	b := newBench(t)
+	reread := func() {
+		<-b.Rereader.changes
+		b.Rereader.stale.Store(false)
+	}
+	hidden := func(when string, want bool) {
+		t.Helper()
+		if got := b.Hidden(); got != want {
+			t.Errorf("%s: hidden %t", when, got)
+		}
+	}
+	hidden("before anything is known", true)
+	b.expect(t, ReasonGrafted, true)
+	hidden("grafted, and not read again", true)
+	reread()
+	hidden("read again", false)
+	b.expect(t, ReasonGrafted, true)
+	hidden("unchanged", false)
+
+	b.answer = refuse
+	b.clock.Step(time.Minute)
+	b.expect(t, ReasonNotServed, true)
+	hidden("in the grace period", false)
+	b.clock.Step(grace)
+	b.fail = func(verb string, _ client.Object) error {
+		if verb == "update" {
+			hidden("before it is given back", true)
+		}
+		return nil
+	}
+	b.expect(t, ReasonNotServed, false)
+	reread()
+	hidden("given back", true)
+	b.Settings.On = false
+	hidden("off", false)
+}

@@ -1,0 +1,102 @@
+package graft
+
+import (
+	"context"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/manifests"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/crdgraft"
+)
+
+// FieldManager is the name under which the CRD is written.
+const FieldManager = "interlock-addon-manager"
+
+// crdFile is OCM's CRD as the api module of this program ships it, with
+// Interlock's fields.
+const crdFile = "crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml"
+
+// schemas is what this program brings to the CRD that it finds.
+type schemas struct {
+	// properties are the schemas of Interlock's fields.
+	properties map[string]any
+	// known is the newest CRD that the conversion knows all fields of.
+	known map[string]any
+}
+
+func loadSchemas() (schemas, error) {
+	raw, err := manifests.CRDs.ReadFile(crdFile)
+	if err != nil {
+		return schemas{}, fmt.Errorf("read manifests: %w", err)
+	}
+	encoded, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		return schemas{}, fmt.Errorf("manifests/%s: %w", crdFile, err)
+	}
+	known := map[string]any{}
+	if err := json.Unmarshal(encoded, &known); err != nil { // whole numbers stay whole, as the API server's
+		return schemas{}, fmt.Errorf("manifests/%s: %w", crdFile, err)
+	}
+	properties, err := crdgraft.SpecProperties(known, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
+	return schemas{properties: properties, known: known}, err
+}
+
+var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+
+// readCRD reads the CRD without a type, so that nothing of it is lost.
+func readCRD(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
+	crd := &unstructured.Unstructured{}
+	crd.SetGroupVersionKind(crdKind)
+	if err := reader.Get(ctx, client.ObjectKey{Name: CRDName}, crd); err != nil {
+		return nil, fmt.Errorf("read CRD %s: %w", CRDName, err)
+	}
+	return crd, nil
+}
+
+// update writes the CRD if it differs from the one that was read; nobody
+// else's write in between is lost.
+func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstructured, desired map[string]any) (wrote bool, err error) {
+	if desired == nil || equal(crd.Object, desired) {
+		return false, nil
+	}
+	if err := writer.Update(ctx, &unstructured.Unstructured{Object: desired}, client.FieldOwner(FieldManager)); err != nil {
+		return false, fmt.Errorf("write CRD %s: %w", CRDName, err)
+	}
+	return true, nil
+}
+
+// Restore gives the CRD back as it was found, and reports whether there was
+// anything to give back. An addon-manager that grafts must have stopped before:
+// it would graft again.
+func Restore(ctx context.Context, hub client.Client) (changed bool, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		crd, err := readCRD(ctx, hub)
+		if err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		original, err := crdgraft.Remove(crd.Object)
+		if err != nil {
+			return err
+		}
+		changed, err = update(ctx, hub, crd, original)
+		return err
+	})
+	return changed, err
+}
+
+func conversionOf(crd map[string]any) map[string]any {
+	conversion, _, _ := unstructured.NestedMap(crd, "spec", "conversion")
+	return conversion
+}
+
+func equal(a, b map[string]any) bool {
+	return equality.Semantic.DeepEqual(a, b)
+}

@@ -1,0 +1,87 @@
+package graft
+
+import (
+	"context"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"open-cluster-management.io/interlock/pkg/announce"
+	"open-cluster-management.io/interlock/pkg/crdgraft"
+)
+
+// Reason says why the CRD is grafted or not. It is a label of the metric and,
+// where there is a CRD, the reason of an event on it.
+type Reason string
+
+// The reasons.
+const (
+	ReasonGrafted      Reason = "CRDGrafted"
+	ReasonOff          Reason = "CRDGraftingOff"
+	ReasonNative       Reason = "CRDHasFields"
+	ReasonNotServed    Reason = "CRDConversionNotServed"
+	ReasonContested    Reason = "CRDGraftContested"
+	ReasonNewer        Reason = "CRDNewerThanInterlock"
+	ReasonNotGraftable Reason = "CRDNotGraftable"
+	ReasonWriteFailed  Reason = "CRDWriteFailed"
+	ReasonMissing      Reason = "CRDMissing"
+)
+
+// Reasons are all reasons.
+var Reasons = []Reason{
+	ReasonGrafted, ReasonOff, ReasonNative, ReasonNotServed, ReasonContested,
+	ReasonNewer, ReasonNotGraftable, ReasonWriteFailed, ReasonMissing,
+}
+
+const actionGraft = "GraftCRD"
+
+func newerMessage(unknown []string) string {
+	return "OCM's CRD has what this version of Interlock would lose when it converts: " + strings.Join(unknown, ", ") +
+		". Update Interlock; until then declare dependencies by annotation"
+}
+
+// report tells the metric what holds now, and people what is new.
+func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured, decided decision, wrote bool) {
+	r.Metrics.State(string(decided.reason), hasFields(crd, decided, wrote))
+	if decided.reason == r.told && !wrote {
+		return
+	}
+	unchanged := !wrote && r.told == "" && decided.reason == ReasonOff
+	r.told = decided.reason
+	if unchanged { // off, and it was
+		return
+	}
+	log.FromContext(ctx).Info(decided.message, "crd", CRDName, "reason", decided.reason)
+	if crd == nil {
+		return
+	}
+	about := &corev1.ObjectReference{
+		APIVersion: crd.GetAPIVersion(), Kind: crd.GetKind(), Name: crd.GetName(), UID: crd.GetUID(),
+	}
+	r.Recorder.Eventf(about, nil, typeOf(decided.reason), string(decided.reason), actionGraft, "%s", announce.Note(decided.message))
+}
+
+// hasFields reports whether the CRD now has Interlock's fields.
+func hasFields(crd *unstructured.Unstructured, decided decision, wrote bool) bool {
+	switch {
+	case crd == nil:
+		return false
+	case decided.reason == ReasonNative:
+		return true
+	case wrote:
+		return crdgraft.Grafted(decided.desired)
+	default:
+		return crdgraft.Grafted(crd.Object)
+	}
+}
+
+func typeOf(reason Reason) string {
+	switch reason {
+	case ReasonGrafted, ReasonOff, ReasonNative:
+		return corev1.EventTypeNormal
+	default:
+		return corev1.EventTypeWarning
+	}
+}

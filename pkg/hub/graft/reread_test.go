@@ -1,0 +1,55 @@
+package graft
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+func TestAnExpiringWatchForwardsAndEndsAsTooOld(t *testing.T) {
+	inner, expired := watch.NewFake(), make(chan struct{})
+	stream := newExpiring(inner, expired)
+	go inner.Add(nil)
+	if got := <-stream.ResultChan(); got.Type != watch.Added {
+		t.Errorf("got %v", got)
+	}
+	close(expired)
+	got := <-stream.ResultChan()
+	if got.Type != watch.Error || !apierrors.IsResourceExpired(apierrors.FromObject(got.Object)) {
+		t.Errorf("got %v, want an error that has the reflector list again", got)
+	}
+	stream.Stop()
+	stream.Stop()
+	for range stream.ResultChan() {
+		t.Error("an event after the stop")
+	}
+	if !inner.IsStopped() {
+		t.Error("the watch goes on behind it")
+	}
+}
+
+func TestAnExpiringWatchEndsWithTheOneBehindIt(t *testing.T) {
+	inner := watch.NewFake()
+	stream := newExpiring(inner, make(chan struct{}))
+	inner.Stop()
+	for range stream.ResultChan() {
+		t.Error("an event after the end")
+	}
+}
+
+func TestRereaderExpiresWatchesThatAreOpen(t *testing.T) {
+	r := NewRereader()
+	before := r.current()
+	r.expire()
+	select {
+	case <-before:
+	default:
+		t.Error("a watch of before is not expired")
+	}
+	select {
+	case <-r.current():
+		t.Error("a new watch is expired")
+	default:
+	}
+}

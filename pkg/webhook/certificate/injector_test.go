@@ -1,0 +1,85 @@
+package certificate
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func configured(bundles ...[]byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-webhook"}}
+	for _, bundle := range bundles {
+		configuration.Webhooks = append(configuration.Webhooks, admissionregistrationv1.ValidatingWebhook{
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: bundle},
+		})
+	}
+	return configuration
+}
+
+func TestInjector(t *testing.T) {
+	fresh, _, _ := renewAt(t, nil, start)
+	other, _, _ := renewAt(t, nil, start)
+	for _, test := range []struct {
+		name    string
+		before  []byte
+		secret  map[string][]byte
+		asked   string
+		written error
+		want    []byte
+		writes  int
+		fails   bool
+	}{
+		{name: "none yet", secret: fresh, want: fresh[BundleKey], writes: 1},
+		{name: "another", before: other[BundleKey], secret: fresh, want: fresh[BundleKey], writes: 1},
+		{name: "the same: no write", before: fresh[BundleKey], secret: fresh, want: fresh[BundleKey]},
+		{name: "no authority: what is trusted stays", before: fresh[BundleKey], want: fresh[BundleKey]},
+		{name: "nonsense: what is trusted stays", before: fresh[BundleKey], secret: map[string][]byte{BundleKey: []byte("x")}, want: fresh[BundleKey]},
+		{name: "somebody else's configuration", before: other[BundleKey], secret: fresh, asked: "other", want: other[BundleKey]},
+		{
+			name: "another replica was first", secret: fresh, writes: 1,
+			written: apierrors.NewConflict(schema.GroupResource{}, "interlock-webhook", errors.New("changed")),
+		},
+		{name: "the API server is away", secret: fresh, written: errors.New("connection refused"), writes: 1, fails: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			writes := 0
+			c := fake.NewClientBuilder().WithObjects(secretWith(test.secret), configured(test.before, test.before)).WithInterceptorFuncs(interceptor.Funcs{
+				Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+					writes++
+					if test.written != nil {
+						return test.written
+					}
+					return c.Update(ctx, object, options...)
+				},
+			}).Build()
+			injector := &Injector{Client: c, Secret: secretKey, Configuration: "interlock-webhook"}
+			asked := "interlock-webhook"
+			if test.asked != "" {
+				asked = test.asked
+			}
+			_, err := injector.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: asked}})
+			if (err != nil) != test.fails || writes != test.writes {
+				t.Errorf("error %v after %d writes, want %d", err, writes, test.writes)
+			}
+			got := configured()
+			if err := c.Get(t.Context(), client.ObjectKey{Name: "interlock-webhook"}, got); err != nil {
+				t.Fatal(err)
+			}
+			for i := range got.Webhooks {
+				if string(got.Webhooks[i].ClientConfig.CABundle) != string(test.want) {
+					t.Errorf("webhook %d trusts %q", i, got.Webhooks[i].ClientConfig.CABundle)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package certificate
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+var secretKey = types.NamespacedName{Namespace: "interlock-system", Name: "certificate"}
+
+func secretWith(data map[string][]byte) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secretKey.Namespace, Name: secretKey.Name}, Data: data}
+}
+
+// keeperOf returns a replica's keeper, whose writes end as given.
+func keeperOf(written error, objects ...client.Object) *Keeper {
+	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, serverName, DefaultLifetimes())
+	keeper.client = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			if written != nil {
+				return written
+			}
+			return c.Update(ctx, object, options...)
+		},
+	}).Build()
+	return keeper
+}
+
+func reconciled(t *testing.T, keeper *Keeper, wantErr bool) ctrl.Result {
+	t.Helper()
+	result, err := keeper.Reconcile(t.Context(), ctrl.Request{NamespacedName: secretKey})
+	if (err != nil) != wantErr {
+		t.Fatalf("error %v, want one: %t", err, wantErr)
+	}
+	return result
+}
+
+func TestKeeperServesWhatIsStored(t *testing.T) {
+	keeper := keeperOf(nil, secretWith(nil))
+	if _, err := keeper.Serving(nil); err == nil {
+		t.Error("serves without a certificate")
+	}
+	if result := reconciled(t, keeper, false); result.RequeueAfter != 275*day {
+		t.Errorf("looks again after %s", result.RequeueAfter)
+	}
+	<-keeper.Certified()
+	serving, err := keeper.Serving(nil)
+	if err != nil || serving.Leaf.DNSNames[0] != serverName {
+		t.Fatalf("serves %+v, %v", serving, err)
+	}
+
+	var stored corev1.Secret
+	if err := keeper.client.Get(t.Context(), secretKey, &stored); err != nil {
+		t.Fatal(err)
+	}
+	second := keeperOf(errors.New("nothing is to be written"), secretWith(stored.Data))
+	reconciled(t, second, false)
+	if other, err := second.Serving(nil); err != nil || !other.Leaf.Equal(serving.Leaf) {
+		t.Errorf("the second replica serves %+v, %v", other, err)
+	}
+}
+
+func TestKeeperKeepsServingWhatCannotBeReplaced(t *testing.T) {
+	fresh, _, _ := renewAt(t, nil, start)
+	for name, written := range map[string]error{
+		"another replica was first": apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, secretKey.Name, errors.New("changed")),
+		"the API server is away":    errors.New("connection refused"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			keeper := keeperOf(written, secretWith(fresh))
+			reconciled(t, keeper, false)
+			before, _ := keeper.Serving(nil)
+
+			spoilt := maps.Clone(fresh)
+			nonsense("tls.crt")(spoilt)
+			keeper.client = keeperOf(written, secretWith(spoilt)).client
+			result := reconciled(t, keeper, !apierrors.IsConflict(written))
+			if apierrors.IsConflict(written) && result.RequeueAfter != time.Second {
+				t.Errorf("tries again after %s", result.RequeueAfter)
+			}
+			if after, err := keeper.Serving(nil); err != nil || after != before {
+				t.Errorf("serves something else: %v", err)
+			}
+		})
+	}
+}
+
+func TestKeeperIgnoresOtherSecrets(t *testing.T) {
+	keeper := keeperOf(errors.New("nothing is to be written"), secretWith(nil))
+	result, err := keeper.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "interlock-system", Name: "other"}})
+	if err != nil || result != (ctrl.Result{}) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	missing := keeperOf(errors.New("nothing is to be written"))
+	if result := reconciled(t, missing, false); result != (ctrl.Result{}) {
+		t.Errorf("%+v", result)
+	}
+}

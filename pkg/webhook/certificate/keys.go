@@ -1,0 +1,118 @@
+package certificate
+
+import (
+	"bytes"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"time"
+
+	"github.com/open-policy-agent/cert-controller/pkg/rotator"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/cert"
+)
+
+// The keys of the Secret, those of a Secret of type kubernetes.io/tls and of
+// cert-manager, and the authority's own.
+const (
+	authorityName = "interlock-webhook-ca"
+	// BundleKey has all authorities that are trusted, one or two of them. Who
+	// calls the webhook has to trust all of it.
+	BundleKey       = corev1.ServiceAccountRootCAKey // ca.crt
+	authorityKeyKey = "ca.key"
+)
+
+// keys is the content of the Secret, as far as it can be used.
+type keys struct {
+	// trusted are the authorities that have not ended, the newest first.
+	trusted []*x509.Certificate
+	// authority signs: the trusted one whose key there is. Nil: none.
+	authority *rotator.KeyPairArtifacts
+	// serving is nil where none is, or what is there would not be trusted.
+	serving *x509.Certificate
+}
+
+// read finds what of the Secret's data is of use at the time now for a server
+// of that name.
+func read(data map[string][]byte, name string, now time.Time) keys {
+	var content keys
+	bundle, err := cert.ParseCertsPEM(data[BundleKey])
+	if err != nil {
+		bundle = nil // nothing there, or nothing that can be used
+	}
+	roots := x509.NewCertPool()
+	for _, authority := range bundle {
+		if now.Before(authority.NotAfter) {
+			content.trusted = append(content.trusted, authority)
+			roots.AddCert(authority)
+		}
+		if content.authority == nil {
+			content.authority = signer(authority, data[authorityKeyKey])
+		}
+	}
+	pair, err := tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey])
+	if err != nil {
+		return content
+	}
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name, CurrentTime: now}); err == nil {
+		content.serving = pair.Leaf
+	}
+	return content
+}
+
+// signer returns the authority with its key, if the key is its own.
+func signer(authority *x509.Certificate, keyPEM []byte) *rotator.KeyPairArtifacts {
+	certPEM := encode(authority)
+	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return nil
+	}
+	key, ok := pair.PrivateKey.(*rsa.PrivateKey)
+	if !ok {
+		return nil
+	}
+	return &rotator.KeyPairArtifacts{Cert: authority, Key: key, CertPEM: certPEM, KeyPEM: keyPEM}
+}
+
+func encode(certificates ...*x509.Certificate) []byte {
+	var text bytes.Buffer
+	for _, certificate := range certificates {
+		text.Write(pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate.Raw}))
+	}
+	return text.Bytes()
+}
+
+// do writes one step to the Secret's data.
+func (l Lifetimes) do(next step, content keys, data map[string][]byte, name string, now time.Time) error {
+	maker := rotator.CertRotator{
+		CAName: authorityName, CAOrganization: "interlock", DNSName: name,
+		ExtKeyUsages: &[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	switch next {
+	case introduce:
+		made, err := maker.CreateCACert(now.Add(-backdated), now.Add(l.Authority))
+		if err != nil {
+			return fmt.Errorf("make a certificate authority: %w", err)
+		}
+		data[BundleKey], data[authorityKeyKey] = made.CertPEM, made.KeyPEM
+		if content.serving != nil { // else nothing speaks for the old ones any more
+			data[BundleKey] = append(data[BundleKey], encode(content.trusted...)...)
+		}
+	case issue:
+		end := now.Add(l.Certificate)
+		if last := content.authority.Cert.NotAfter; end.After(last) {
+			end = last
+		}
+		certificate, key, err := maker.CreateCertPEM(content.authority, now.Add(-backdated), end)
+		if err != nil {
+			return fmt.Errorf("make a certificate: %w", err)
+		}
+		data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey] = certificate, key
+	case retire:
+		data[BundleKey] = content.authority.CertPEM
+	case rest:
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package certificate
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+const (
+	day        = 24 * time.Hour
+	serverName = "interlock-webhook.interlock-system.svc"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// renewAt takes the steps that are due on the data at a time.
+func renewAt(t *testing.T, data map[string][]byte, at time.Time) (map[string][]byte, []step, time.Duration) {
+	t.Helper()
+	keeper := NewKeeper(clocktesting.NewFakePassiveClock(at), secretKey, serverName, DefaultLifetimes())
+	secret := &corev1.Secret{Data: maps.Clone(data)}
+	steps, wait, err := keeper.renew(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret.Data, steps, wait
+}
+
+func without(names ...string) func(map[string][]byte) {
+	return func(data map[string][]byte) {
+		for _, name := range names {
+			delete(data, name)
+		}
+	}
+}
+
+func nonsense(names ...string) func(map[string][]byte) {
+	return func(data map[string][]byte) {
+		for _, name := range names {
+			data[name] = []byte("nonsense")
+		}
+	}
+}
+
+func TestStepsThatAreDue(t *testing.T) {
+	fresh, steps, wait := renewAt(t, nil, start)
+	if !slices.Equal(steps, []step{introduce, issue}) || wait != 275*day {
+		t.Fatalf("at first: %v, then a rest of %s", steps, wait)
+	}
+	other, _, _ := renewAt(t, nil, start)
+	overlapping, _, _ := renewAt(t, map[string][]byte{
+		BundleKey: fresh[BundleKey], "tls.crt": fresh["tls.crt"], "tls.key": fresh["tls.key"],
+	}, start)
+	switched, _, _ := renewAt(t, overlapping, start.Add(7*day))
+
+	for _, test := range []struct {
+		name    string
+		before  map[string][]byte
+		spoil   func(map[string][]byte)
+		after   time.Duration
+		want    []step
+		trusted int
+		// rest is how long nothing is due afterwards.
+		rest time.Duration
+	}{
+		{"nothing is due", fresh, nil, day, nil, 1, 274 * day},
+		{"the certificate ends in less than 90 days", fresh, nil, 275 * day, []step{issue}, 1, 275 * day},
+		{"the certificate has ended", fresh, nil, 366 * day, []step{issue}, 1, 275 * day},
+		{"the authority ends in less than 90 days, the certificate has ended", fresh, nil, (3650 - 90) * day, []step{introduce, issue}, 1, 275 * day},
+		{"both have ended", fresh, nil, 3651 * day, []step{introduce, issue}, 1, 275 * day},
+		{"the authority's key was removed", fresh, without("ca.key"), day, []step{introduce}, 2, 7 * day},
+		{"the authority's key is another's", fresh, func(data map[string][]byte) { data["ca.key"] = other["ca.key"] }, day, []step{introduce}, 2, 7 * day},
+		{"the authority's key is nonsense", fresh, nonsense("ca.key"), day, []step{introduce}, 2, 7 * day},
+		{"the authority was removed", fresh, without(BundleKey), day, []step{introduce, issue}, 1, 275 * day},
+		{"the authority is nonsense", fresh, nonsense(BundleKey), day, []step{introduce, issue}, 1, 275 * day},
+		{"the certificate was removed", fresh, without("tls.crt"), day, []step{issue}, 1, 275 * day},
+		{"the certificate's key is another's", fresh, func(data map[string][]byte) { data["tls.key"] = other["tls.key"] }, day, []step{issue}, 1, 275 * day},
+		{"the certificate is another authority's", fresh, func(data map[string][]byte) {
+			data["tls.key"], data["tls.crt"] = other["tls.key"], other["tls.crt"]
+		}, day, []step{issue}, 1, 275 * day},
+		{"all is nonsense", fresh, nonsense(slices.Collect(maps.Keys(fresh))...), day, []step{introduce, issue}, 1, 275 * day},
+		{"a new authority is not known everywhere", overlapping, nil, 6 * day, nil, 2, day},
+		{"a new authority is known", overlapping, nil, 7 * day, []step{issue}, 2, 7 * day},
+		{"the new authority's key was removed too", overlapping, without("ca.key"), day, []step{introduce}, 3, 7 * day},
+		{"what is served ends before a new authority is known", overlapping, func(data map[string][]byte) {
+			short := DefaultLifetimes()
+			short.Certificate = 3 * day
+			if err := short.do(issue, read(fresh, serverName, start), data, serverName, start); err != nil {
+				t.Fatal(err)
+			}
+		}, 60 * time.Hour, []step{issue}, 2, 276 * time.Hour},
+		{"the old authority is still trusted", switched, nil, 13 * day, nil, 2, day},
+		{"the old authority is no longer needed", switched, nil, 14 * day, []step{retire}, 1, 268 * day},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			data, now := maps.Clone(test.before), start.Add(test.after)
+			if test.spoil != nil {
+				test.spoil(data)
+			}
+			after, steps, rest := renewAt(t, data, now)
+			if !slices.Equal(steps, test.want) || rest != test.rest {
+				t.Errorf("took the steps %v, then a rest of %s; want %v, then %s", steps, rest, test.want, test.rest)
+			}
+			content := read(after, serverName, now)
+			if content.serving == nil || content.authority == nil || len(content.trusted) != test.trusted {
+				t.Errorf("afterwards %+v, want %d authorities", content, test.trusted)
+			}
+			if changed := !bytes.Equal(data["tls.crt"], after["tls.crt"]); changed != slices.Contains(test.want, issue) {
+				t.Errorf("the certificate changed: %t", changed)
+			}
+		})
+	}
+}
+
+// TestForThirtyYears follows a webhook that nobody touches. At any time, what
+// is served is trusted by all who know what was to be trusted at most a week
+// before, the overlap.
+func TestForThirtyYears(t *testing.T) {
+	type told struct {
+		until  time.Time
+		bundle []byte
+	}
+	var data map[string][]byte
+	var known []told
+	authorities, certificates := map[string]bool{}, map[string]bool{}
+	for now := start; now.Before(start.Add(30 * 365 * day)); {
+		after, _, wait := renewAt(t, data, now)
+		if data != nil {
+			known = append(known, told{until: now.Add(7 * day), bundle: data[BundleKey]})
+		}
+		known = slices.DeleteFunc(known, func(k told) bool { return !now.Before(k.until) })
+		for _, bundle := range append(known, told{bundle: after[BundleKey]}) {
+			seen := map[string][]byte{BundleKey: bundle.bundle, "tls.crt": after["tls.crt"], "tls.key": after["tls.key"]}
+			if read(seen, serverName, now).serving == nil {
+				t.Fatalf("on %s, who was told until %s does not trust what is served", now, bundle.until)
+			}
+		}
+		authorities[string(after["ca.key"])], certificates[string(after["tls.crt"])] = true, true
+		data, now = after, now.Add(wait)
+	}
+	if len(authorities) != 4 || len(certificates) < 30 {
+		t.Errorf("%d authorities and %d certificates", len(authorities), len(certificates))
+	}
+}

@@ -1,0 +1,82 @@
+package conversion
+
+// places are two versions' shapes of the same place of an object.
+type places struct {
+	from, to *shape
+	// renamed are the fields whose name alone differs, by the name in from.
+	renamed map[string]string
+}
+
+// carry completes target, which OCM's functions made of source, to what else
+// source says:
+//
+//   - A field that neither version's types know stays where it is, as it was
+//     written: Interlock's own, those of a newer OCM and of a newer Interlock.
+//     A name that the types of the other version use for something else is
+//     dropped, as OCM drops it.
+//   - Empty values that Go writes for fields the source does not have are
+//     removed: to server-side apply they would be somebody's, and an invented
+//     null may be no valid value.
+func (p places) carry(source, target any) {
+	switch source := source.(type) {
+	case map[string]any:
+		if target, ok := target.(map[string]any); ok && p.from.fields != nil && p.to.fields != nil {
+			p.carryObject(source, target)
+		}
+	case []any:
+		// OCM's functions keep the order and the length of lists.
+		if target, ok := target.([]any); ok && p.from.element != nil && p.to.element != nil && len(source) == len(target) {
+			elements := places{from: p.from.element, to: p.to.element}
+			for i := range source {
+				elements.carry(source[i], target[i])
+			}
+		}
+	}
+}
+
+func (p places) carryObject(source, target map[string]any) {
+	said := make(map[string]bool, len(source))
+	for name, value := range source {
+		from, known := p.from.fields[name]
+		if other, differs := p.renamed[name]; differs {
+			name = other
+		}
+		to, taken := p.to.fields[name]
+		switch {
+		case !known && !taken:
+			target[name] = value
+		case known && taken && value != nil:
+			said[name] = true
+			places{from: from, to: to}.carry(value, target[name])
+		}
+	}
+	for name, value := range target {
+		if _, known := p.to.fields[name]; known && !said[name] && isEmpty(value) {
+			delete(target, name)
+		}
+	}
+}
+
+// isEmpty says whether a value is what Go writes for one that was never set.
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return value == ""
+	case bool:
+		return !value
+	case int64:
+		return value == 0
+	case []any:
+		return len(value) == 0
+	case map[string]any:
+		for _, field := range value {
+			if !isEmpty(field) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package crds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+// page is what authors of add-ons read; its examples are tested here.
+const page = "../../../docs/declaring-dependencies.md"
+
+// situation is a managed cluster on which every example has something to say.
+func situation() (dependency.Cluster, map[string]dependency.Observation) {
+	running := func(version string) dependency.Observation {
+		return dependency.Observation{Installed: true, Available: &metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}, Version: version}
+	}
+	kueue := running("")
+	kueue.Config = map[string]string{"mode": "proxy"}
+	permissions := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
+	return dependency.Cluster{
+			Name: "cluster1", Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.27.3-gke.100", OCMVersion: "1.3.1",
+			Claims: map[string]string{"version.openshift.io": "4.15.2", "platform.open-cluster-management.io": "Azure"},
+			Facts:  dependency.Facts{APIs: map[addonv1alpha1.AddonAPI]dependency.APIFact{permissions: {Served: metav1.ConditionFalse}}},
+		}, map[string]dependency.Observation{
+			"managed-serviceaccount": running("0.5.0"), "cluster-proxy": running("1.4.0"), "work-manager": running("2.1.0-rc.1"),
+			"search-collector": running("v0.21.1"), "multicluster-kueue-manager": kueue,
+		}
+}
+
+// evaluated is what is found of each example in that situation.
+var evaluated = map[string]string{
+	"cluster-gateway":    "managed-serviceaccount=Satisfied cluster-proxy=Satisfied",
+	"token-broker":       "managed-serviceaccount=VersionMismatch work-manager=Satisfied",
+	"prometheus":         "search-collector=VersionMismatch",
+	"tunnel-user":        "cluster-proxy=Satisfied multiplexing=VersionMismatch",
+	"role-propagator":    "permission-api=APINotServed",
+	"cluster-permission": "",
+	"gpu-operator": "requirements.kubernetes=RequirementNotMet requirements.ocm=Satisfied " +
+		"requirements.claims[platform.open-cluster-management.io]=RequirementNotMet requirements.claims[version.openshift.io]=Satisfied",
+	"multicluster-kueue-manager": "managed-serviceaccount=Satisfied cluster-proxy=Satisfied",
+	"annotated-gateway":          "managed-serviceaccount=VersionMismatch requirements.kubernetes=RequirementNotMet",
+}
+
+var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
+	It("are accepted, and evaluated as the page says", func(ctx context.Context) {
+		content, err := os.ReadFile(page)
+		Expect(err).NotTo(HaveOccurred())
+		var stored []addonv1alpha1.ClusterManagementAddOn
+		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(content), -1) {
+			example := &unstructured.Unstructured{}
+			Expect(yaml.UnmarshalStrict([]byte(block[1]), &example.Object)).To(Succeed(), block[1])
+			Expect(hubClient.Create(ctx, example, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), block[1])
+			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, example) })
+			stored = append(stored, typed(read(ctx, "v1alpha1", example.GetName())))
+		}
+		catalog := dependency.NewCatalog(stored)
+		cluster, observed := situation()
+		found := map[string]string{}
+		for _, addOn := range stored {
+			Expect(catalog.Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
+			var texts []string
+			for _, finding := range catalog.Evaluate(addOn.Name, cluster, func(name string) dependency.Observation { return observed[name] }) {
+				texts = append(texts, fmt.Sprintf("%s=%s", finding.Dependency.Name, finding.Verdict))
+			}
+			found[addOn.Name] = strings.Join(texts, " ")
+		}
+		Expect(found).To(Equal(evaluated))
+	})
+
+	It("show every field", func() {
+		content, err := os.ReadFile(page)
+		Expect(err).NotTo(HaveOccurred())
+		for _, field := range []string{
+			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "clusterSelector:", "expression:", "type: IfInstalled", "type: Optional",
+			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:",
+		} {
+			Expect(string(content)).To(ContainSubstring(field))
+		}
+	})
+})
+
+func typed(object *unstructured.Unstructured) addonv1alpha1.ClusterManagementAddOn {
+	GinkgoHelper()
+	raw, err := json.Marshal(object)
+	Expect(err).NotTo(HaveOccurred())
+	var addOn addonv1alpha1.ClusterManagementAddOn
+	Expect(json.Unmarshal(raw, &addOn)).To(Succeed())
+	return addOn
+}

@@ -1,0 +1,104 @@
+package crds
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+const everyExtension = `
+dependencies:
+- name: managed-serviceaccount
+  version: ">= 0.6.0 < 1.0.0"
+  prereleases: {}
+- name: tunnel
+  addOn: cluster-proxy
+  type: IfInstalled
+  version: ">= 0.5"
+  prereleases: {identifiers: [rc, beta]}
+  when:
+    clusterSelector:
+      matchLabels: {network: private}
+      matchExpressions: [{key: region, operator: NotIn, values: [cn]}]
+    expression: config.mode == 'proxy'
+- name: permission-api
+  type: Optional
+  message: Roles are not propagated
+  api: {group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission}
+- name: core-api
+  api: {kind: ConfigMap}
+requirements:
+  kubernetes: ">= 1.28"
+  ocm: ">= 1.1"
+  claims: {version.openshift.io: ">= 4.14", platform.open-cluster-management.io: AWS}
+provides:
+- {group: gateway.example.io, version: v1, kind: ClusterGateway}
+- {kind: Pod}
+`
+
+var _ = Describe("the fields beyond the proposal", func() {
+	DescribeTable("are kept, and shown in both versions", func(ctx context.Context, version string) {
+		created := withSpec(version, everyExtension)
+		Expect(hubClient.Create(ctx, created, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, created) })
+		want := map[string]any{}
+		Expect(yaml.Unmarshal([]byte(everyExtension), &want)).To(Succeed())
+		for _, edge := range want["dependencies"].([]any) {
+			if fields := edge.(map[string]any); fields["type"] == nil {
+				fields["type"] = "Required"
+			}
+		}
+		for _, version := range []string{"v1alpha1", "v1beta1"} {
+			spec := read(ctx, version, created.GetName()).Object["spec"]
+			for field, content := range want {
+				Expect(spec).To(HaveKeyWithValue(field, content), version)
+			}
+		}
+	}, bothVersions)
+
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		DescribeTable("refuses through "+version, func(ctx context.Context, spec, complaint string) {
+			err := hubClient.Create(ctx, withSpec(version, spec), client.FieldValidation(metav1.FieldValidationStrict))
+			Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "got error %v", err)
+			Expect(err).To(MatchError(ContainSubstring(complaint)))
+		},
+			Entry("add-on and API", `dependencies: [{name: a, addOn: b, api: {kind: Pod}}]`, "set addOn or api, not both"),
+			Entry("a range for an API", `dependencies: [{name: a, version: "1", api: {kind: Pod}}]`, "the version of an API is api.version"),
+			Entry("prereleases of nothing", `dependencies: [{name: a, prereleases: {}}]`, "prereleases needs version"),
+			Entry("IfInstalled that asks nothing", `dependencies: [{name: a, type: IfInstalled}]`, "type IfInstalled needs version"),
+			Entry("IfInstalled on an API", `dependencies: [{name: a, type: IfInstalled, api: {kind: Pod}}]`, "type IfInstalled needs version"),
+			Entry("an empty range", `dependencies: [{name: a, version: ""}]`, "spec.dependencies[0].version"),
+			Entry("an empty add-on", `dependencies: [{name: a, addOn: ""}]`, "spec.dependencies[0].addOn"),
+			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),
+			Entry("an API group that is none", `dependencies: [{name: a, api: {group: "Apps/v1", kind: Pod}}]`, "spec.dependencies[0].api.group"),
+			Entry("an API version that is none", `dependencies: [{name: a, api: {version: "1", kind: Pod}}]`, "spec.dependencies[0].api.version"),
+			Entry("a condition without content", `dependencies: [{name: a, when: {}}]`, "spec.dependencies[0].when"),
+			Entry("an empty expression", `dependencies: [{name: a, when: {expression: ""}}]`, "spec.dependencies[0].when.expression"),
+			Entry("a long expression", `dependencies: [{name: a, when: {expression: "`+strings.Repeat("x", 4097)+`"}}]`, "spec.dependencies[0].when.expression"),
+			Entry("an empty identifier", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [""]}}]`, "identifiers[0]"),
+			Entry("an identifier with a dot", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [rc.1]}}]`, "identifiers[0]"),
+			Entry("an empty requirement", `requirements: {kubernetes: ""}`, "spec.requirements.kubernetes"),
+			Entry("an empty claim", `requirements: {claims: {a: ""}}`, "spec.requirements.claims"),
+			Entry("a requirement of the unknown", `requirements: {docker: "1"}`, "unknown field"),
+			Entry("an API provided without a kind", `provides: [{group: apps}]`, "spec.provides[0].kind"),
+		)
+	}
+})
+
+func withSpec(version, text string) *unstructured.Unstructured {
+	GinkgoHelper()
+	addOn := clusterManagementAddOn(version)
+	fields := map[string]any{}
+	Expect(yaml.Unmarshal([]byte(text), &fields)).To(Succeed())
+	for name, value := range fields {
+		addOn.Object["spec"].(map[string]any)[name] = value
+	}
+	return addOn
+}

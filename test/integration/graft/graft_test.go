@@ -1,0 +1,365 @@
+package graft
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/crdgraft"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
+)
+
+// present is the CRD as anybody finds it, but for managed metadata.
+func present(ctx context.Context) *unstructured.Unstructured {
+	GinkgoHelper()
+	crd := readCRD()
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
+	return crd
+}
+
+func unmanaged(crd *unstructured.Unstructured) map[string]any {
+	bare := crd.DeepCopy()
+	bare.SetManagedFields(nil)
+	bare.SetResourceVersion("")
+	bare.SetGeneration(0)
+	unstructured.RemoveNestedField(bare.Object, "status")
+	return bare.Object
+}
+
+// marked is the version that the CRD carries.
+func marked(ctx context.Context) func() string {
+	return func() string { return present(ctx).GetAnnotations()[crdgraft.VersionAnnotation] }
+}
+
+func isGrafted(ctx context.Context) func() bool {
+	return func() bool { return crdgraft.Grafted(present(ctx).Object) }
+}
+
+// installed has OCM of that version and nothing of Interlock's.
+func installed(ctx context.Context, o *operator) (found map[string]any) {
+	GinkgoHelper()
+	Eventually(func() error {
+		crd := readCRD()
+		if err := client.IgnoreNotFound(admin.Get(ctx, client.ObjectKeyFromObject(crd), crd)); err != nil {
+			return err
+		}
+		if crd.GetResourceVersion() == "" {
+			if err := admin.Create(ctx, o.crd.DeepCopy()); err != nil {
+				return err
+			}
+			return admin.Get(ctx, client.ObjectKeyFromObject(crd), crd)
+		}
+		return nil
+	}).Should(Succeed())
+	Eventually(func() error { return o.force(ctx, present(ctx).GetResourceVersion()) }).Should(Succeed())
+	return unmanaged(present(ctx))
+}
+
+const (
+	storage = "addon.open-cluster-management.io/v1alpha1"
+	other   = "addon.open-cluster-management.io/v1beta1"
+)
+
+var declared = []any{map[string]any{"name": "proxy", "type": "Required", "message": "No credentials"}}
+
+func registration(version, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(version)
+	object.SetKind("ClusterManagementAddOn")
+	object.SetName(name)
+	return object
+}
+
+// register registers an add-on until the spec ends.
+func register(ctx context.Context, version, name string) {
+	GinkgoHelper()
+	object := registration(version, name)
+	Expect(unstructured.SetNestedSlice(object.Object, declared, "spec", "dependencies")).To(Succeed())
+	create(ctx, object)
+}
+
+// registerByAnnotation does so without the field.
+func registerByAnnotation(ctx context.Context, name string) {
+	GinkgoHelper()
+	object := registration(storage, name)
+	object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: proxy}]"})
+	create(ctx, object)
+}
+
+func create(ctx context.Context, object *unstructured.Unstructured) {
+	GinkgoHelper()
+	name := object.GetName()
+	Expect(unstructured.SetNestedField(object.Object, name, "spec", "addOnMeta", "displayName")).To(Succeed())
+	Eventually(func() error {
+		return admin.Create(ctx, object.DeepCopy(), client.FieldValidation(metav1.FieldValidationStrict))
+	}).Should(Succeed())
+	DeferCleanup(func(ctx context.Context) error {
+		return client.IgnoreNotFound(admin.Delete(ctx, registration(storage, name)))
+	})
+}
+
+func dependencies(ctx context.Context, version, name string) func() ([]any, error) {
+	return func() ([]any, error) {
+		object := registration(version, name)
+		if err := admin.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return nil, err
+		}
+		found, _, err := unstructured.NestedSlice(object.Object, "spec", "dependencies")
+		return found, err
+	}
+}
+
+func installation(name string) *unstructured.Unstructured {
+	addOn := &unstructured.Unstructured{}
+	addOn.SetAPIVersion(storage)
+	addOn.SetKind("ManagedClusterAddOn")
+	addOn.SetNamespace("cluster1")
+	addOn.SetName(name)
+	return addOn
+}
+
+// install installs an add-on on a managed cluster until the spec ends.
+func install(ctx context.Context, name string) {
+	GinkgoHelper()
+	addOn := installation(name)
+	addOn.Object["spec"] = map[string]any{}
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, installation(name)) })
+}
+
+// degraded is status and reason of the condition.
+func degraded(ctx context.Context, name string) func() (string, error) {
+	return func() (string, error) {
+		addOn := installation(name)
+		if err := admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
+			return "", err
+		}
+		conditions, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
+		for _, condition := range conditions {
+			if entry := condition.(map[string]any); entry["type"] == "Degraded" {
+				return fmt.Sprintf("%s %s", entry["status"], entry["reason"]), nil
+			}
+		}
+		return "", nil
+	}
+}
+
+func merge(body string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(body)) }
+
+var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
+	var found map[string]any
+	var old *operator
+
+	BeforeEach(func(ctx context.Context) {
+		forgetEvents(ctx)
+		old = newOperator("1.3.1", v1beta1File)
+		found = installed(ctx, old)
+	})
+
+	It("grafts the CRD, which OCM's operator then leaves, and stock writers of v1beta1 lose nothing", func(ctx context.Context) {
+		serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(marked(ctx)).Should(Equal("1.3.2"))
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonGrafted)))
+
+		By("the operator reconciling")
+		grafted := present(ctx)
+		for range 3 {
+			Expect(old.reconcile(ctx)).To(BeFalse())
+		}
+		Consistently(func() string { return present(ctx).GetResourceVersion() }).Should(Equal(grafted.GetResourceVersion()))
+
+		By("an add-on being registered through either version")
+		for _, version := range []string{storage, other} {
+			name := "by-" + version[len(version)-7:]
+			name = strings.Trim(name, "/")
+			register(ctx, version, name)
+			Eventually(dependencies(ctx, storage, name)).Should(Equal(declared))
+			Eventually(dependencies(ctx, other, name)).Should(Equal(declared))
+
+			By("stock writers patching " + name)
+			for _, body := range []string{
+				`{"metadata":{"labels":{"a":"b"}}}`,
+				`{"spec":{"addOnMeta":{"description":"changed"}}}`,
+			} {
+				Expect(admin.Patch(ctx, registration(other, name), merge(body))).To(Succeed())
+			}
+			for _, body := range []string{
+				`{"status":{}}`,
+				`{"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}}`,
+			} {
+				Expect(admin.Status().Patch(ctx, registration(other, name), merge(body))).To(Succeed())
+			}
+			Expect(dependencies(ctx, storage, name)()).To(Equal(declared))
+			Expect(dependencies(ctx, other, name)()).To(Equal(declared))
+		}
+
+		By("addon-manager stopping: the graft stays")
+		manager.stop()
+		Consistently(isGrafted(ctx)).Should(BeTrue())
+
+		By("addon-manager starting with grafting off")
+		off := manage(ctx, false)
+		Eventually(isGrafted(ctx)).Should(BeFalse())
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
+		Expect(old.reconcile(ctx)).To(BeFalse(), "the operator finds the CRD as it wrote it")
+	})
+
+	It("grafts anew what an upgrade puts in its place, and gives that back", func(ctx context.Context) {
+		serveWebhook()
+		manage(ctx, true)
+		Eventually(marked(ctx)).Should(Equal("1.3.2"))
+		register(ctx, storage, "upgraded")
+
+		upgrade := newOperator("1.4.0", v1beta1File, func(crd *unstructured.Unstructured) {
+			Expect(unstructured.SetNestedStringSlice(crd.Object, []string{"v1"}, "spec", "conversion", "webhook", "conversionReviewVersions")).To(Succeed())
+			crd.SetLabels(map[string]string{"new": "label"})
+		})
+		Expect(upgrade.reconcile(ctx)).To(BeTrue())
+		Eventually(marked(ctx)).Should(Equal("1.4.1"))
+		Expect(upgrade.reconcile(ctx)).To(BeFalse())
+		Eventually(dependencies(ctx, other, "upgraded")).Should(Equal(declared))
+
+		changed, err := graft.Restore(ctx, admin)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(changed).To(BeTrue())
+		Eventually(marked(ctx)).Should(Equal("1.4.1"), "the addon-manager that still runs grafts again")
+	})
+
+	It("grafts only once the webhook converts", func(ctx context.Context) {
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
+		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonNotServed)))
+		Consistently(isGrafted(ctx)).Should(BeFalse())
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+
+		serveWebhook()
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+	})
+
+	It("survives the death of all replicas, and mends itself when they are back", func(ctx context.Context) {
+		kill := serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		register(ctx, storage, "patient")
+		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
+		install(ctx, "patient")
+		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
+
+		kill()
+		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
+		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declared))
+		Expect(admin.Patch(ctx, registration(storage, "patient"), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
+		install(ctx, "written-meanwhile")
+		Expect(admin.Status().Patch(ctx, installation("patient"), merge(`{"status":{"registrations":null}}`))).To(Succeed())
+
+		By("the grace period ending")
+		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(func() error {
+			object := registration(other, "patient")
+			return admin.Get(ctx, client.ObjectKeyFromObject(object), object)
+		}).Should(Succeed())
+
+		By("verdicts being held meanwhile, although nobody can read what the add-on declares")
+		Expect(dependencies(ctx, storage, "patient")()).To(BeEmpty())
+		registerByAnnotation(ctx, "another")
+		install(ctx, "another")
+		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Consistently(degraded(ctx, "patient")).WithTimeout(4 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
+
+		By("a replica coming back")
+		serveWebhook()
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declared))
+		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
+		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
+	})
+
+	It("gives the CRD back when the webhook answers addon-manager and not the API server", func(ctx context.Context) {
+		service := &corev1.Service{}
+		Expect(admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "interlock-webhook"}, service)).To(Succeed())
+		astray := service.DeepCopy()
+		astray.Spec.ExternalName = "nowhere.invalid"
+		Expect(admin.Patch(ctx, astray, client.MergeFrom(service))).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error {
+			return admin.Patch(ctx, astray, merge(`{"spec":{"externalName":"localhost"}}`))
+		})
+		object := registration(storage, "astray")
+		Expect(unstructured.SetNestedField(object.Object, "x", "spec", "addOnMeta", "displayName")).To(Succeed())
+		Expect(admin.Create(ctx, object)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, registration(storage, "astray")) })
+
+		serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
+		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Consistently(isGrafted(ctx)).Should(BeFalse(), "the next try is not at once")
+	})
+
+	It("follows a new CA without failing a request for long", func(ctx context.Context) {
+		serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		register(ctx, storage, "rotated")
+		before, _, _ := unstructured.NestedString(present(ctx).Object, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+		secret := &corev1.Secret{}
+		secret.Namespace, secret.Name = namespace, "interlock-webhook-certificate"
+		Expect(admin.Patch(ctx, secret, merge(`{"data":null}`))).To(Succeed())
+		Eventually(func() string {
+			after, _, _ := unstructured.NestedString(present(ctx).Object, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+			return after
+		}).Should(And(Not(Equal(before)), Not(BeEmpty())))
+		Eventually(dependencies(ctx, other, "rotated")).Should(Equal(declared))
+		Consistently(dependencies(ctx, other, "rotated")).Should(Equal(declared))
+		Expect(manager.contested()).To(BeZero())
+	})
+
+	It("answers a writer who insists at growing intervals", func(ctx context.Context) {
+		serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		overwrote := old.insist()
+		Eventually(manager.state).Should(Equal(is(graft.ReasonContested, 0)))
+		Eventually(manager.contested).Should(BeNumerically(">=", 1))
+		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonContested)))
+		start := overwrote()
+		Consistently(overwrote).WithTimeout(3 * time.Second).Should(BeNumerically("<=", start+2))
+	})
+})
+
+var _ = Describe("On a hub whose CRD has no conversion", func() {
+	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file string, change func(*unstructured.Unstructured), mark string) {
+		found := installed(ctx, newOperator(version, file, change))
+		manager := manage(ctx, true) // no webhook is needed
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		grafted := present(ctx)
+		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(crdgraft.VersionAnnotation, mark))
+		strategy, _, _ := unstructured.NestedString(grafted.Object, "spec", "conversion", "strategy")
+		Expect(strategy).To(Equal("None"))
+		register(ctx, storage, "unconverted")
+		Eventually(dependencies(ctx, storage, "unconverted")).Should(Equal(declared))
+		manager.stop()
+		Expect(graft.Restore(ctx, admin)).To(BeTrue())
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Expect(graft.Restore(ctx, admin)).To(BeFalse())
+	},
+		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, func(*unstructured.Unstructured) {}, "1.0.1"),
+		Entry("of both versions", "1.2.9", v1beta1File, func(crd *unstructured.Unstructured) {
+			unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+		}, "1.2.10"),
+	)
+})

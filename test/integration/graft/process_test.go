@@ -1,0 +1,202 @@
+package graft
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	"github.com/prometheus/client_golang/prometheus"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/dependency"
+	interlock "open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/graft"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// webhookAddress is where the webhook's replica listens, if it runs.
+var webhookAddress string
+
+var webhookUser *testenv.User
+
+// deployed reads an object of deploy/hub.
+func deployed(file string, object client.Object) {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
+}
+
+// deployWebhook creates all that the webhook needs but the process. Its
+// Service is a name of the loopback interface, where the process listens.
+func deployWebhook(ctx context.Context) {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	webhookAddress = listener.Addr().String()
+	Expect(listener.Close()).To(Succeed())
+	_, text, err := net.SplitHostPort(webhookAddress)
+	Expect(err).NotTo(HaveOccurred())
+	port, err := strconv.ParseInt(text, 10, 32)
+	Expect(err).NotTo(HaveOccurred())
+
+	secret, service := &corev1.Secret{}, &corev1.Service{}
+	deployed("webhook-secret.yaml", secret)
+	deployed("webhook-service.yaml", service)
+	secret.Namespace, service.Namespace = namespace, namespace
+	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	deployed("webhook-configuration.yaml", configuration)
+	Expect(configuration.Name).To(Equal(graft.ConfigurationName))
+	for i := range configuration.Webhooks {
+		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
+	}
+	for _, object := range []client.Object{secret, service, configuration} {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+	webhookUser = userWith(ctx, "webhook", "webhook-clusterrole.yaml", "webhook-role.yaml")
+}
+
+var users int
+
+// userWith is a new user with roles of deploy/hub.
+func userWith(ctx context.Context, name, clusterRoleFile, roleFile string) *testenv.User {
+	GinkgoHelper()
+	users++
+	name = fmt.Sprintf("%s-%d", name, users)
+	user, err := hub.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	deployed(clusterRoleFile, clusterRole)
+	deployed(roleFile, role)
+	role.Namespace = namespace
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
+	for _, object := range []client.Object{
+		clusterRole, role,
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+	} {
+		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, object))).To(Succeed())
+	}
+	return user
+}
+
+// serveWebhook runs the only replica of addon-manager webhook until the
+// returned function is called or the spec ends.
+func serveWebhook() (kill func()) {
+	GinkgoHelper()
+	session, err := gexec.Start(exec.Command(binary, "webhook", "--kubeconfig", webhookUser.Kubeconfig, "--namespace", namespace,
+		"--webhook-bind-address", webhookAddress, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	kill = func() { session.Kill().Wait() }
+	DeferCleanup(kill)
+	return kill
+}
+
+// process is one addon-manager with the rights of deploy/hub.
+type process struct {
+	registry *prometheus.Registry
+	stop     func()
+}
+
+const grace = 5 * time.Second
+
+// manage runs addon-manager until it is stopped or the spec ends.
+func manage(ctx context.Context, on bool) *process {
+	GinkgoHelper()
+	p := &process{registry: prometheus.NewRegistry()}
+	config := rest.CopyConfig(userWith(ctx, "addon-manager", "clusterrole.yaml", "role.yaml").Config)
+	mgr, err := interlock.NewManager(config, interlock.Options{
+		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4, Registry: p.registry,
+		Graft: &graft.Settings{On: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	running, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mgr.Start(running)
+		close(ended)
+	}()
+	p.stop = func() {
+		cancel()
+		Eventually(ended).Should(Or(Receive(BeNil()), BeClosed()))
+	}
+	DeferCleanup(p.stop)
+	return p
+}
+
+// state is the value of the metric of grafting by its reason.
+func (p *process) state() map[string]float64 {
+	GinkgoHelper()
+	families, err := p.registry.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	state := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() == metrics.NameGrafted {
+			for _, metric := range family.GetMetric() {
+				state[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
+			}
+		}
+	}
+	return state
+}
+
+func (p *process) contested() float64 {
+	GinkgoHelper()
+	families, err := p.registry.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		if family.GetName() == metrics.NameGraftContested {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	return -1
+}
+
+func is(reason graft.Reason, grafted float64) map[string]float64 {
+	return map[string]float64{string(reason): grafted}
+}
+
+// told are the reasons of all events on the CRD.
+func told(ctx context.Context) func() ([]string, error) {
+	return func() ([]string, error) {
+		var events eventsv1.EventList
+		err := admin.List(ctx, &events)
+		var reasons []string
+		for _, event := range events.Items {
+			if event.Regarding.Name == graft.CRDName {
+				reasons = append(reasons, event.Reason)
+			}
+		}
+		return reasons, err
+	}
+}
+
+// forgetEvents has told begin anew.
+func forgetEvents(ctx context.Context) {
+	GinkgoHelper()
+	Expect(admin.DeleteAllOf(ctx, &eventsv1.Event{}, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())
+}

@@ -1,0 +1,73 @@
+// Package graft tests what addon-manager makes of OCM's CRD of
+// ClusterManagementAddOns on a real API server: beside stand-ins for OCM's
+// operator and its conversion webhook, and with Interlock's webhook as a
+// process of its own.
+package graft
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const namespace = "interlock-system"
+
+var (
+	hub    *testenv.Cluster
+	admin  client.Client
+	binary string // addon-manager
+	ocm    *converter
+)
+
+func TestGraft(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "CRD grafting")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	SetDefaultEventuallyTimeout(40 * time.Second)
+	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	SetDefaultConsistentlyDuration(time.Second)
+	SetDefaultConsistentlyPollingInterval(20 * time.Millisecond)
+	klog.SetLogger(GinkgoLogr)
+	ctrl.SetLogger(GinkgoLogr)
+
+	var err error
+	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	hub, err = testenv.StartManaged(ctx, testenv.Options{Name: "hub"}) // OCM's CRDs come from the stand-ins
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(hub.Stop)
+
+	scheme := runtime.NewScheme()
+	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+	config := rest.CopyConfig(hub.Config)
+	config.QPS = -1
+	admin, err = client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{namespace, "cluster1"} {
+		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	}
+	ocm = startConverter()
+	for _, file := range []string{managedClusterFile, managedClusterAddOnFile} {
+		Expect(admin.Create(ctx, stock(file))).To(Succeed())
+	}
+	deployWebhook(ctx)
+}, NodeTimeout(5*time.Minute))

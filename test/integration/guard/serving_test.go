@@ -1,0 +1,205 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/guard"
+	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
+	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const (
+	namespace   = "interlock-system"
+	serviceName = "interlock-webhook"
+)
+
+// serving is the webhook as it is deployed, in processes of its own: two
+// replicas, of which the API server reaches the first.
+func serving() {
+	It("works in every replica, fails nobody's write when all are dead, and mends itself when they are back", func(ctx context.Context) {
+		f := &form{name: "as deployed", cluster: asPolicy.cluster, client: asPolicy.client}
+		replicas := []string{freeAddress(), freeAddress()}
+		user := f.deployReplicas(ctx, replicas[0])
+		f.objects = append(f.objects, webhookObjects(asWebhook.server)...)
+		DeferCleanup(f.leave)
+		start := f.starter(user)
+		sessions := []*gexec.Session{start(replicas[0]), start(replicas[1])}
+		f.manage(ctx, hubguard.ModeWebhook)
+		f.awaitForce(ctx, true)
+		Expect(f.there(ctx)()).To(And(HaveLen(1), HaveKey(guard.KindWebhook)))
+		for _, address := range replicas {
+			Eventually(func() error { return f.ask(ctx, address) }).Should(Succeed())
+		}
+
+		a := f.newStandIn(ctx, runs())
+		f.register(ctx)
+		a.awaitFall(ctx)
+		Expect(a.poll(ctx)).To(Succeed())
+		Expect(a.availability(ctx)()).To(Equal(required))
+
+		By("all replicas being dead")
+		for _, session := range sessions {
+			Eventually(session.Kill()).Should(gexec.Exit())
+		}
+		for _, version := range []string{viaStorage, viaBeta} {
+			Expect(find(a.write(ctx, version, say(runs())), "Available")).To(Equal(runs()))
+			Expect(find(a.put(ctx, version, append(conditionsOf(a.read(ctx, version)), progressing())...), "Progressing")).NotTo(BeNil())
+			a.write(ctx, version, withConditions(held(early), find(a.read(ctx, version), "Degraded")))
+		}
+		a.write(ctx, viaBeta, say(runs()))
+
+		By("being back")
+		sessions = []*gexec.Session{start(replicas[0]), start(replicas[1])}
+		f.awaitForce(ctx, true)
+		Expect(find(a.write(ctx, viaBeta, say(progressing())), "Available")["reason"]).To(Equal(required))
+
+		By("losing the CA: all get another")
+		before := f.authority(ctx)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook-certificate"}}
+		Expect(f.client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, []byte(`{"data":null}`)))).To(Succeed())
+		Eventually(func() []byte { return f.authority(ctx) }).WithTimeout(60 * time.Second).ShouldNot(Or(BeEmpty(), Equal(before)))
+		f.awaitForce(ctx, true)
+
+		for _, session := range sessions {
+			Eventually(session.Terminate()).Should(gexec.Exit(0))
+			Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+		}
+	})
+}
+
+// deployReplicas installs what deploy/hub has for the webhook, its Service
+// leading to the address, and returns the user with its rights.
+func (f *form) deployReplicas(ctx context.Context, address string) *testenv.User {
+	GinkgoHelper()
+	_, text, err := net.SplitHostPort(address)
+	Expect(err).NotTo(HaveOccurred())
+	port, err := strconv.ParseInt(text, 10, 32)
+	Expect(err).NotTo(HaveOccurred())
+	user, err := f.cluster.AddUser("webhook")
+	Expect(err).NotTo(HaveOccurred())
+	secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	for file, object := range map[string]client.Object{
+		"webhook-secret.yaml": secret, "webhook-configuration.yaml": configuration,
+		"webhook-clusterrole.yaml": clusterRole, "webhook-role.yaml": role,
+	} {
+		content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
+	}
+	secret.Namespace, role.Namespace = namespace, namespace
+	configuration.Webhooks[0].ClientConfig.Service.Port = ptr.To(int32(port))
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "webhook"}}
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, secret, configuration, clusterRole, role,
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+		// There is no network of Services here; a name is followed all the same.
+		&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: serviceName},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
+		},
+	} {
+		Expect(f.client.Create(ctx, object)).To(Succeed())
+	}
+	DeferCleanup(f.client.Delete, configuration)
+	return user
+}
+
+// starter builds addon-manager and returns what runs its webhook at an address.
+func (f *form) starter(user *testenv.User) func(address string) *gexec.Session {
+	GinkgoHelper()
+	binary, err := gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	return func(address string) *gexec.Session {
+		GinkgoHelper()
+		session, err := gexec.Start(exec.Command(binary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
+			"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { session.Kill().Wait() })
+		return session
+	}
+}
+
+// authority is the CA by which the API server trusts the guard's webhook.
+func (f *form) authority(ctx context.Context) []byte {
+	GinkgoHelper()
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	Expect(f.client.Get(ctx, client.ObjectKey{Name: guard.Name}, configuration)).To(Succeed())
+	return configuration.Webhooks[0].ClientConfig.CABundle
+}
+
+// ask has one replica review a write, as the API server would.
+func (f *form) ask(ctx context.Context, address string) error {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(f.authority(ctx))
+	asking := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: pool, ServerName: serviceName + "." + namespace + ".svc", MinVersion: tls.VersionTLS12},
+	}}
+	written, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []any{runs(), fails(missing)}}})
+	if err != nil {
+		return err
+	}
+	review, err := json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Request:  &admissionv1.AdmissionRequest{UID: "1", Object: runtime.RawExtension{Raw: written}},
+	})
+	if err != nil {
+		return err
+	}
+	response, err := asking.Post("https://"+address+webhookguard.Path, "application/json", bytes.NewReader(review))
+	if err != nil {
+		return err
+	}
+	var answer admissionv1.AdmissionReview
+	err = errors.Join(json.NewDecoder(response.Body).Decode(&answer), response.Body.Close())
+	if err != nil || answer.Response == nil || len(answer.Response.Patch) == 0 {
+		return fmt.Errorf("answer %+v, %w", answer.Response, err)
+	}
+	return nil
+}
+
+func freeAddress() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { Expect(listener.Close()).To(Succeed()) }()
+	return listener.Addr().String()
+}

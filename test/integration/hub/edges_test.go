@@ -1,0 +1,276 @@
+package hub
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+)
+
+// answered is how long it may take until what an agent could still report is
+// not waited for any more.
+const answered = time.Minute
+
+// registerSpec creates a ClusterManagementAddOn with our fields as YAML.
+func registerSpec(name, spec string) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	Expect(yaml.UnmarshalStrict([]byte(spec), &addOn.Spec)).To(Succeed())
+	addOn.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	create(addOn)
+}
+
+// alter changes an object, and its status apart.
+func alter[T client.Object](object T, key types.NamespacedName, status bool, change func(T)) {
+	GinkgoHelper()
+	Expect(hubClient.Get(ctx, key, object)).To(Succeed())
+	before := object.DeepCopyObject().(client.Object)
+	change(object)
+	if status {
+		Expect(hubClient.Status().Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+		return
+	}
+	Expect(hubClient.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+}
+
+func label(cluster, name, value string) {
+	GinkgoHelper()
+	alter(&clusterv1.ManagedCluster{}, types.NamespacedName{Name: cluster}, false, func(c *clusterv1.ManagedCluster) {
+		metav1.SetMetaDataLabel(&c.ObjectMeta, name, value)
+	})
+}
+
+func tell(cluster string, change func(*clusterv1.ManagedClusterStatus)) {
+	GinkgoHelper()
+	alter(&clusterv1.ManagedCluster{}, types.NamespacedName{Name: cluster}, true, func(c *clusterv1.ManagedCluster) { change(&c.Status) })
+}
+
+func kubernetesVersion(version string) func(*clusterv1.ManagedClusterStatus) {
+	return func(status *clusterv1.ManagedClusterStatus) { status.Version.Kubernetes = version }
+}
+
+func claim(name, value string) func(*clusterv1.ManagedClusterStatus) {
+	return func(status *clusterv1.ManagedClusterStatus) {
+		status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: name, Value: value}}
+	}
+}
+
+// versionAnnotation sets the version annotation of an add-on on a cluster.
+func versionAnnotation(cluster, addOn, version string) {
+	GinkgoHelper()
+	key := types.NamespacedName{Namespace: cluster, Name: addOn}
+	alter(&addonv1alpha1.ManagedClusterAddOn{}, key, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
+		metav1.SetMetaDataAnnotation(&a.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+	})
+}
+
+// configure creates an AddOnDeploymentConfig with the variable mode.
+func configure(cluster, name, mode string) {
+	GinkgoHelper()
+	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}}
+	create(config)
+}
+
+func reconfigure(cluster, name, mode string) {
+	GinkgoHelper()
+	alter(&addonv1alpha1.AddOnDeploymentConfig{}, types.NamespacedName{Namespace: cluster, Name: name}, false, func(c *addonv1alpha1.AddOnDeploymentConfig) {
+		c.Spec.CustomizedVariables[0].Value = mode
+	})
+}
+
+// refer has an add-on refer to configs, as OCM's addon-manager does.
+func refer(cluster, addOn string, configs ...string) {
+	GinkgoHelper()
+	key := types.NamespacedName{Namespace: cluster, Name: addOn}
+	alter(&addonv1alpha1.ManagedClusterAddOn{}, key, true, func(a *addonv1alpha1.ManagedClusterAddOn) {
+		a.Status.ConfigReferences = nil
+		for _, name := range configs {
+			referent := ocmv1alpha1.ConfigReferent{Namespace: cluster, Name: name}
+			a.Status.ConfigReferences = append(a.Status.ConfigReferences, ocmv1alpha1.ConfigReference{
+				ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
+				ConfigReferent:      referent,
+				DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "tested"},
+			})
+		}
+	})
+}
+
+var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
+	var manager *process
+	var cluster, other string
+	var plain string
+
+	// concerns does something, and expects that it wakes one add-on on the cluster
+	// and no other: one evaluation, and one for the write that follows.
+	concerns := func(addOn string, matcher OmegaMatcher, do func()) {
+		GinkgoHelper()
+		manager.rest()
+		before, stored := manager.evaluations(), now(versions(other))
+		do()
+		Eventually(degradedOf(cluster, addOn), answered).Should(matcher)
+		manager.rest()
+		Expect(manager.evaluations()-before).To(BeNumerically("<=", 3), "the add-on, again for its own write, and once if that came in between")
+		Expect(now(versions(other))).To(Equal(stored))
+	}
+
+	BeforeAll(func() {
+		manager = start()
+		cluster, other = newCluster(), newCluster()
+		accept(cluster, metav1.ConditionTrue)
+		accept(other, metav1.ConditionTrue)
+		plain = unique("plain")
+		register(plain, required("nobody"))
+		for _, each := range []string{cluster, other} {
+			install(each, plain)
+			Eventually(degradedOf(each, plain)).Should(requiredFails())
+		}
+	})
+
+	It("follows the labels of the managed cluster", func() {
+		leaf := unique("labels")
+		registerSpec(leaf, `dependencies: [{name: nobody, when: {clusterSelector: {matchLabels: {network: private}}}}]`)
+		install(cluster, leaf)
+		install(other, leaf)
+		concerns(leaf, requiredFails(ContainSubstring("Required addon 'nobody'")), func() { label(cluster, "network", "private") })
+		concerns(leaf, satisfied(), func() { label(cluster, "network", "public") })
+		Expect(now(degradedOf(other, leaf))).To(BeNil(), "not applicable, never written")
+	})
+
+	It("follows claims", func() {
+		leaf := unique("claims")
+		registerSpec(leaf, `requirements: {claims: {version.openshift.io: ">= 4.14"}}`)
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("the managed cluster has no such claim")))
+		concerns(leaf, requiredFails(ContainSubstring("it is 4.13.9")), func() { tell(cluster, claim("version.openshift.io", "4.13.9")) })
+		concerns(leaf, satisfied(), func() { tell(cluster, claim("version.openshift.io", "4.14.1")) })
+	})
+
+	It("follows a Kubernetes upgrade that OCM reports", func() {
+		leaf := unique("kubernetes")
+		registerSpec(leaf, `requirements: {kubernetes: ">= 1.31"}`)
+		tell(cluster, kubernetesVersion("v1.30.4+k3s1"))
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("it is v1.30.4+k3s1")))
+		concerns(leaf, requiredFails(ContainSubstring("prereleases are not accepted")), func() { tell(cluster, kubernetesVersion("v1.32.0-rc.1")) })
+		concerns(leaf, satisfied(), func() { tell(cluster, kubernetesVersion("v1.31.2-gke.100")) })
+	})
+
+	It("follows the configuration of the add-on, of whatever config it refers to", func() {
+		leaf, unconcerned := unique("config"), unique("config")
+		registerSpec(leaf, `dependencies: [{name: nobody, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`)
+		register(unconcerned)
+		configure(cluster, "first", "direct")
+		configure(cluster, "last", "direct")
+		install(cluster, leaf, unconcerned)
+		refer(cluster, leaf, "first", "last")
+		refer(cluster, unconcerned, "first", "last")
+		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { reconfigure(cluster, "last", "proxy") })
+		concerns(leaf, satisfied(), func() { refer(cluster, leaf, "last", "first") })
+		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { reconfigure(cluster, "first", "proxy") })
+
+		By("one that is deleted")
+		reconfigure(cluster, "last", "direct")
+		concerns(leaf, satisfied(), func() {
+			Expect(hubClient.Delete(ctx, &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "first"}})).To(Succeed())
+		})
+	})
+
+	It("follows labels and annotations of the add-on itself", func() {
+		leaf := unique("own")
+		registerSpec(leaf, `dependencies: [{name: nobody, when: {expression: "addOn.annotations.?tier.orValue('') == 'gold'"}}]`)
+		install(cluster, leaf)
+		key := types.NamespacedName{Namespace: cluster, Name: leaf}
+		concerns(leaf, requiredFails(), func() {
+			alter(&addonv1alpha1.ManagedClusterAddOn{}, key, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
+				metav1.SetMetaDataAnnotation(&a.ObjectMeta, "tier", "gold")
+			})
+		})
+	})
+
+	It("follows the version of the add-on that it is on", func() {
+		leaf, base := unique("versions"), unique("base")
+		register(base)
+		registerSpec(leaf, `dependencies: [{name: `+base+`, version: ">= 0.6"}]`)
+		running(cluster, base)
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("version not known")))
+
+		By("the annotation on the ManagedClusterAddOn")
+		concerns(leaf, satisfied(), func() { versionAnnotation(cluster, base, "0.6.1") })
+		concerns(leaf, requiredFails(ContainSubstring("version 0.5.0 from its ManagedClusterAddOn")), func() { versionAnnotation(cluster, base, "0.5.0") })
+
+		By("the annotation on the ClusterManagementAddOn, where the first is not there")
+		versionAnnotation(cluster, base, "")
+		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("version not known")))
+		amend(base, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, "v0.7.0")
+		})
+		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+	})
+
+	It("follows the hub's OCM version, which stands on OCM's CRDs", func() {
+		setVersion := func(version string) {
+			GinkgoHelper()
+			alter(&apiextensionsv1.CustomResourceDefinition{}, types.NamespacedName{Name: ocmversion.CRDName}, false,
+				func(crd *apiextensionsv1.CustomResourceDefinition) {
+					metav1.SetMetaDataAnnotation(&crd.ObjectMeta, ocmversion.Annotation, version)
+				})
+		}
+		leaf := unique("ocm")
+		registerSpec(leaf, `requirements: {ocm: ">= 1.3"}`)
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("does not tell it")))
+		setVersion("1.2.0")
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("it is 1.2.0")))
+		setVersion("1.3.1")
+		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
+	})
+
+	It("is evaluated for nothing else that a managed cluster reports", func() {
+		manager.rest()
+		before := manager.evaluations()
+		tell(cluster, func(status *clusterv1.ManagedClusterStatus) {
+			meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+				Type: clusterv1.ManagedClusterConditionHubAccepted, Status: metav1.ConditionTrue, Reason: "Test", Message: "as tested",
+			})
+			status.Capacity = clusterv1.ResourceList{}
+		})
+		alter(&clusterv1.ManagedCluster{}, types.NamespacedName{Name: cluster}, false, func(c *clusterv1.ManagedCluster) {
+			metav1.SetMetaDataAnnotation(&c.ObjectMeta, "a", "b")
+		})
+		Consistently(manager.evaluations).Should(Equal(before))
+	})
+
+	It("says of an API that nobody has answered", func() {
+		leaf := unique("api")
+		registerSpec(leaf, `dependencies: [{name: permissions, api: {group: rbac.open-cluster-management.io, kind: ClusterPermission}}]`)
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
+			ContainSubstring("Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served."), ContainSubstring("addon-agent has not answered")))
+		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(dependency.APINotServed))).Should(HaveLen(1))
+	})
+
+	It("is not written by an addon-manager that starts anew", func() {
+		manager.rest()
+		manager.stop()
+		before, stored := writes(), now(versions(cluster))
+		manager = start()
+		Eventually(manager.evaluations).Should(BeNumerically(">", 0))
+		manager.rest()
+		Expect(writes()).To(Equal(before))
+		Expect(now(versions(cluster))).To(Equal(stored))
+	})
+})

@@ -1,0 +1,158 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// serveFrom lets the API server ask replicas with the certificate of the folder.
+func serveFrom(ctx context.Context, files *mounted, replicas ...string) {
+	GinkgoHelper()
+	withoutHandlers(ctx)
+	url := balance(replicas...)
+	configuration := admitBy(ctx, "by-files", url, files.authority.CertPEM)
+	DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
+	convertBy(ctx, url, files.authority.CertPEM)
+	awaitAdmission(ctx)
+}
+
+// withoutSecrets is a user with the rights that are left when somebody else
+// makes the certificate.
+func withoutSecrets(ctx context.Context, name string) *testenv.User {
+	GinkgoHelper()
+	user := grant(ctx, name)
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	Expect(hubClient.Delete(ctx, role)).To(Succeed())
+	return user
+}
+
+var _ = Describe("addon-manager webhook with a certificate of somebody else", func() {
+	It("serves what is renewed on disk, and fails no request meanwhile", func(ctx context.Context) {
+		files, address := mount(), freeAddress()
+		session := startWithFiles(withoutSecrets(ctx, "files"), address, files)
+		serveFrom(ctx, files, address)
+		before, err := served(address)
+		Expect(err).NotTo(HaveOccurred())
+		requests := startTraffic(ctx, map[string]func() error{
+			"handshake": func() error { return convert(address, "localhost", files.authority.CertPEM) },
+		})
+		files.renew()
+		Eventually(func() (bool, error) {
+			now, err := served(address)
+			return err == nil && !now.Equal(before), err
+		}).WithTimeout(60 * time.Second).Should(BeTrue())
+		Eventually(requests.count).WithArguments("handshake").Should(BeNumerically(">", 100))
+		requests.expectNoFailures()
+		Expect(session).NotTo(gexec.Exit())
+		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+	})
+})
+
+var _ = Describe("Bad requests for conversion", func() {
+	It("fail one by one, and the process serves on", func(ctx context.Context) {
+		files, address := mount(), freeAddress()
+		session := startWithFiles(withoutSecrets(ctx, "bad-requests"), address, files)
+		for _, bad := range []struct {
+			body   string
+			code   int
+			answer string
+		}{
+			{"", http.StatusBadRequest, "read the ConversionReview"},
+			{"{]", http.StatusBadRequest, "invalid character"},
+			{strings.Repeat("[", 1<<20), http.StatusBadRequest, "max depth"},
+			{strings.Replace(review(1), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2", 1), http.StatusBadRequest, `"apiextensions.k8s.io/v2"`},
+			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "convert unknown/v7 to "},
+			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can be converted"},
+			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 33<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
+		} {
+			code, answer, err := post(address, "localhost", files.authority.CertPEM, bad.body)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(code).To(Equal(bad.code), answer)
+			Expect(answer).To(And(ContainSubstring(bad.answer), Not(ContainSubstring(`"Success"`))))
+		}
+		code, answer, err := post(address, "localhost", files.authority.CertPEM, review(1000))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(code).To(Equal(http.StatusOK))
+		Expect(strings.Count(answer, other)).To(Equal(1000))
+		Expect(session).NotTo(gexec.Exit())
+	})
+})
+
+var _ = Describe("With all replicas of the webhook dead", func() {
+	It("all is readable and writable in the storage version, and mends itself", func(ctx context.Context) {
+		files, user := mount(), withoutSecrets(ctx, "outage")
+		addresses := []string{freeAddress(), freeAddress()}
+		replicas := []*gexec.Session{startWithFiles(user, addresses[0], files), startWithFiles(user, addresses[1], files)}
+		serveFrom(ctx, files, addresses...)
+		create(ctx, clusterManagementAddOn(other, "survivor", declared))
+		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "outage"}})).To(Succeed())
+		create(ctx, managedClusterAddOn(storage, "survivor"))
+
+		for _, replica := range replicas {
+			replica.Kill().Wait(20 * time.Second)
+		}
+		Expect(hubClient.Get(ctx, types.NamespacedName{Name: "survivor"}, reference(other, "survivor"))).
+			To(MatchError(ContainSubstring("conversion webhook")))
+		By("applying to what was written through v1beta1, which takes a conversion to compare")
+		applied := client.ApplyConfigurationFromUnstructured(clusterManagementAddOn(storage, "survivor", nil))
+		Expect(hubClient.Apply(ctx, applied, client.FieldOwner("applier"), client.ForceOwnership)).To(MatchError(ContainSubstring("conversion webhook")))
+		By("writing in all other ways")
+		writeAll(ctx)
+
+		startWithFiles(user, addresses[1], files)
+		for name, want := range map[string][]any{"survivor": declared[:1], "born": required("born")} {
+			Eventually(func(g Gomega) {
+				object := reference(other, name)
+				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+				g.Expect(dependenciesOf(object)).To(Equal(want))
+			}).WithTimeout(60 * time.Second).Should(Succeed())
+		}
+		patch(ctx, other, "survivor", `{"metadata":{"labels":{"back":"again"}}}`)
+		Expect(dependenciesOf(read(ctx, storage, "survivor"))).To(Equal(declared[:1]))
+		awaitAdmission(ctx)
+	})
+})
+
+// writeAll writes registrations and add-ons in the ways there are while nobody
+// converts. Admission lets pass what it would deny.
+func writeAll(ctx context.Context) {
+	GinkgoHelper()
+	create(ctx, clusterManagementAddOn(storage, "born", required("born")))
+	object := read(ctx, storage, "survivor")
+	Expect(unstructured.SetNestedSlice(object.Object, declared[:1], "spec", "dependencies")).To(Succeed())
+	Expect(hubClient.Update(ctx, object)).To(Succeed())
+	patch(ctx, storage, "survivor", `{"metadata":{"labels":{"a":"b"}}}`)
+	patchStatus(ctx, storage, "survivor", `{"status":{"installProgressions":[]}}`)
+	create(ctx, clusterManagementAddOn(storage, "short-lived", nil))
+	Expect(hubClient.Delete(ctx, reference(storage, "short-lived"))).To(Succeed())
+
+	for _, version := range []string{storage, other} {
+		body := client.RawPatch(types.MergePatchType, []byte(`{"status":{"conditions":[{"type":"Available","status":"True","reason":"R","message":"","lastTransitionTime":"2026-03-01T10:00:00Z"}]}}`))
+		Expect(hubClient.Status().Patch(ctx, managedClusterAddOn(version, "survivor"), body)).To(Succeed())
+	}
+	create(ctx, managedClusterAddOn(storage, "born"))
+}
+
+func managedClusterAddOn(version, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	object.SetAPIVersion(version)
+	object.SetKind("ManagedClusterAddOn")
+	object.SetNamespace("outage")
+	object.SetName(name)
+	return object
+}

@@ -1,0 +1,130 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// traffic are requests that go on until they are ended. None of them may fail.
+type traffic struct {
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+
+	mutex    sync.Mutex
+	counts   map[string]int
+	failures []error
+}
+
+// startTraffic reads and writes through v1beta1, registers what is to be
+// denied, and does whatever else is given, each over and over.
+func startTraffic(ctx context.Context, also map[string]func() error) *traffic {
+	GinkgoHelper()
+	create(ctx, clusterManagementAddOn(storage, "busy", declared))
+	requests := map[string]func() error{
+		"read":  func() error { return readBusy(ctx) },
+		"list":  func() error { return listBusy(ctx) },
+		"write": func() error { return writeBusy(ctx) },
+		"deny":  func() error { return denied(registerForItself(ctx)) },
+	}
+	for name, request := range also {
+		requests[name] = request
+	}
+	t := &traffic{counts: map[string]int{}}
+	var going context.Context
+	going, t.cancel = context.WithCancel(ctx)
+	for name, request := range requests {
+		t.group.Go(func() { t.repeat(going, name, request) })
+	}
+	DeferCleanup(t.end)
+	return t
+}
+
+func (t *traffic) repeat(ctx context.Context, name string, request func() error) {
+	pace := time.NewTicker(20 * time.Millisecond)
+	defer pace.Stop()
+	for ctx.Err() == nil {
+		err := request()
+		t.mutex.Lock()
+		t.counts[name]++
+		if err != nil {
+			t.failures = append(t.failures, fmt.Errorf("%s number %d: %w", name, t.counts[name], err))
+		}
+		t.mutex.Unlock()
+		<-pace.C
+	}
+}
+
+func (t *traffic) count(name string) int {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.counts[name]
+}
+
+func (t *traffic) end() {
+	t.cancel()
+	t.group.Wait()
+}
+
+// expectNoFailures ends the traffic and looks back on it.
+func (t *traffic) expectNoFailures() {
+	GinkgoHelper()
+	t.end()
+	AddReportEntry("requests", t.counts)
+	Expect(errors.Join(t.failures...)).NotTo(HaveOccurred())
+	for name, count := range t.counts {
+		Expect(count).To(BeNumerically(">=", 20), name)
+	}
+}
+
+func readBusy(ctx context.Context) error {
+	object := reference(other, "busy")
+	if err := hubClient.Get(ctx, types.NamespacedName{Name: "busy"}, object); err != nil {
+		return err
+	}
+	return hasDeclared(object)
+}
+
+func listBusy(ctx context.Context) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion(other)
+	list.SetKind("ClusterManagementAddOnList")
+	return hubClient.List(ctx, list)
+}
+
+func writeBusy(ctx context.Context) error {
+	object := reference(other, "busy")
+	body := fmt.Sprintf(`{"metadata":{"labels":{"at":"%d"}}}`, time.Now().UnixNano())
+	if err := hubClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(body))); err != nil {
+		return err
+	}
+	return hasDeclared(object)
+}
+
+func hasDeclared(object *unstructured.Unstructured) error {
+	dependencies, _, err := unstructured.NestedSlice(object.Object, "spec", "dependencies")
+	if err == nil && len(dependencies) != len(declared) {
+		err = fmt.Errorf("it has the dependencies %v", dependencies)
+	}
+	return err
+}
+
+// denied turns the answer to a registration around: an error is what is right.
+func denied(err error) error {
+	if err == nil {
+		return errors.New("it was let through: admission was not asked")
+	}
+	if !strings.Contains(err.Error(), "dependency cycle") {
+		return err
+	}
+	return nil
+}
