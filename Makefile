@@ -17,6 +17,8 @@ INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
 # mains of a few lines: a linter, or go vet, would have to read all of Kubernetes
 # for them, which takes longer than to compile it.
 OTHER_MODULES := test/controlplane
+# The examples have dependencies that the main module is to stay free of.
+EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
 # Every go command here compiles in the same way, so that binaries, tests and
 # linter share what is in Go's build cache. No C compiler is needed, except by
@@ -68,8 +70,9 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 .PHONY: lint
 lint: tools-present ## run golangci-lint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
-	@echo "lint: format of $(OTHER_MODULES)"; unformatted=$$(gofmt -l $(OTHER_MODULES)); \
+	@echo "lint: format of $(OTHER_MODULES) $(EXAMPLES)"; unformatted=$$(gofmt -l $(OTHER_MODULES) $(EXAMPLES)); \
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
+	@for example in $(EXAMPLES); do echo "lint: go vet of $$example"; (cd $$example && go vet ./...); done
 
 .PHONY: fmt
 fmt: tools-present ## format the Go code
@@ -78,6 +81,7 @@ fmt: tools-present ## format the Go code
 .PHONY: test
 test: build control-plane ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
+	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION)

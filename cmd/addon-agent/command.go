@@ -3,12 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -22,12 +26,19 @@ import (
 const (
 	flagMetrics = "metrics-bind-address"
 	flagHealth  = "health-probe-bind-address"
+
+	flagOwnLease = "own-lease"
 )
+
+// inCluster stands for a kubeconfig: that of the cluster that it runs in.
+const inCluster = "in-cluster"
 
 type options struct {
 	hubKubeconfig     string
 	kubeconfig        string
 	hostingKubeconfig string
+	proxyCAFile       string
+	ownLease          string
 	agent             agent.Options
 	log               logging.Options
 }
@@ -69,7 +80,10 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hubKubeconfig, "hub-kubeconfig", "", "Kubeconfig of the hub. Required.")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the managed cluster. Default: $KUBECONFIG, else the cluster that it runs in.")
 	flags.StringVar(&o.hostingKubeconfig, "hosting-kubeconfig", "",
-		"Kubeconfig of the cluster on which hosted add-ons keep their leases. Default: the managed cluster.")
+		`Kubeconfig of the cluster on which hosted add-ons keep their leases; "in-cluster" for the one that it runs in. Default: the managed cluster.`)
+	flags.StringVar(&o.proxyCAFile, "proxy-ca-file", "", "File with the CAs of a proxy on the way to the hub, trusted beside that of the kubeconfig.")
+	flags.StringVar(&o.ownLease, flagOwnLease, "",
+		"Lease, as namespace/name, that addon-agent renews for itself every minute, as an add-on does; on the hosting cluster where there is one. Default: none.")
 	flags.DurationVar(&o.agent.GracePeriod, "lease-grace-period", availability.DefaultGracePeriod,
 		"How long an add-on may go without renewing its lease before it counts as unavailable.")
 	flags.StringVar(&o.agent.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
@@ -96,13 +110,46 @@ func (o *options) complete() (agent.Clusters, error) {
 		if cluster.optional && cluster.path == "" {
 			continue
 		}
-		restConfig, err := cmdline.RestConfig(cluster.path)
+		restConfig, err := restConfigOf(cluster.path)
 		if err != nil {
 			return agent.Clusters{}, fmt.Errorf("--%s=%q: %w", cluster.flag, cluster.path, err)
 		}
 		*cluster.config = restConfig
 	}
+	if err := o.trustProxy(clusters.Hub); err != nil {
+		return agent.Clusters{}, err
+	}
 	return clusters, nil
+}
+
+func restConfigOf(path string) (*rest.Config, error) {
+	if path == inCluster {
+		return rest.InClusterConfig()
+	}
+	return cmdline.RestConfig(path)
+}
+
+// trustProxy adds the proxy's CAs to those of the hub's kubeconfig: the proxy
+// is on the way to the hub, and client-go trusts one set of CAs for both.
+func (o *options) trustProxy(hub *rest.Config) error {
+	if o.proxyCAFile == "" {
+		return nil
+	}
+	bundle, err := os.ReadFile(o.proxyCAFile)
+	if err != nil {
+		return fmt.Errorf("--proxy-ca-file=%q: %w", o.proxyCAFile, err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(bundle) {
+		return fmt.Errorf("--proxy-ca-file=%q: there is no certificate in it", o.proxyCAFile)
+	}
+	if len(hub.CAData) == 0 && hub.CAFile != "" {
+		if hub.CAData, err = os.ReadFile(hub.CAFile); err != nil {
+			return fmt.Errorf("--hub-kubeconfig=%q: read its CA: %w", o.hubKubeconfig, err)
+		}
+		hub.CAFile = ""
+	}
+	hub.CAData = slices.Concat(hub.CAData, []byte("\n"), bundle)
+	return nil
 }
 
 func (o *options) validate() error {
@@ -117,6 +164,13 @@ func (o *options) validate() error {
 	}
 	if o.agent.GracePeriod <= 0 {
 		return fmt.Errorf("--lease-grace-period=%s: must be more than 0", o.agent.GracePeriod)
+	}
+	if o.ownLease != "" {
+		namespace, name, _ := strings.Cut(o.ownLease, "/")
+		if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("--%s=%q: must be namespace/name", flagOwnLease, o.ownLease)
+		}
+		o.agent.OwnLease = types.NamespacedName{Namespace: namespace, Name: name}
 	}
 	return cmp.Or(
 		cmdline.ListenAddress(flagMetrics, o.agent.MetricsAddress),

@@ -38,6 +38,7 @@ type options struct {
 	offline    string
 	guard      string
 	graft      graft.Settings
+	agent      agentOptions
 	hub        hub.Options
 	log        logging.Options
 }
@@ -92,6 +93,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
 		"Where addon-manager reaches addon-manager webhook, [host]:port, to see whether it converts. Default: by its Service, which takes a cluster's DNS.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
+	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)
 }
 
@@ -105,6 +107,10 @@ func (o *options) validate() error {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
 	if err := o.validateGraft(); err != nil {
+		return err
+	}
+	var err error
+	if o.hub.Agent, err = o.agent.complete(); err != nil {
 		return err
 	}
 	if o.hub.Concurrency < 1 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -15,6 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/available"
+	"open-cluster-management.io/interlock/pkg/agent/heartbeat"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/notes"
@@ -38,7 +40,9 @@ type Options struct {
 	// Cluster is the name of the managed cluster, and of its namespace on the hub.
 	Cluster string
 	// GracePeriod is how long a lease may go without being renewed.
-	GracePeriod    time.Duration
+	GracePeriod time.Duration
+	// OwnLease is the lease that the agent renews for itself; without a name none.
+	OwnLease       types.NamespacedName
 	MetricsAddress string
 	HealthAddress  string
 	// Registry takes the agent's metrics.
@@ -85,7 +89,30 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := setupOwnLease(mgr, clusters, options.OwnLease); err != nil {
+		return nil, err
+	}
 	return mgr, setupProbes(mgr)
+}
+
+// setupOwnLease has the agent report like the add-on that it is, where it runs.
+func setupOwnLease(mgr ctrl.Manager, clusters Clusters, lease types.NamespacedName) error {
+	if lease.Name == "" {
+		return nil
+	}
+	on := clusters.Managed
+	if clusters.Hosting != nil {
+		on = clusters.Hosting
+	}
+	client, err := coordinationv1client.NewForConfig(unthrottled(on))
+	if err != nil {
+		return fmt.Errorf("create client of the own lease: %w", err)
+	}
+	err = mgr.Add(&heartbeat.Heartbeat{Clock: clock.RealClock{}, Leases: client, Lease: lease, AddOns: mgr.GetCache()})
+	if err != nil {
+		return fmt.Errorf("add renewal of the own lease: %w", err)
+	}
+	return nil
 }
 
 func newWatcher(clusters Clusters, waker *available.Waker) (*leases.Watcher, error) {

@@ -1,6 +1,7 @@
 package availability
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +72,9 @@ type Decision struct {
 func Decide(in Input) Decision {
 	switch {
 	case requiredDependencyFails(in.Degraded):
+		if in.saidByItsOwnCheck() {
+			return Decision{}
+		}
 		return in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
 	case in.Mode == ocmv1alpha1.HealthCheckModeCustomized:
 		return in.handBack()
@@ -82,6 +86,28 @@ func Decide(in Input) Decision {
 func requiredDependencyFails(degraded *metav1.Condition) bool {
 	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
 		degraded.Reason == ReasonRequiredDependencyNotSatisfied
+}
+
+// maxQuote is how much of a message is quoted: what else a health check says
+// around it has to fit into the condition too.
+const maxQuote = 30000
+
+// Quote returns the message of Degraded as an add-on's own health check is to
+// give it: cut, in bytes, where it is very long.
+func Quote(message string) string {
+	if len(message) <= maxQuote {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxQuote], "")
+}
+
+// saidByItsOwnCheck reports whether the add-on's own health check says that it
+// is not available because of just this. To insist on our reason beside the
+// same words would be a fight without a winner.
+func (in Input) saidByItsOwnCheck() bool {
+	stored := in.Available
+	return in.Mode == ocmv1alpha1.HealthCheckModeCustomized && stored != nil && stored.Status == metav1.ConditionFalse &&
+		in.Degraded.Message != "" && strings.Contains(stored.Message, ReasonRequiredDependencyNotSatisfied+": "+Quote(in.Degraded.Message))
 }
 
 // handBack gives Available back to the add-on's own health check, which may

@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
@@ -56,6 +57,9 @@ type Options struct {
 	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
 	// leaves it alone.
 	Graft *graft.Settings
+	// Agent says how addon-agent is installed on the managed clusters; nil
+	// leaves alone whatever is there.
+	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
@@ -110,6 +114,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	if err := setupGuard(mgr, options); err != nil {
 		return nil, err
+	}
+	if options.Agent != nil {
+		if err := agentaddon.SetupWithManager(mgr, *options.Agent); err != nil {
+			return nil, err
+		}
 	}
 	return mgr, setupProbes(mgr, warmup)
 }

@@ -121,6 +121,21 @@ func (c *Cluster) AddUser(name string, groups ...string) (*User, error) {
 	return &User{Config: user.Config(), Kubeconfig: path}, writeKubeconfig(path, content)
 }
 
+// TrustClients makes the API server take the client certificates of another CA,
+// in PEM, for who they say they are. It takes the API server a moment, and holds
+// until a restart.
+func (c *Cluster) TrustClients(ca []byte) error {
+	path := filepath.Join(c.dir, "apiserver", "client-cert-auth-ca.crt")
+	trusted, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(trusted, ca...), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("trust another CA on %s: %w", c.name, err)
+	}
+	return nil
+}
+
 // StopAPIServer takes the API server away and leaves its data: an outage.
 func (c *Cluster) StopAPIServer() error {
 	if err := c.env.ControlPlane.APIServer.Stop(); err != nil {

@@ -1,0 +1,60 @@
+package dependent
+
+import (
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"open-cluster-management.io/addon-framework/pkg/agent"
+	"open-cluster-management.io/addon-framework/pkg/utils"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency"
+)
+
+// probe returns the prober with regard to dependencies. Where addon-framework
+// does not write Available, as for add-ons with a lease, there is nothing to do.
+// It decides by itself what to probe of all Deployments and DaemonSets, and lets
+// nobody have a say; in its place come all that the work contains. A prober of
+// works without fields takes the work's own word for the add-on's health.
+func probe(inner *agent.HealthProber) *agent.HealthProber {
+	if inner == nil {
+		return nil
+	}
+	var prober agent.WorkHealthProber
+	switch inner.Type {
+	case agent.HealthProberTypeWork:
+		if inner.WorkProber != nil {
+			prober = *inner.WorkProber
+		}
+	case agent.HealthProberTypeDeploymentAvailability:
+		prober = *utils.NewAllDeploymentsProber().WorkProber
+	case agent.HealthProberTypeWorkloadAvailability:
+		prober = *utils.NewAllDeploymentsProber().WorkProber
+		daemonSets := utils.WellKnowManifestConfig(appsv1.GroupName, "daemonsets", "*", "*")
+		prober.ProbeFields = append(prober.ProbeFields, agent.ProbeField{
+			ResourceIdentifier: daemonSets.ResourceIdentifier, ProbeRules: daemonSets.FeedbackRules,
+		})
+	default:
+		return inner
+	}
+	prober.HealthChecker = check(prober.HealthChecker)
+	return &agent.HealthProber{Type: agent.HealthProberTypeWork, WorkProber: &prober}
+}
+
+// check says that the add-on is unhealthy while a Required dependency fails,
+// and asks the add-on's own check otherwise.
+func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
+	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
+		if degraded := meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded); required(degraded) {
+			// Interlock's agent recognizes these words and leaves them.
+			return errors.New(degraded.Reason + ": " + availability.Quote(degraded.Message))
+		}
+		if own == nil {
+			return nil
+		}
+		return own(results, cluster, installed)
+	}
+}

@@ -1,0 +1,131 @@
+package agentaddon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// paceOfRemoval is the time between two looks at what is left.
+const paceOfRemoval = time.Second
+
+var (
+	registrations = schema.GroupVersionResource{Group: ocmv1alpha1.GroupName, Version: "v1alpha1", Resource: "clustermanagementaddons"}
+	installations = schema.GroupVersionResource{Group: ocmv1alpha1.GroupName, Version: "v1alpha1", Resource: "managedclusteraddons"}
+	works         = schema.GroupVersionResource{Group: workv1.GroupName, Version: "v1", Resource: "manifestworks"}
+	bindings      = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"}
+)
+
+// Remove takes the agent off all managed clusters, and all of it off the hub:
+// the registration, the add-ons, their works and role bindings. It returns when
+// all is gone; when the context ends first, the error names the clusters whose
+// work agent has not yet removed the agent, as those that are away.
+//
+// addon-manager must not run with --install-agent meanwhile: it would install
+// it again. Needed are the rights to get and delete clustermanagementaddons;
+// to list, patch and delete managedclusteraddons; and to list and delete
+// manifestworks and rolebindings. Hubs that lack one of these APIs have nothing
+// of the kind to remove.
+func Remove(ctx context.Context, hub metadata.Interface) error {
+	for {
+		left, err := removeOnce(ctx, hub)
+		if err == nil && len(left) == 0 {
+			return nil
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(remaining(left), ctx.Err())
+		case <-time.After(paceOfRemoval):
+		}
+	}
+}
+
+func remaining(left []string) error {
+	if len(left) == 0 {
+		return nil
+	}
+	slices.Sort(left)
+	return fmt.Errorf("addon-agent is not yet removed from: %s", strings.Join(slices.Compact(left), ", "))
+}
+
+// removeOnce deletes whatever is there and returns the clusters on which
+// something still was.
+func removeOnce(ctx context.Context, hub metadata.Interface) (left []string, err error) {
+	// The registration first: OCM installs the add-on wherever it selects.
+	if err := remove(ctx, hub, registrations, types.NamespacedName{Name: Name}); err != nil {
+		return nil, err
+	}
+	byLabel := metav1.ListOptions{LabelSelector: ocmv1alpha1.AddonLabelKey + "=" + Name}
+	byName := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, Name).String()}
+	for _, kind := range []struct {
+		resource schema.GroupVersionResource
+		which    metav1.ListOptions
+	}{{works, byLabel}, {installations, byName}, {bindings, byLabel}} {
+		found, err := hub.Resource(kind.resource).List(ctx, kind.which)
+		if notServed(err) {
+			continue
+		}
+		if err != nil {
+			return left, fmt.Errorf("list %s: %w", kind.resource.Resource, err)
+		}
+		for i := range found.Items {
+			left = append(left, found.Items[i].Namespace)
+			if err := discard(ctx, hub, kind.resource, &found.Items[i]); err != nil {
+				return left, err
+			}
+		}
+	}
+	return left, nil
+}
+
+// discard deletes an object, and takes off the finalizer that addon-manager puts
+// on a hosted add-on, for it may not be there to do so.
+func discard(ctx context.Context, hub metadata.Interface, resource schema.GroupVersionResource, object *metav1.PartialObjectMetadata) error {
+	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+	if object.DeletionTimestamp.IsZero() {
+		if err := remove(ctx, hub, resource, key); err != nil {
+			return err
+		}
+	}
+	if resource != installations || !slices.Contains(object.Finalizers, ocmv1alpha1.AddonHostingManifestFinalizer) {
+		return nil
+	}
+	kept := slices.DeleteFunc(slices.Clone(object.Finalizers), func(f string) bool { return f == ocmv1alpha1.AddonHostingManifestFinalizer })
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": kept, "resourceVersion": object.ResourceVersion}})
+	if err != nil {
+		return err
+	}
+	_, err = hub.Resource(resource).Namespace(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	// A conflict: it has just changed, as by being deleted; the next look tells.
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("take the finalizer off %s %s: %w", resource.Resource, key, err)
+	}
+	return nil
+}
+
+func remove(ctx context.Context, hub metadata.Interface, resource schema.GroupVersionResource, key types.NamespacedName) error {
+	err := hub.Resource(resource).Namespace(key.Namespace).Delete(ctx, key.Name, metav1.DeleteOptions{})
+	if err != nil && !notServed(err) {
+		return fmt.Errorf("delete %s %s: %w", resource.Resource, key, err)
+	}
+	return nil
+}
+
+func notServed(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }

@@ -1,0 +1,185 @@
+package agentaddon
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/ocmstandin"
+)
+
+var auditLog string
+
+// audit has the API server write down who asks for what.
+func audit(flags map[string][]string) {
+	GinkgoHelper()
+	dir, err := os.MkdirTemp("", "interlock-audit-")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(os.RemoveAll, dir)
+	policy := filepath.Join(dir, "policy.yaml")
+	Expect(os.WriteFile(policy, []byte(`{"apiVersion":"audit.k8s.io/v1","kind":"Policy","omitStages":["RequestReceived"],"rules":[{"level":"Metadata","users":["`+
+		managerUser+`"]},{"level":"None"}]}`), 0o600)).To(Succeed())
+	auditLog = filepath.Join(dir, "audit.log")
+	flags["audit-policy-file"], flags["audit-log-path"] = []string{policy}, []string{auditLog}
+}
+
+type right struct{ verb, group, resource string }
+
+func (r right) String() string { return r.verb + " " + r.resource }
+
+// implied are the rights that the API server asks for in the course of another
+// request; each has a spec of its own.
+var implied = []string{
+	"create clustermanagementaddons", "update managedclusteraddons/finalizers", "approve signers", "create rolebindings", "bind clusterroles",
+}
+
+// unused are the rights of deploy/hub/agent-clusterrole.yaml that addon-manager
+// has made no use of.
+func unused() []string {
+	GinkgoHelper()
+	used := map[right]bool{}
+	content, err := os.ReadFile(auditLog)
+	Expect(err).NotTo(HaveOccurred())
+	for line := range strings.Lines(string(content)) {
+		var event struct {
+			Verb      string
+			ObjectRef struct{ APIGroup, Resource, Subresource string }
+		}
+		Expect(json.Unmarshal([]byte(line), &event)).To(Succeed())
+		resource := event.ObjectRef.Resource
+		if event.ObjectRef.Subresource != "" {
+			resource += "/" + event.ObjectRef.Subresource
+		}
+		used[right{event.Verb, event.ObjectRef.APIGroup, resource}] = true
+	}
+	var idle []string
+	for _, granted := range rightsOf(agentRules()) {
+		// An informer lists and watches; it may do both in one request.
+		streamed := granted.verb == "list" && used[right{"watch", granted.group, granted.resource}]
+		if !used[granted] && !streamed && !slices.Contains(implied, granted.String()) {
+			idle = append(idle, granted.String())
+		}
+	}
+	return idle
+}
+
+func agentRules() []rbacv1.PolicyRule {
+	role := &rbacv1.ClusterRole{}
+	load("hub/agent-clusterrole.yaml", role)
+	return role.Rules
+}
+
+func rightsOf(rules []rbacv1.PolicyRule) []right {
+	var all []right
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					all = append(all, right{verb, group, resource})
+				}
+			}
+		}
+	}
+	return all
+}
+
+var users int
+
+// managerWithout is somebody with the rights of addon-manager but one.
+func managerWithout(ctx context.Context, without string) *rest.Config {
+	GinkgoHelper()
+	users++
+	name := fmt.Sprintf("manager-%d", users)
+	role := &rbacv1.ClusterRole{}
+	load("hub/clusterrole.yaml", role)
+	rules := role.Rules
+	for _, rule := range agentRules() {
+		rule.Verbs = slices.DeleteFunc(rule.Verbs, func(verb string) bool { return verb+" "+rule.Resources[0] == without })
+		rules = append(rules, rule)
+	}
+	rules = slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return len(rule.Verbs) == 0 })
+	Expect(hub.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules})).To(Succeed())
+	Expect(hub.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	})).To(Succeed())
+	user, err := fleet.Hub.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	// The API server takes up roles a moment after they are made.
+	Eventually(func() error {
+		return clientOf(user.Config).List(ctx, &ocmv1beta1.AddOnDeploymentConfigList{})
+	}).Should(Succeed())
+	return user.Config
+}
+
+// The requests are those of addon-manager, and change nothing.
+
+func applyRegistration(ctx context.Context, acting client.Client) error {
+	err := hub.Delete(ctx, &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOnName}})
+	Expect(client.IgnoreNotFound(err)).To(Succeed())
+	registration := &unstructured.Unstructured{}
+	registration.SetAPIVersion(ocmv1beta1.GroupVersion.String())
+	registration.SetKind("ClusterManagementAddOn")
+	registration.SetName(addOnName)
+	registration.Object["spec"] = map[string]any{}
+	return acting.Apply(ctx, client.ApplyConfigurationFromUnstructured(registration), client.FieldOwner("test"), client.DryRunAll)
+}
+
+func createWork(ctx context.Context, acting client.Client) error {
+	return acting.Create(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "cluster1", GenerateName: "w", OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: ocmv1beta1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: addOnName, UID: "u", BlockOwnerDeletion: ptr.To(true),
+		}},
+	}}, client.DryRunAll)
+}
+
+func approveRequest(ctx context.Context, acting client.Client) error {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	Expect(err).NotTo(HaveOccurred())
+	request, err := ocmstandin.SigningRequest("", "cluster1", "another", "somebody", nil, key)
+	Expect(err).NotTo(HaveOccurred())
+	request.GenerateName = "r-"
+	Expect(hub.Create(ctx, request)).To(Succeed())
+	request.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{
+		Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test",
+	}}
+	return acting.SubResource("approval").Update(ctx, request, client.DryRunAll)
+}
+
+func applyBinding(ctx context.Context, acting client.Client) error {
+	err := hub.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-addon-agent"}})
+	Expect(client.IgnoreNotFound(err)).To(Succeed())
+	return acting.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
+		WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("interlock-addon-agent-hub")).
+		WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName("somebody")),
+		client.FieldOwner("test"), client.DryRunAll)
+}
+
+// applyBindingOfMore binds the agents' role with a right that addon-manager has not.
+func applyBindingOfMore(ctx context.Context, acting client.Client) error {
+	role := &rbacv1.ClusterRole{}
+	Expect(hub.Get(ctx, client.ObjectKey{Name: "interlock-addon-agent-hub"}, role)).To(Succeed())
+	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
+	Expect(hub.Update(ctx, role)).To(Succeed())
+	return applyBinding(ctx, acting) // as often as it takes the API server to take up the role
+}

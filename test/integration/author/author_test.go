@@ -1,0 +1,223 @@
+// Package author tests pkg/author/dependent with OCM's addon-framework,
+// addon-manager and addon-agent on a real API server.
+package author
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"open-cluster-management.io/addon-framework/pkg/addonmanager"
+	addonagent "open-cluster-management.io/addon-framework/pkg/agent"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"open-cluster-management.io/interlock/pkg/agent"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/author/dependent"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/test/ocmstandin"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const cluster = "cluster1"
+
+var (
+	api   *testenv.Cluster
+	admin client.Client
+)
+
+func TestAuthor(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "authors' library")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	var err error
+	api, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(api.Stop()).To(Succeed()) })
+	scheme := runtime.NewScheme()
+	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
+		clusterv1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+	admin, err = client.New(api.Config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(ocmstandin.InstallCRDs(ctx, api.Config)).To(Succeed())
+	serving, stop := context.WithCancel(context.Background())
+	DeferCleanup(stop)
+	conversion, err := ocmstandin.ServeConversion(serving)
+	Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{"clustermanagementaddons", "managedclusteraddons"} {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		Expect(admin.Get(ctx, client.ObjectKey{Name: name + ".addon.open-cluster-management.io"}, crd)).To(Succeed())
+		conversion.Apply(crd)
+		Expect(admin.Update(ctx, crd)).To(Succeed())
+	}
+	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
+	Expect(admin.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
+}, NodeTimeout(5*time.Minute))
+
+// gateway is an author's add-on: one ConfigMap.
+type gateway struct{ content string }
+
+func (g gateway) Manifests(context.Context, *clusterv1.ManagedCluster, *ocmv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
+	return []runtime.Object{&corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "gateway"}, Data: map[string]string{"content": g.content},
+	}}, nil
+}
+
+func (g gateway) GetAgentAddonOptions() addonagent.AgentAddonOptions {
+	return addonagent.AgentAddonOptions{AddonName: "gateway", HealthProber: &addonagent.HealthProber{Type: addonagent.HealthProberTypeWork}}
+}
+
+// startAuthor runs the author's hub manager until the returned function is
+// called, or the spec ends.
+func startAuthor(content string) (stop func()) {
+	GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	DeferCleanup(cancel)
+	reader, err := dependent.NewHub(api.Config)
+	Expect(err).NotTo(HaveOccurred())
+	manager, err := addonmanager.New(api.Config)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(manager.AddAgent(dependent.Wrap(gateway{content}, dependent.Ordered(reader)))).To(Succeed())
+	Expect(manager.Start(ctx)).To(Succeed())
+	return cancel
+}
+
+// startInterlock runs addon-manager, and addon-agent for the cluster.
+func startInterlock() {
+	GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	DeferCleanup(cancel)
+	hubSide, err := hub.NewManager(api.Config, hub.Options{
+		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 2, Registry: prometheus.NewRegistry(),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	clusterSide, err := agent.NewManager(agent.Clusters{Hub: api.Config, Managed: api.Config}, agent.Options{
+		Cluster: cluster, GracePeriod: availability.DefaultGracePeriod, MetricsAddress: "0", HealthAddress: "0",
+		Registry: prometheus.NewRegistry(), Unnamed: true,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	for _, manager := range []interface{ Start(context.Context) error }{hubSide, clusterSide} {
+		go func() {
+			defer GinkgoRecover()
+			Expect(manager.Start(ctx)).To(Succeed())
+		}()
+	}
+}
+
+func condition(ctx context.Context, addOn, kind string) func() (*metav1.Condition, error) {
+	return func() (*metav1.Condition, error) {
+		installed := &addonv1alpha1.ManagedClusterAddOn{}
+		err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, installed)
+		return meta.FindStatusCondition(installed.Status.Conditions, kind), err
+	}
+}
+
+func be(status metav1.ConditionStatus, reason, message string) OmegaMatcher {
+	return And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason), HaveField("Message", ContainSubstring(message)))
+}
+
+func work(ctx context.Context) func() (string, error) {
+	return func() (string, error) {
+		found := &workv1.ManifestWork{}
+		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-gateway-deploy-0"}, found); err != nil {
+			return "", err
+		}
+		return string(found.Spec.Workload.Manifests[0].Raw), nil
+	}
+}
+
+// accountsAre sets what is said of the dependency's availability. It has no
+// lease to be followed, and a health check of its own.
+func accountsAre(ctx context.Context, status metav1.ConditionStatus) {
+	GinkgoHelper()
+	Eventually(func() error {
+		accounts := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "accounts"}, accounts); err != nil {
+			return err
+		}
+		accounts.Status.HealthCheck.Mode = "Customized"
+		meta.SetStatusCondition(&accounts.Status.Conditions, metav1.Condition{Type: "Available", Status: status, Reason: "Test"})
+		return admin.Status().Update(ctx, accounts)
+	}).Should(Succeed())
+}
+
+var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
+	const missing = "Required addon 'accounts' is not installed or not available. No credentials."
+	const applied, ownCheck = "AddonManifestApplied", "Probe addon unavailable with err RequiredDependencyNotSatisfied: "
+
+	It("is installed after them, stays installed, and tells of them in its own health check, without a quarrel", func(ctx context.Context) {
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+		registered.Spec.InstallStrategy.Type = "Manual"
+		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "accounts", Message: "No credentials."}}
+		Expect(admin.Create(ctx, registered)).To(Succeed())
+		stop := startAuthor("first")
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
+		Expect(controllerutil.SetOwnerReference(registered, installed, admin.Scheme())).To(Succeed(), "as OCM's addon-manager does")
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+
+		By("waiting for them, with addon-manager still away")
+		Eventually(condition(ctx, "gateway", dependent.ConditionInstallable)).Should(be("False", dependent.ReasonWaiting, missing))
+		By("waiting for them at addon-manager's word")
+		startInterlock()
+		Eventually(condition(ctx, "gateway", "Degraded")).Should(be("True", "RequiredDependencyNotSatisfied", missing))
+		Consistently(func() error { _, err := work(ctx)(); return err }).WithTimeout(2 * time.Second).Should(Satisfy(apierrors.IsNotFound))
+
+		By("their becoming available")
+		Expect(admin.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "accounts"}})).To(Succeed())
+		accountsAre(ctx, "True")
+		Eventually(work(ctx)).Should(ContainSubstring("first"))
+		Eventually(condition(ctx, "gateway", dependent.ConditionInstallable)).Should(be("True", dependent.ReasonSatisfied, ""))
+		klusterlet := &ocmstandin.Klusterlet{Cluster: cluster, Hub: api.Config, Managed: api.Config}
+		running, end := context.WithCancel(context.Background())
+		DeferCleanup(end)
+		go func() { _ = klusterlet.Run(running) }() // returns nothing but nil
+		Eventually(condition(ctx, "gateway", "ManifestApplied")).Should(be("True", applied, "successfully"))
+		Eventually(condition(ctx, "gateway", "Available")).Should(be("True", "ProbeAvailable", ""))
+
+		By("their becoming unavailable")
+		accountsAre(ctx, "False")
+		Eventually(condition(ctx, "gateway", "Available")).Should(be("False", "ProbeUnavailable", ownCheck+missing))
+		version := func() (string, error) {
+			installed := &addonv1alpha1.ManagedClusterAddOn{}
+			err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, installed)
+			return installed.ResourceVersion, err
+		}
+		Eventually(func(g Gomega) {
+			settled, err := version()
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Consistently(version).WithTimeout(3*time.Second).Should(Equal(settled), "addon-framework and addon-agent agree")
+		}).Should(Succeed())
+
+		By("a new version of the add-on meanwhile: it is installed, as it has been before")
+		stop()
+		startAuthor("second")
+		Eventually(work(ctx)).Should(ContainSubstring("second"))
+		Expect(condition(ctx, "gateway", "Available")()).To(be("False", "ProbeUnavailable", ownCheck+missing))
+
+		By("their coming back")
+		accountsAre(ctx, "True")
+		Eventually(condition(ctx, "gateway", "Available")).Should(be("True", "ProbeAvailable", ""))
+	})
+})
