@@ -13,10 +13,10 @@ LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(V
 # Whatever has a main.go; the folders appear as Interlock grows.
 COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
 INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
-# The linter looks at the main module. Of the others only this one has code, two
-# mains of a few lines: a linter, or go vet, would have to read all of Kubernetes
-# for them, which takes longer than to compile it.
-OTHER_MODULES := test/controlplane
+# The linter looks at the main module. Of the others, which have code but are not
+# shipped, only the format: for two mains of a few lines in test/controlplane a
+# linter would have to read all of Kubernetes, which takes longer than to compile it.
+OTHER_MODULES := test/controlplane hack/images hack/deployment
 # The examples have dependencies that the main module is to stay free of.
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
@@ -29,11 +29,12 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
 export GOLANGCI_LINT_CACHE := $(BIN)/.golangci-lint
+ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint
 GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: tools-present
 tools-present:
@@ -70,6 +71,7 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 .PHONY: lint
 lint: tools-present ## run golangci-lint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
+	@echo "lint: workflows"; $(ACTIONLINT) -shellcheck= -pyflakes=
 	@echo "lint: format of $(OTHER_MODULES) $(EXAMPLES)"; unformatted=$$(gofmt -l $(OTHER_MODULES) $(EXAMPLES)); \
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
 	@for example in $(EXAMPLES); do echo "lint: go vet of $$example"; (cd $$example && go vet ./...); done
@@ -82,6 +84,7 @@ fmt: tools-present ## format the Go code
 test: build control-plane ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
+	@echo "test: images and deploy/"; hack/test-modules.sh
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION)
@@ -95,6 +98,32 @@ bench: build control-plane ## measure reaction time, steady state, conversion an
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark -bin $(BIN)
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark/conversion
 	@go test -run '^$$' -bench . -benchmem ./pkg/dependency
+
+# Where images are to be found later: the registry's name and what stands before the program's.
+IMAGE_PREFIX ?= quay.io/open-cluster-management/interlock-
+IMAGES := addon-manager addon-agent
+
+.PHONY: images
+images: tools-present ## build images of addon-manager and addon-agent into bin/images (PUSH=1: copy them to IMAGE_PREFIX too)
+	@go run -C hack/images . -C $(CURDIR) -out $(BIN)/images -repository-prefix '$(IMAGE_PREFIX)' -version '$(VERSION)' \
+	  -revision "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \
+	  -ldflags '$(LDFLAGS)' $(if $(PUSH),-push) $(foreach name,$(IMAGES),$(name)=./cmd/$(name))
+
+# What the current context of kubectl is, is deployed to. Images as `make images PUSH=1` names them.
+KUBECTL ?= kubectl
+
+.PHONY: deploy
+deploy: tools-present ## install Interlock on the hub of kubectl's current context, with the images of IMAGE_PREFIX and VERSION
+	@IMAGE='$(IMAGE_PREFIX)addon-manager:$(VERSION)' KUBECTL='$(KUBECTL)' hack/deploy.sh
+
+.PHONY: undeploy
+undeploy: tools-present ## take back what Interlock wrote to that hub, then delete it
+	@go run -ldflags '$(LDFLAGS)' ./cmd/addon-manager uninstall
+	@$(KUBECTL) delete --ignore-not-found -k deploy/hub
+
+.PHONY: e2e-kind
+e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm, kubectl)
+	@hack/e2e-kind.sh
 
 .PHONY: clean
 clean: ## remove bin/; Go's own caches stay

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes every generated file: deepcopy methods and CRDs.
+# Writes every generated file: deepcopy methods, CRDs and what the chart has from the kustomize bases.
 # For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,3 +21,5 @@ controller_gen crd paths=./pkg/apis/... "output:crd:dir=$schemas"
 mkdir -p manifests/crds
 rm -f manifests/crds/*.yaml
 go run ./hack/crds -schemas "$schemas" -out manifests/crds
+echo "generate: files of the chart"
+hack/copy-into-chart.sh

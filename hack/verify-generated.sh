@@ -15,7 +15,7 @@ git ls-files -z --cached --others --exclude-standard |
 "$copy/hack/generate.sh" >/dev/null
 
 stale=0
-for path in manifests pkg; do
+for path in manifests pkg deploy/charts/interlock/files; do
   git --no-pager diff --no-index --exit-code -- "$path" "$copy/$path" || stale=1
 done
 if [ "$stale" = 1 ]; then

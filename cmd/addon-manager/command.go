@@ -25,6 +25,7 @@ import (
 const (
 	flagNamespace = "leader-elect-namespace"
 	flagMetrics   = "metrics-bind-address"
+	flagSecure    = "metrics-secure"
 	flagHealth    = "health-probe-bind-address"
 	flagGuard     = "guard"
 
@@ -32,6 +33,8 @@ const (
 	flagGraftGrace     = "graft-grace-period"
 	flagWebhookAddress = "webhook-address"
 )
+
+const usageSecure = `Serve metrics over TLS, and only to those whom the API server lets get the nonResourceURL /metrics.`
 
 type options struct {
 	kubeconfig string
@@ -70,7 +73,7 @@ ManagedClusterAddOns of every managed cluster, and sets their condition Degraded
 		},
 	}
 	o.addFlags(command.Flags())
-	command.AddCommand(newWebhookCommand())
+	command.AddCommand(newWebhookCommand(), newUninstallCommand())
 	command.CompletionOptions.DisableDefaultCmd = true
 	return command
 }
@@ -81,6 +84,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.LeaderElectionNamespace, flagNamespace, "",
 		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
+	flags.BoolVar(&o.hub.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)

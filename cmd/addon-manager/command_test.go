@@ -132,3 +132,18 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 		}
 	}
 }
+
+func TestWrongCallsOfTheUninstallation(t *testing.T) {
+	for argument, want := range map[string]string{
+		"--timeout=0s":                       `--timeout=0s: must be at least 1s`,
+		"--namespace=Interlock_System":       `--namespace="Interlock_System": `,
+		"--leader-elect-namespace=Kube_Test": `--leader-elect-namespace="Kube_Test": `,
+		"--kubeconfig=/nowhere":              `--kubeconfig="/nowhere": `,
+		"everything":                         `"everything"`,
+	} {
+		code, out, errOut := run(t, "uninstall", argument)
+		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) || !strings.Contains(errOut, "See 'addon-manager uninstall --help'.") {
+			t.Errorf("%s: exit code %d, %q", argument, code, errOut)
+		}
+	}
+}

@@ -13,3 +13,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 func TestFlagsOfTheWebhookAreDocumented(t *testing.T) {
 	cmdlinetest.FlagsAreDocumented(t, newWebhookCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager webhook")
 }
+
+func TestFlagsOfTheUninstallationAreDocumented(t *testing.T) {
+	cmdlinetest.FlagsAreDocumented(t, newUninstallCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager uninstall")
+}

@@ -75,6 +75,7 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.Secret, "secret-name", "interlock-webhook-certificate",
 		"Existing Secret that keeps the CA and the certificate, for all replicas. Only with --certificates=interlock.")
 	flags.StringVar(&o.webhook.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
+	flags.BoolVar(&o.webhook.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.webhook.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	o.log.AddFlags(flags)
 }

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
@@ -29,6 +28,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
 
 const (
@@ -43,7 +43,9 @@ type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
 	MetricsAddress          string
-	HealthAddress           string
+	// MetricsSecure serves them over TLS, to those who may read them.
+	MetricsSecure bool
+	HealthAddress string
 	// Offline says what becomes of verdicts on clusters that are lost.
 	Offline dependency.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
@@ -87,7 +89,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		Scheme:                        scheme,
 		MapperProvider:                fleet.Mapper,
 		Cache:                         cacheOptions,
-		Metrics:                       server.Options{BindAddress: options.MetricsAddress},
+		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress:        options.HealthAddress,
 		LeaderElection:                options.LeaderElection,
 		LeaderElectionID:              leaderElectionID,

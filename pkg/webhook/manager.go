@@ -15,10 +15,10 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 	"open-cluster-management.io/interlock/pkg/webhook/conversion"
@@ -33,7 +33,9 @@ type Options struct {
 	// Address to serve webhooks on, [host]:port.
 	Address        string
 	MetricsAddress string
-	HealthAddress  string
+	// MetricsSecure serves them over TLS, to those who may read them.
+	MetricsSecure bool
+	HealthAddress string
 	// Namespace of the Secret.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.
@@ -82,7 +84,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  cacheOptions(options.secret()),
-		Metrics:                server.Options{BindAddress: options.MetricsAddress},
+		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress: options.HealthAddress,
 		WebhookServer:          webhookServer,
 	})

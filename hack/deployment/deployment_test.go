@@ -1,0 +1,141 @@
+package deployment
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/v2/lint"
+	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	"sigs.k8s.io/yaml"
+)
+
+const ownNamespace = "Namespace//" + namespace
+
+// same fails for every object that is not in both, or not the same in both.
+func same(t *testing.T, kustomized, charted objects) {
+	t.Helper()
+	if difference := cmp.Diff(kustomized.keys(), charted.keys()); difference != "" {
+		t.Fatalf("kustomize (-) and the chart (+) install other objects:\n%s", difference)
+	}
+	for _, key := range kustomized.keys() {
+		neutral(kustomized[key])
+		neutral(charted[key])
+		if difference := cmp.Diff(kustomized[key], charted[key]); difference != "" {
+			t.Errorf("%s: kustomize (-) and the chart (+) differ; correct the one that is behind, and run make generate:\n%s", key, difference)
+		}
+	}
+}
+
+func TestChartAndKustomizeInstallTheSame(t *testing.T) {
+	release, hooks := chart(t, "")
+	same(t, base(t, "../../deploy/hub").without(ownNamespace), release)
+	same(t, base(t, "../../deploy/uninstall"), hooks)
+}
+
+func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
+	release, _ := chart(t, "serviceMonitor: {enabled: true}")
+	same(t, base(t, "../../deploy/servicemonitor").without(ownNamespace), release)
+}
+
+func TestOnlyTheHooksOfAnUninstallationRemainAfterIt(t *testing.T) {
+	_, hooks := chart(t, "")
+	for key, hook := range hooks {
+		annotations := fmt.Sprint(hook["metadata"].(object)["annotations"])
+		for _, want := range []string{"helm.sh/hook:pre-delete", "hook-succeeded"} {
+			if !strings.Contains(annotations, want) {
+				t.Errorf("%s: %s lacks %s", key, annotations, want)
+			}
+		}
+	}
+	if _, hooks := chart(t, "uninstall: {enabled: false}"); len(hooks) > 0 {
+		t.Errorf("hooks although switched off: %v", hooks.keys())
+	}
+}
+
+func TestValuesReachTheirObjects(t *testing.T) {
+	for name, test := range map[string]struct {
+		values, key string
+		want        []string
+	}{
+		"images": {
+			"images: {prefix: mirror.example.com/ocm/, tag: v9, pullPolicy: Never, pullSecrets: [mirror]}", "Deployment/" + namespace + "/interlock-webhook",
+			[]string{"image: mirror.example.com/ocm/addon-manager:v9", "imagePullPolicy: Never", "imagePullSecrets:\n      - name: mirror"},
+		},
+		"addon-manager": {
+			"addonManager: {replicas: 3, args: [--offline=strict], resources: {limits: {memory: 3Gi}}}", "Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"replicas: 3", "- --offline=strict", "memory: 3Gi"},
+		},
+		"webhook": {
+			"webhook: {replicas: 4, stopAfterSeconds: 9, args: [--v=2]}", "Deployment/" + namespace + "/interlock-webhook",
+			[]string{"replicas: 4", "seconds: 9", "- --v=2"},
+		},
+		"nodes": {
+			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}", "Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"nodeSelector:\n        role: infra", "- key: infra\n        operator: Exists", "priorityClassName: high"},
+		},
+		"network": {
+			"networkPolicy: {apiServerPorts: [8443]}", "NetworkPolicy/" + namespace + "/interlock",
+			[]string{"egress:\n  - ports:\n    - port: 8443\n"},
+		},
+		"monitor": {
+			"serviceMonitor: {enabled: true, interval: 5m, labels: {release: prometheus}}", "ServiceMonitor/" + namespace + "/interlock",
+			[]string{"interval: 5m", "release: prometheus"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			release, _ := chart(t, test.values)
+			content, err := yaml.Marshal(release[test.key])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(string(content), want) {
+					t.Errorf("no %q in\n%s", want, content)
+				}
+			}
+		})
+	}
+	if release, _ := chart(t, "networkPolicy: {enabled: false}"); release["NetworkPolicy/"+namespace+"/interlock"] != nil {
+		t.Error("a network policy although switched off")
+	}
+}
+
+func TestTheUninstallationTakesTheTimeOfItsValue(t *testing.T) {
+	_, hooks := chart(t, "uninstall: {timeout: 90s}")
+	content, err := yaml.Marshal(hooks["Job/"+namespace+"/interlock-uninstall"])
+	if err != nil || !strings.Contains(string(content), "- --timeout=90s") {
+		t.Errorf("%v\n%s", err, content)
+	}
+}
+
+func TestWrongValuesAreRefused(t *testing.T) {
+	for values, want := range map[string]string{
+		"addonManager: {replicas: 0}":          "minimum: got 0, want 1",
+		"addonManager: {replica: 3}":           "additional properties 'replica' not allowed",
+		"images: {pullPolicy: Sometimes}":      "pullPolicy",
+		"images: {tag: 'v 1'}":                 "tag",
+		"networkPolicy: {apiServerPorts: [0]}": "apiServerPorts",
+		"webhook: {args: [serve]}":             "args",
+		"webhook: {stopAfterSeconds: 90}":      "maximum: got 90, want 25",
+		"serviceMonitor: {interval: often}":    "interval",
+		"uninstall: {timeout: 5}":              "timeout",
+		"replicas: 2":                          "additional properties 'replicas' not allowed",
+		"webhook: {resources: {cpu: 100m}}":    "additional properties 'cpu' not allowed",
+		"nodeSelector: {infra: true}":          "nodeSelector",
+	} {
+		if _, err := render(values); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v does not say %q", values, err, want)
+		}
+	}
+}
+
+func TestHelmLint(t *testing.T) {
+	for _, message := range lint.RunAll(chartFolder, object{}, namespace).Messages {
+		// An icon would be fetched from the network by whoever shows the chart.
+		if message.Severity > support.InfoSev {
+			t.Error(message.Error())
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"archive/tar"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+)
+
+var created = time.Unix(1_700_000_000, 0).UTC()
+
+// hello is the order of an image of testdata/hello, built from a copy of it in a
+// folder of its own.
+func hello(t *testing.T) *order {
+	t.Helper()
+	module := t.TempDir()
+	if err := os.CopyFS(module, os.DirFS("testdata/hello")); err != nil {
+		t.Fatal(err)
+	}
+	return &order{out: t.TempDir(), images: []image{{
+		name: "hello", pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
+		platforms: []platformOf{{"linux", "amd64"}, {"linux", "arm64"}}, ldflags: "-s -w", created: created,
+	}}}
+}
+
+func makeAll(t *testing.T, o *order) {
+	t.Helper()
+	if err := o.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// index is what the layout holds under its one name.
+func index(t *testing.T, o *order) v1.ImageIndex {
+	t.Helper()
+	path, err := layout.FromPath(filepath.Join(o.out, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer, err := path.ImageIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := outer.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 1 {
+		t.Fatalf("%d images in the layout, %v", len(manifest.Manifests), err)
+	}
+	annotations := manifest.Manifests[0].Annotations
+	if annotations["io.containerd.image.name"] != "localhost/hello:v1.2.3" || annotations["org.opencontainers.image.ref.name"] != "v1.2.3" {
+		t.Errorf("annotations %v", annotations)
+	}
+	inner, err := outer.ImageIndex(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inner
+}
+
+func TestAnImageHoldsAStaticProgramForEachPlatform(t *testing.T) {
+	o := hello(t)
+	makeAll(t, o)
+	made := index(t, o)
+	if err := validate.Index(made); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := made.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+	if len(manifest.Manifests) != len(machines) {
+		t.Fatalf("%d platforms", len(manifest.Manifests))
+	}
+	for _, descriptor := range manifest.Manifests {
+		single, err := made.Image(descriptor.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := single.ConfigFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if config.Architecture != descriptor.Platform.Architecture || config.OS != "linux" {
+			t.Errorf("%s/%s in the place of %s", config.OS, config.Architecture, descriptor.Platform)
+		}
+		if config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/hello" || !config.Created.Equal(created) {
+			t.Errorf("config %+v, created %s", config.Config, config.Created)
+		}
+		if config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" || config.Config.Labels["org.opencontainers.image.revision"] != "abc" {
+			t.Errorf("labels %v", config.Config.Labels)
+		}
+		program := files(t, single)["hello"]
+		binary, err := elf.NewFile(strings.NewReader(program))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if binary.Machine != machines[config.Architecture] {
+			t.Errorf("a program for %s in the image for %s", binary.Machine, config.Architecture)
+		}
+		for _, segment := range binary.Progs {
+			if segment.Type == elf.PT_INTERP {
+				t.Error("the program is not static")
+			}
+		}
+	}
+}
+
+// files are the contents of the image's files, by name.
+func files(t *testing.T, single v1.Image) map[string]string {
+	t.Helper()
+	extracted := mutate.Extract(single)
+	defer extracted.Close()
+	return untar(t, extracted)
+}
+
+func untar(t *testing.T, reader io.Reader) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for archive := tar.NewReader(reader); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[header.Name] = string(content)
+	}
+}
+
+// Other folders, another day, the same bytes.
+func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
+	first, second := hello(t), hello(t)
+	makeAll(t, first)
+	makeAll(t, second)
+	if a, b := digest(t, first), digest(t, second); a != b {
+		t.Errorf("digest %s, then %s", a, b)
+	}
+	for _, file := range []string{"hello.tar", "hello_linux_amd64.cdx.json", "hello_linux_arm64.cdx.json"} {
+		a, errA := os.ReadFile(filepath.Join(first.out, file))
+		b, errB := os.ReadFile(filepath.Join(second.out, file))
+		if errors.Join(errA, errB) != nil || string(a) != string(b) {
+			t.Errorf("%s differs (%v)", file, errors.Join(errA, errB))
+		}
+	}
+	changed := hello(t)
+	changed.images[0].version = "v1.2.4"
+	makeAll(t, changed)
+	path, err := layout.ImageIndexFromPath(filepath.Join(changed.out, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if manifest, err := path.IndexManifest(); err != nil || manifest.Manifests[0].Digest == digest(t, first) {
+		t.Errorf("another version has the same digest (%v)", err)
+	}
+}
+
+func digest(t *testing.T, o *order) v1.Hash {
+	t.Helper()
+	digest, err := index(t, o).Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+func TestTheArchiveIsTheLayout(t *testing.T) {
+	o := hello(t)
+	makeAll(t, o)
+	file, err := os.Open(filepath.Join(o.out, "hello.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	packed := untar(t, file)
+	for _, name := range []string{"oci-layout", "index.json"} {
+		content, err := os.ReadFile(filepath.Join(o.out, "hello", name))
+		if err != nil || packed[name] != string(content) {
+			t.Errorf("%s: %q in the archive (%v)", name, packed[name], err)
+		}
+	}
+	want := digest(t, o)
+	if _, there := packed["blobs/"+want.Algorithm+"/"+want.Hex]; !there {
+		t.Errorf("the archive lacks %s", want)
+	}
+}
+
+func TestTheBillNamesWhatWasLinked(t *testing.T) {
+	o := hello(t)
+	makeAll(t, o)
+	content, err := os.ReadFile(filepath.Join(o.out, "hello_linux_arm64.cdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bill struct {
+		BOMFormat string `json:"bomFormat"`
+		Metadata  struct {
+			Component struct{ Name, Version string }
+		}
+		Components []struct{ Name, Version, Purl string }
+	}
+	if err := json.Unmarshal(content, &bill); err != nil {
+		t.Fatal(err)
+	}
+	if bill.BOMFormat != "CycloneDX" || bill.Metadata.Component.Name != "localhost/hello" || bill.Metadata.Component.Version != "v1.2.3" {
+		t.Errorf("%+v", bill)
+	}
+	if len(bill.Components) != 1 || bill.Components[0].Name != "std" || !strings.HasPrefix(bill.Components[0].Purl, "pkg:golang/std@1.") {
+		t.Errorf("components %+v", bill.Components)
+	}
+}
+
+func TestPushCopiesTheIndexAsItIs(t *testing.T) {
+	server := httptest.NewServer(registry.New())
+	defer server.Close()
+	o := hello(t)
+	o.push, o.insecure = true, true
+	o.images[0].repository = strings.TrimPrefix(server.URL, "http://") + "/mirror/hello"
+	if err := o.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tag, err := name.NewTag(o.images[0].reference(), name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed, err := remote.Index(tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Index(pushed); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPushWantsARegistry(t *testing.T) {
+	o := hello(t)
+	o.push = true
+	if err := o.run(t.Context()); err == nil || !strings.Contains(err.Error(), "-repository-prefix") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAProgramThatDoesNotCompileIsNamed(t *testing.T) {
+	o := hello(t)
+	if err := os.WriteFile(filepath.Join(o.images[0].moduleDir, "main.go"), []byte("package main\n\nfunc main() { nothing() }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := o.run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "image hello: build . for linux/amd64") || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// writeLayout writes the image to a folder and to an archive, in place of what
+// was there, and its bills of materials beside them.
+func writeLayout(out string, i image, made *built) error {
+	folder := filepath.Join(out, i.name)
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return err
+	}
+	path, err := layout.Write(folder, empty.Index)
+	if err != nil {
+		return fmt.Errorf("write layout %s: %w", folder, err)
+	}
+	// OCI's annotation has the tag; containerd looks for the whole name in its own.
+	if err := path.AppendIndex(made.index, layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": i.version,
+		"io.containerd.image.name":          i.reference(),
+	})); err != nil {
+		return fmt.Errorf("write layout %s: %w", folder, err)
+	}
+	if err := writeArchive(folder, folder+".tar", i); err != nil {
+		return fmt.Errorf("write archive %s.tar: %w", folder, err)
+	}
+	for platform, content := range made.materials {
+		file := fmt.Sprintf("%s_%s_%s.cdx.json", folder, platform.system, platform.architecture)
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeArchive packs a folder. The order is that of file names, so that the
+// same layout is the same archive.
+func writeArchive(folder, archive string, i image) (err error) {
+	file, err := os.Create(archive)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	writer := tar.NewWriter(file)
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == folder {
+			return err
+		}
+		relative, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		header := &tar.Header{Name: filepath.ToSlash(relative), ModTime: i.created, Format: tar.FormatPAX}
+		if entry.IsDir() {
+			header.Typeflag, header.Name, header.Mode = tar.TypeDir, header.Name+"/", 0o755
+			return writer.WriteHeader(header)
+		}
+		return addFile(writer, header, path)
+	})
+	return errors.Join(err, writer.Close())
+}
+
+func addFile(writer *tar.Writer, header *tar.Header, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	state, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	header.Typeflag, header.Mode, header.Size = tar.TypeReg, 0o644, state.Size()
+	if err := writer.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err = io.Copy(writer, file)
+	return err
+}
+
+// push copies the image to its registry.
+func push(ctx context.Context, i image, made *built, insecure bool) error {
+	var options []name.Option
+	if insecure {
+		options = append(options, name.Insecure)
+	}
+	reference, err := name.NewTag(i.reference(), append(options, name.StrictValidation)...)
+	if err != nil {
+		return fmt.Errorf("%s is no name of an image in a registry (set -repository-prefix): %w", i.reference(), err)
+	}
+	if strings.HasPrefix(i.repository, "localhost/") {
+		return fmt.Errorf("%s is no registry: set -repository-prefix", i.repository)
+	}
+	err = remote.WriteIndex(reference, made.index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	if err != nil {
+		return fmt.Errorf("push %s: %w", reference, err)
+	}
+	fmt.Printf("images: pushed %s\n", reference)
+	return nil
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// billOfMaterials lists what the binary was linked from, as Go wrote it into the
+// binary itself. It has neither time nor serial number: the same binary has the
+// same bill.
+func billOfMaterials(i image, platform platformOf, binary string) ([]byte, error) {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return nil, fmt.Errorf("read the modules of %s: %w", i.name, err)
+	}
+	bill := cdx.NewBOM()
+	subject := cdx.Component{
+		BOMRef: i.name, Type: cdx.ComponentTypeContainer, Name: i.repository, Version: i.version,
+		Properties: &[]cdx.Property{{Name: "platform", Value: platform.String()}},
+	}
+	bill.Metadata = &cdx.Metadata{Component: &subject}
+	components := []cdx.Component{{
+		BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std",
+		Version: strings.TrimPrefix(info.GoVersion, "go"), PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go"),
+	}}
+	for _, module := range info.Deps {
+		components = append(components, component(module))
+	}
+	references := make([]string, len(components))
+	for i := range components {
+		references[i] = components[i].BOMRef
+	}
+	bill.Components = &components
+	bill.Dependencies = &[]cdx.Dependency{{Ref: subject.BOMRef, Dependencies: &references}}
+	var buffer bytes.Buffer
+	err = cdx.NewBOMEncoder(&buffer, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
+	return buffer.Bytes(), err
+}
+
+// component is a module; if it was replaced, what was compiled in its place.
+func component(module *debug.Module) cdx.Component {
+	module = cmp.Or(module.Replace, module)
+	address := "pkg:golang/" + module.Path + "@" + module.Version
+	made := cdx.Component{
+		BOMRef: address, Type: cdx.ComponentTypeLibrary, Name: module.Path, Version: module.Version, PackageURL: address,
+	}
+	// go.sum's hash, of all files of the module: "h1:" and the base64 of a SHA-256.
+	if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(module.Sum, "h1:")); err == nil && len(sum) > 0 {
+		made.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
+	}
+	return made
+}

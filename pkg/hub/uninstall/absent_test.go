@@ -1,0 +1,118 @@
+package uninstall
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
+	hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ManagedClusterAddOn"}}
+		},
+	}).Build()
+	done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
+	if err != nil || done != "0 of 0 ManagedClusterAddOns cleaned" {
+		t.Errorf("%q, %v", done, err)
+	}
+}
+
+func TestANamespaceThatIsNotThereHasNoLeader(t *testing.T) {
+	hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "interlock-system")
+		},
+	}).Build()
+	stop := stopperOf(hub)
+	done, err := stop.run(t.Context())
+	if err != nil || !strings.HasPrefix(done, "there is no Deployment interlock-system/interlock-addon-manager") {
+		t.Errorf("%q, %v", done, err)
+	}
+	if done, err := stop.release(t.Context()); err != nil || done != "was not taken" {
+		t.Errorf("%q, %v", done, err)
+	}
+}
+
+func TestALeaderThatDoesNotStopIsNamed(t *testing.T) {
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: leaseName},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("laptop_1"), RenewTime: at(time.Now()), LeaseDurationSeconds: ptr.To(int32(3600)),
+		},
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := stopperOf(fake.NewClientBuilder().WithObjects(lease).Build()).run(ctx)
+	if err == nil || !strings.Contains(err.Error(), "laptop_1 still leads by the lease interlock-system/interlock-addon-manager") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Others write between the list and the patch; only who does so for ever is an
+// error.
+func TestAConflictIsTriedAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		conflicts int
+		want      string
+	}{
+		"once":     {1, ""},
+		"for ever": {1000, "others keep writing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			patched := 0
+			hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+				List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+					list.(*unstructured.UnstructuredList).Items = []unstructured.Unstructured{degraded()}
+					if patched > test.conflicts {
+						list.(*unstructured.UnstructuredList).Items = nil
+					}
+					return nil
+				},
+				SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+					if patched++; patched > test.conflicts {
+						return nil
+					}
+					return apierrors.NewConflict(schema.GroupResource{Resource: "managedclusteraddons"}, "gateway", nil)
+				},
+			}).Build()
+			done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
+			if test.want == "" && (err != nil || done != "1 of 1 ManagedClusterAddOns cleaned") {
+				t.Errorf("%q, %v", done, err)
+			}
+			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("%q, %v", done, err)
+			}
+		})
+	}
+}
+
+func degraded() unstructured.Unstructured {
+	return unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "addon.open-cluster-management.io/v1alpha1", "kind": "ManagedClusterAddOn",
+		"metadata": map[string]any{"namespace": "cluster1", "name": "gateway", "resourceVersion": "1"},
+		"status": map[string]any{"conditions": []any{
+			map[string]any{"type": "Degraded", "status": "True", "reason": "RequiredDependencyNotSatisfied"},
+		}},
+	}}
+}
+
+func stopperOf(hub client.Client) *stopper {
+	return &stopper{clock: clock.RealClock{}, hub: hub, options: Options{
+		Namespace: "interlock-system", LeaseNamespace: "interlock-system", Timeout: time.Minute,
+	}}
+}

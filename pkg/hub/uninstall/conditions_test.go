@@ -1,0 +1,64 @@
+package uninstall
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestCleaningPatch(t *testing.T) {
+	const (
+		required  = `{"reason":"RequiredDependencyNotSatisfied","status":"True","type":"Degraded"}`
+		satisfied = `{"reason":"DependenciesSatisfied","status":"False","type":"Degraded"}`
+		foreign   = `{"reason":"DiskFull","status":"True","type":"Degraded"}`
+		stopped   = `{"reason":"RequiredDependencyNotSatisfied","status":"False","type":"Available"}`
+		awaiting  = `{"reason":"AwaitingHealthCheck","status":"Unknown","type":"Available"}`
+		available = `{"reason":"ManagedClusterAddOnLeaseUpdated","status":"True","type":"Available"}`
+		stock     = `{"manager":"registration-agent","operation":"Update"}`
+		ours      = `{"manager":"interlock-addon-manager","operation":"Apply"}`
+		agents    = `{"manager":"interlock-addon-agent","operation":"Apply"}`
+	)
+	for name, test := range map[string]struct{ managers, status, want string }{
+		"nothing of ours":                          {stock, `{"conditions":[` + available + `,` + foreign + `]}`, ``},
+		"no status":                                {stock, ``, ``},
+		"a Degraded of ours":                       {stock, `{"conditions":[` + available + `,` + required + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`},
+		"the last Degraded of ours":                {stock, `{"conditions":[` + satisfied + `],"namespace":"n"}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":null}}`},
+		"a status of nothing but ours":             {stock, `{"conditions":[` + satisfied + `,` + stopped + `]}`, `{"metadata":{"resourceVersion":"7"},"status":null}`},
+		"an Available that speaks of dependencies": {stock, `{"conditions":[` + stopped + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`},
+		"an Available that waits":                  {stock, `{"conditions":[` + awaiting + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`},
+		"traces of ours only": {
+			stock + `,` + ours + `,` + agents, `{"conditions":[` + available + `]}`,
+			`{"metadata":{"managedFields":[` + stock + `],"resourceVersion":"7"}}`,
+		},
+		"both": {
+			ours + `,` + stock, `{"conditions":[` + required + `,` + available + `],"addOnMeta":{}}`,
+			`{"metadata":{"managedFields":[` + stock + `],"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := `{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ManagedClusterAddOn",` +
+				`"metadata":{"name":"a","resourceVersion":"7","managedFields":[` + test.managers + `]}}`
+			addOn := &unstructured.Unstructured{}
+			if err := json.Unmarshal([]byte(text), &addOn.Object); err != nil {
+				t.Fatal(err)
+			}
+			if test.status != "" {
+				var status map[string]any
+				if err := json.Unmarshal([]byte(test.status), &status); err != nil {
+					t.Fatal(err)
+				}
+				addOn.Object["status"] = status
+			}
+			before := addOn.DeepCopy()
+			got, err := cleaningPatch(addOn)
+			if err != nil || string(got) != test.want {
+				t.Errorf("%v\n got %s\nwant %s", err, got, test.want)
+			}
+			if difference := cmp.Diff(before, addOn); difference != "" {
+				t.Errorf("the add-on was changed: %s", difference)
+			}
+		})
+	}
+}

@@ -1,0 +1,20 @@
+// Package metricsserver says how metrics are served.
+package metricsserver
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// Options serve metrics on an address, [host]:port or "0" for none. Secure is
+// over TLS, with a certificate that the process makes for itself, and only to
+// those whom the API server knows by their token and whom RBAC lets get the
+// nonResourceURL /metrics: that takes the rights to create tokenreviews and
+// subjectaccessreviews.
+func Options(address string, secure bool) server.Options {
+	options := server.Options{BindAddress: address, SecureServing: secure}
+	if secure {
+		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
+}

@@ -1,0 +1,276 @@
+package deployment
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/guard"
+)
+
+func read(file string, object any) {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join("../../../deploy", file))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
+}
+
+// addressFor is one on which nobody listens, of the loopback interface.
+func addressFor() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// The life of an installation, from before it to after it.
+var _ = Describe("What deploy/ installs", Ordered, func() {
+	var (
+		deployed, uninstallation []*unstructured.Unstructured
+		before                   snapshot
+		manager, webhook         *gexec.Session
+		metrics, webhookMetrics  string
+	)
+	managerWith := func(arguments ...string) *gexec.Session {
+		metrics = addressFor()
+		return start("addon-manager", managerUser, append(arguments, "--leader-elect-namespace="+namespace, "--metrics-bind-address="+metrics,
+			"--metrics-secure", "--health-probe-bind-address=0")...)
+	}
+
+	BeforeAll(func(ctx context.Context) {
+		deployed, uninstallation = kustomized("hub"), kustomized("uninstall")
+		furnish(ctx)
+		grantAgent(ctx)
+		for _, object := range deployed {
+			if object.GetKind() == "Namespace" {
+				apply(ctx, []*unstructured.Unstructured{object}) // nobody could empty and delete it here
+			}
+		}
+		before = takeSnapshot(ctx, Default)
+	})
+
+	It("is taken by the API server, its pods in a namespace that enforces restricted Pod Security", func(ctx context.Context) {
+		apply(ctx, deployed)
+		apply(ctx, uninstallation)
+		var pods []corev1.PodTemplateSpec
+		for _, object := range append(deployed, uninstallation...) {
+			switch object.GetKind() {
+			case "Deployment":
+				pods = append(pods, convert[appsv1.Deployment](object).Spec.Template)
+			case "Job":
+				pods = append(pods, convert[batchv1.Job](object).Spec.Template)
+			}
+		}
+		Expect(pods).To(HaveLen(3))
+		for _, template := range pods {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "tried-", Namespace: namespace, Labels: template.Labels}, Spec: template.Spec}
+			Expect(admin.Create(ctx, pod, client.DryRunAll)).To(Succeed())
+			loose := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: *template.Spec.DeepCopy()}
+			loose.ResourceVersion, loose.UID, loose.Name = "", "", ""
+			loose.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = ptr.To(true)
+			Expect(admin.Create(ctx, loose, client.DryRunAll)).To(MatchError(ContainSubstring("violates PodSecurity")))
+		}
+		remove(ctx, uninstallation)
+	})
+
+	It("works: Degraded, events, and Available by the agent", func(ctx context.Context) {
+		requests.begin("writes Degraded and tells events")
+		manager = managerWith("--guard=off")
+		requests.begin("serves webhooks and keeps its certificate")
+		webhookMetrics = addressFor()
+		served := addressFor()
+		webhook = start("addon-manager", webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
+			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
+		for _, key := range []types.NamespacedName{gateway, fresh, mixed} {
+			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
+		}
+		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
+
+		requests.begin("the agent reports Available")
+		agent, err := hub.AddUser(agentUser)
+		Expect(err).NotTo(HaveOccurred())
+		session := start("addon-agent", agentUser, "--cluster-name=cluster1", "--hub-kubeconfig", agent.Kubeconfig,
+			"--metrics-bind-address=0", "--health-probe-bind-address=0")
+		for _, key := range []types.NamespacedName{gateway, mixed} {
+			Eventually(condition(ctx, key, "Available")).Should(Equal("False/" + required))
+		}
+		Eventually(condition(ctx, independent, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
+		stop(session)
+	})
+
+	It("serves metrics only to those who may read them", func(ctx context.Context) {
+		requests.begin("serves metrics to those who may read them")
+		account := func(name string) client.Object {
+			return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: name}}
+		}
+		prometheus, stranger := account("prometheus"), account("stranger")
+		made := []client.Object{prometheus, stranger, &rbacv1.ClusterRole{
+			ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
+			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
+		}, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "prometheus"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "cluster2", Name: "prometheus"}},
+		}}
+		for _, object := range made {
+			Expect(admin.Create(ctx, object)).To(Succeed())
+		}
+		for _, address := range []string{metrics, webhookMetrics} {
+			Eventually(scrape(address, "")).Should(Equal(http.StatusUnauthorized))
+			Eventually(scrape(address, tokenOf(ctx, stranger))).Should(Equal(http.StatusForbidden))
+			Eventually(scrape(address, tokenOf(ctx, prometheus))).Should(Equal(http.StatusOK))
+		}
+		for _, object := range made {
+			Expect(admin.Delete(ctx, object)).To(Succeed())
+		}
+	})
+
+	It("tells of a writer that insists", func(ctx context.Context) {
+		requests.begin("tells again and again of a writer that insists")
+		Eventually(func(g Gomega) {
+			say(ctx, gateway, metav1.Condition{Type: "Degraded", Status: metav1.ConditionFalse, Reason: "AllWell", Message: "says another"})
+			g.Eventually(condition(ctx, gateway, "Degraded")).Should(Equal("True/" + required))
+			repeated := &corev1.EventList{}
+			g.Expect(admin.List(ctx, repeated, client.InNamespace("cluster1"))).To(Succeed())
+			g.Expect(repeated.Items).To(ContainElement(SatisfyAll(
+				HaveField("Reason", "DegradedContested"), HaveField("Series", HaveField("Count", BeNumerically(">", 1))))))
+		}).WithTimeout(2 * time.Minute).Should(Succeed())
+	})
+
+	It("installs each form of the guard and removes it", func(ctx context.Context) {
+		stop(manager)
+		for mode, kind := range map[string]string{"policy": guard.KindPolicy, "webhook": guard.KindWebhook} {
+			requests.begin("installs the guard (--guard=" + mode + ")")
+			manager = managerWith("--guard=" + mode)
+			Eventually(guards(ctx, kind)).Should(BeTrue())
+			stop(manager)
+			requests.begin("removes the guard (--guard=off)")
+			manager = managerWith("--guard=off")
+			Eventually(guards(ctx, kind)).Should(BeFalse())
+			stop(manager)
+		}
+		manager = managerWith("--guard=webhook")
+		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
+	})
+
+	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
+		apply(ctx, uninstallation)
+		requests.begin("uninstalls")
+		uninstall := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+
+		By("the Deployment being scaled down, which nobody does here but this test")
+		Eventually(func() (*int32, error) {
+			var deployment appsv1.Deployment
+			err := admin.Get(ctx, types.NamespacedName{Namespace: namespace, Name: "interlock-addon-manager"}, &deployment)
+			return deployment.Spec.Replicas, err
+		}).Should(HaveValue(BeZero()))
+		Consistently(uninstall, "2s").ShouldNot(gexec.Exit(), "before the leader has stopped")
+		Expect(condition(ctx, fresh, "Degraded")()).To(Equal("True/" + required))
+		stop(manager)
+
+		Eventually(uninstall).Should(gexec.Exit(0))
+		Expect(uninstall.Out).To(gbytes.Say(`conditions +3 of 5 ManagedClusterAddOns cleaned`))
+		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
+
+		requests.begin("uninstalls again, where next to nothing is left")
+		leavePolicy(ctx)
+		again := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+		Eventually(again).Should(gexec.Exit(0))
+		Expect(again.Out).To(gbytes.Say(`conditions +0 of 5 ManagedClusterAddOns cleaned`))
+
+		stop(webhook)
+		remove(ctx, uninstallation)
+		remove(ctx, deployed)
+		reportAvailable(ctx)
+		Eventually(func(g Gomega) {
+			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())
+		}).WithTimeout(20 * time.Second).Should(Succeed())
+	})
+
+	It("has needed each of its rights, and was refused nothing", func() {
+		rights := append(granted(append(deployed, uninstallation...)), agentRights()...)
+		unneeded, refused, table := check(rights, requests.all())
+		for _, line := range table {
+			fmt.Fprintln(GinkgoWriter, line)
+		}
+		Expect(unneeded).To(BeEmpty(), "rights that nothing needs")
+		Expect(refused).To(BeEmpty(), "requests that no right covers")
+	})
+})
+
+// review is the webhook's answer to the registration of an add-on.
+func review(address, addOn, dependency string) func() (string, error) {
+	object := fmt.Sprintf(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":%q},`+
+		`"spec":{"dependencies":[{"name":%q,"type":"Required"}]}}`, addOn, dependency)
+	body := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","name":"` + addOn + `",` +
+		`"kind":{"group":"addon.open-cluster-management.io","version":"v1alpha1","kind":"ClusterManagementAddOn"},"object":` + object + `}}`
+	return func() (string, error) {
+		request, err := http.NewRequest(http.MethodPost, "https://"+address+"/validate-clustermanagementaddon", strings.NewReader(body))
+		if err != nil {
+			return "", err
+		}
+		request.Header.Set("Content-Type", "application/json")
+		_, answer, err := call(request)
+		return answer, err
+	}
+}
+
+func tokenOf(ctx context.Context, account client.Object) string {
+	GinkgoHelper()
+	request := &authenticationv1.TokenRequest{}
+	Expect(admin.SubResource("token").Create(ctx, account, request)).To(Succeed())
+	return request.Status.Token
+}
+
+// scrape is the answer to a request for metrics.
+func scrape(address, token string) func() (int, error) {
+	return func() (int, error) {
+		request, err := http.NewRequest(http.MethodGet, "https://"+address+"/metrics", nil)
+		if err != nil {
+			return 0, err
+		}
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		status, _, err := call(request)
+		return status, err
+	}
+}
+
+// call does not check the certificate: here it is made for another name, or by
+// whoever serves.
+func call(request *http.Request) (status int, body string, err error) {
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), err
+}

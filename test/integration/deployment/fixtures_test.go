@@ -1,0 +1,168 @@
+package deployment
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/guard"
+)
+
+const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+
+// Add-ons on cluster1, and what of them is there before Interlock.
+var (
+	// gateway is that of docs/install.md, and has been reported on by OCM's agent.
+	gateway = types.NamespacedName{Namespace: "cluster1", Name: "gateway"}
+	// fresh has no status at all.
+	fresh = types.NamespacedName{Namespace: "cluster1", Name: "fresh"}
+	// mixed was reported on through v1beta1: without a conversion webhook the API
+	// server then refuses server-side apply; and so was independent, which has no
+	// dependencies, so that nobody but the agent writes it.
+	mixed       = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
+	independent = types.NamespacedName{Namespace: "cluster1", Name: "independent"}
+	// alone depends on nothing and has a Degraded of its own.
+	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
+)
+
+// furnish makes a hub with add-ons as it is without Interlock.
+func furnish(ctx context.Context) {
+	GinkgoHelper()
+	for _, name := range []string{"cluster1", "cluster2"} {
+		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	}
+	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	for document := range strings.SplitSeq(string(example), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		Expect(yaml.UnmarshalStrict([]byte(document), &object.Object)).To(Succeed())
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+	for _, key := range []types.NamespacedName{fresh, mixed, independent, alone} {
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
+		registered.Spec.InstallStrategy.Type = "Manual"
+		if key != alone && key != independent {
+			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "missing"}}
+		}
+		Expect(admin.Create(ctx, registered)).To(Succeed())
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+	}
+	reportAvailable(ctx)
+	say(ctx, alone, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
+}
+
+// reportAvailable is what OCM's agent does within 30 seconds.
+func reportAvailable(ctx context.Context) {
+	GinkgoHelper()
+	for key, version := range map[types.NamespacedName]string{gateway: "v1alpha1", mixed: "v1beta1", independent: "v1beta1"} {
+		sayThrough(ctx, version, key, metav1.Condition{
+			Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated", Message: key.Name + " add-on is available.",
+		})
+	}
+}
+
+func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
+	GinkgoHelper()
+	sayThrough(ctx, "v1alpha1", key, condition)
+}
+
+// sayThrough writes a condition as stock controllers do: the whole list in a
+// merge patch, with the version that it was read in.
+func sayThrough(ctx context.Context, version string, key types.NamespacedName, condition metav1.Condition) {
+	GinkgoHelper()
+	Eventually(func() error {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := admin.Get(ctx, key, addOn); err != nil {
+			return err
+		}
+		meta.SetStatusCondition(&addOn.Status.Conditions, condition)
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": addOn.ResourceVersion},
+			"status":   map[string]any{"conditions": addOn.Status.Conditions},
+		})
+		Expect(err).NotTo(HaveOccurred())
+		written := &unstructured.Unstructured{}
+		written.SetAPIVersion(addonv1alpha1.GroupVersion.Group + "/" + version)
+		written.SetKind("ManagedClusterAddOn")
+		written.SetNamespace(key.Namespace)
+		written.SetName(key.Name)
+		return admin.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("registration-agent"))
+	}).Should(Succeed())
+}
+
+// condition reads status and reason of a condition, "" where it is not there.
+func condition(ctx context.Context, key types.NamespacedName, conditionType string) func() (string, error) {
+	return func() (string, error) {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := admin.Get(ctx, key, addOn); err != nil {
+			return "", err
+		}
+		found := meta.FindStatusCondition(addOn.Status.Conditions, conditionType)
+		if found == nil {
+			return "", nil
+		}
+		return string(found.Status) + "/" + found.Reason, nil
+	}
+}
+
+// guards reads whether the guard's object of a kind is there.
+func guards(ctx context.Context, kind string) func() (bool, error) {
+	version := map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1"}[kind]
+	return func() (bool, error) {
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion(guard.Group + "/" + version)
+		object.SetKind(kind)
+		err := admin.Get(ctx, types.NamespacedName{Name: guard.Name}, object)
+		return err == nil, client.IgnoreNotFound(err)
+	}
+}
+
+// leavePolicy makes the guard's other form, as an addon-manager with another
+// mode leaves it.
+func leavePolicy(ctx context.Context) {
+	GinkgoHelper()
+	policy, err := guard.Policy("v1beta1")
+	Expect(err).NotTo(HaveOccurred())
+	for _, object := range policy {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+}
+
+// grantAgent binds the roles of deploy/agent: on the hub in its cluster's
+// namespace only. Hub and managed cluster are the same API server here.
+func grantAgent(ctx context.Context) {
+	GinkgoHelper()
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: agentUser}}
+	var role rbacv1.Role
+	read("agent/hub-role.yaml", &role)
+	role.Namespace = "cluster1"
+	var clusterRole rbacv1.ClusterRole
+	read("agent/managed-clusterrole.yaml", &clusterRole)
+	for _, object := range []client.Object{
+		&role, &clusterRole,
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: role.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+	} {
+		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+}

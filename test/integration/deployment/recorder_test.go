@@ -1,0 +1,88 @@
+package deployment
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// recorder is an authorizer that has no opinion, and remembers what the API
+// server has asked: every right that a request takes, with those that no audit
+// log shows, as the one to create by server-side apply.
+type recorder struct {
+	server *httptest.Server
+
+	mutex sync.Mutex
+	step  string
+	asked []asked
+}
+
+// asked is a right that somebody made use of, and what for.
+type asked struct {
+	user string
+	authorizationv1.ResourceAttributes
+	step string
+}
+
+func newRecorder() *recorder {
+	r := &recorder{}
+	r.server = httptest.NewTLSServer(http.HandlerFunc(r.answer))
+	return r
+}
+
+func (r *recorder) close() { r.server.Close() }
+
+// config writes the kubeconfig by which the API server reaches the recorder.
+func (r *recorder) config(folder string) string {
+	path := filepath.Join(folder, "authorizer.kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["recorder"] = &clientcmdapi.Cluster{
+		Server:                   r.server.URL,
+		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.server.Certificate().Raw}),
+	}
+	config.Contexts["recorder"] = &clientcmdapi.Context{Cluster: "recorder"}
+	config.CurrentContext = "recorder"
+	content, err := clientcmd.Write(*config)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+	return path
+}
+
+func (r *recorder) answer(writer http.ResponseWriter, request *http.Request) {
+	var review authorizationv1.SubjectAccessReview
+	if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
+		http.Error(writer, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if review.Spec.ResourceAttributes != nil {
+		r.mutex.Lock()
+		r.asked = append(r.asked, asked{user: review.Spec.User, ResourceAttributes: *review.Spec.ResourceAttributes, step: r.step})
+		r.mutex.Unlock()
+	}
+	review.Status = authorizationv1.SubjectAccessReviewStatus{}
+	writer.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(writer).Encode(review) // a request that is not answered is refused, which fails the spec
+}
+
+// begin names what is done from now on.
+func (r *recorder) begin(step string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.step = step
+}
+
+func (r *recorder) all() []asked {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return slices.Clone(r.asked)
+}

@@ -1,0 +1,140 @@
+package deployment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+)
+
+// right is the least that RBAC grants: one verb on one resource, to one user,
+// by a role.
+type right struct {
+	user, role string
+	// namespace that it is limited to, and name; empty for all.
+	namespace, name       string
+	verb, group, resource string
+}
+
+func (r right) String() string {
+	return strings.TrimSuffix(fmt.Sprintf("%-44s %-6s %s", r.role, r.verb, strings.Trim(r.resource+"."+r.group, ".")+" "+r.name), " ")
+}
+
+func (r right) covers(request asked) bool {
+	resource := request.Resource
+	if request.Subresource != "" {
+		resource += "/" + request.Subresource
+	}
+	return r.user == request.user && r.verb == request.Verb && r.group == request.Group && r.resource == resource &&
+		(r.name == "" || r.name == request.Name) && (r.namespace == "" || r.namespace == request.Namespace)
+}
+
+// granted are the rights that the roles and bindings among the objects give.
+func granted(objects []*unstructured.Unstructured) []right {
+	GinkgoHelper()
+	roles := map[string][]rbacv1.PolicyRule{}
+	var bindings []rbacv1.RoleBinding
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "ClusterRole", "Role":
+			roles[object.GetKind()+"/"+object.GetName()] = convert[rbacv1.Role](object).Rules
+		case "ClusterRoleBinding", "RoleBinding":
+			bindings = append(bindings, convert[rbacv1.RoleBinding](object))
+		}
+	}
+	var rights []right
+	bound := map[string]bool{}
+	for _, binding := range bindings {
+		role := binding.RoleRef.Kind + "/" + binding.RoleRef.Name
+		Expect(roles).To(HaveKey(role), "bound by %s", binding.Name)
+		bound[role] = true
+		for _, subject := range binding.Subjects {
+			user := subject.Name
+			if subject.Kind == rbacv1.ServiceAccountKind {
+				user = "system:serviceaccount:" + subject.Namespace + ":" + subject.Name
+			}
+			rights = append(rights, expand(roles[role], right{user: user, role: role, namespace: binding.Namespace})...)
+		}
+	}
+	for role := range roles {
+		Expect(bound).To(HaveKey(role), "a role that nobody is given")
+	}
+	return rights
+}
+
+func expand(rules []rbacv1.PolicyRule, to right) []right {
+	GinkgoHelper()
+	var rights []right
+	for _, rule := range rules {
+		Expect(rule.NonResourceURLs).To(BeEmpty())
+		names := rule.ResourceNames
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, to.group = range rule.APIGroups {
+			for _, to.resource = range rule.Resources {
+				for _, to.verb = range rule.Verbs {
+					for _, to.name = range names {
+						Expect([]string{to.group, to.resource, to.verb}).NotTo(ContainElement("*"))
+						rights = append(rights, to)
+					}
+				}
+			}
+		}
+	}
+	return rights
+}
+
+func convert[T any](object *unstructured.Unstructured) (typed T) {
+	GinkgoHelper()
+	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed)).To(Succeed())
+	return typed
+}
+
+// agentRights are what deploy/agent gives to an agent: on the hub in its own
+// namespace, and on the managed cluster.
+func agentRights() []right {
+	GinkgoHelper()
+	var rights []right
+	for file, limit := range map[string]string{"hub-role.yaml": "cluster1", "managed-clusterrole.yaml": ""} {
+		content, err := os.ReadFile(filepath.Join("../../../deploy/agent", file))
+		Expect(err).NotTo(HaveOccurred())
+		var role rbacv1.Role
+		Expect(yaml.UnmarshalStrict(content, &role)).To(Succeed())
+		rights = append(rights, expand(role.Rules, right{user: agentUser, role: "agent/" + file, namespace: limit})...)
+	}
+	return rights
+}
+
+// check compares what is granted with what was asked for, both ways, and lists
+// each right with what it was first needed for.
+func check(rights []right, requests []asked) (unneeded, refused, table []string) {
+	users := map[string]bool{}
+	for _, right := range rights {
+		users[right.user] = true
+		first := slices.IndexFunc(requests, right.covers)
+		if first < 0 {
+			unneeded = append(unneeded, right.String())
+			continue
+		}
+		table = append(table, fmt.Sprintf("%s ← %s", right, requests[first].step))
+	}
+	for _, request := range requests {
+		if !users[request.user] || slices.ContainsFunc(rights, func(r right) bool { return r.covers(request) }) {
+			continue
+		}
+		refused = append(refused, fmt.Sprintf("%s: %s %s.%s/%s %s/%s, %s", request.user, request.Verb, request.Resource, request.Group,
+			request.Subresource, request.Namespace, request.Name, request.step))
+	}
+	slices.Sort(table)
+	slices.Sort(refused)
+	return unneeded, slices.Compact(refused), slices.Compact(table)
+}
