@@ -60,6 +60,7 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	return runSteps(ctx, options.Out, []step{
 		{name: "addon-manager", run: stop.run, first: true},
 		{name: "guard", run: (&guardRemover{hub: hub, config: restConfig}).run},
+		{name: "graft", run: (&ungrafter{hub: hub}).run},
 		{name: "conditions", run: (&cleaner{hub: hub, out: options.Out}).run},
 		{name: "events", run: (&eventRemover{hub: hub, options: options}).run},
 		{name: "lease", run: stop.release},
