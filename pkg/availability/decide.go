@@ -72,7 +72,7 @@ type Decision struct {
 func Decide(in Input) Decision {
 	switch {
 	case requiredDependencyFails(in.Degraded):
-		if in.saidByItsOwnCheck() {
+		if in.saidByItsOwnManager() {
 			return Decision{}
 		}
 		return in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
@@ -101,13 +101,23 @@ func Quote(message string) string {
 	return strings.ToValidUTF8(message[:maxQuote], "")
 }
 
-// saidByItsOwnCheck reports whether the add-on's own health check says that it
-// is not available because of just this. To insist on our reason beside the
-// same words would be a fight without a winner.
-func (in Input) saidByItsOwnCheck() bool {
-	stored := in.Available
-	return in.Mode == ocmv1alpha1.HealthCheckModeCustomized && stored != nil && stored.Status == metav1.ConditionFalse &&
-		in.Degraded.Message != "" && strings.Contains(stored.Message, ReasonRequiredDependencyNotSatisfied+": "+Quote(in.Degraded.Message))
+// saidByItsOwnManager reports whether the add-on's own manager already says
+// that the add-on is not available, because of just this, or because nothing of
+// it is installed yet. To insist on our reason beside that would be a fight
+// without a winner, on every cluster.
+func (in Input) saidByItsOwnManager() bool {
+	if in.Mode != ocmv1alpha1.HealthCheckModeCustomized || in.Available == nil {
+		return false
+	}
+	switch in.Available.Status {
+	case metav1.ConditionFalse:
+		return in.Degraded.Message != "" &&
+			strings.Contains(in.Available.Message, ReasonRequiredDependencyNotSatisfied+": "+Quote(in.Degraded.Message))
+	case metav1.ConditionUnknown:
+		return in.Available.Reason == ocmv1alpha1.AddonAvailableReasonWorkNotFound
+	default:
+		return false
+	}
 }
 
 // handBack gives Available back to the add-on's own health check, which may

@@ -22,6 +22,9 @@ func TestAnAddOnsOwnCheckMaySayTheSame(t *testing.T) {
 		{"it says so of another dependency", ocmv1alpha1.HealthCheckModeCustomized, available("False", "ProbeUnavailable", "RequiredDependencyNotSatisfied: x", earlier), write(blockedSince(earlier))},
 		{"it has another complaint", ocmv1alpha1.HealthCheckModeCustomized, available("False", "ProbeUnavailable", missing, earlier), write(blockedSince(earlier))},
 		{"it says so and is available", ocmv1alpha1.HealthCheckModeCustomized, available("True", "ProbeAvailable", words, earlier), write(blockedSince(atNow))},
+		{"nothing is installed yet", ocmv1alpha1.HealthCheckModeCustomized, available("Unknown", "WorkNotFound", "Addon manifestWork is not found", earlier), leaveAlone},
+		{"it does not know", ocmv1alpha1.HealthCheckModeCustomized, available("Unknown", "NoProbeResult", "", earlier), write(blockedSince(atNow))},
+		{"nothing is installed, and it has no say", ocmv1alpha1.HealthCheckModeLease, available("Unknown", "WorkNotFound", "", earlier), write(blockedSince(atNow))},
 		{"it has no say", ocmv1alpha1.HealthCheckModeLease, available("False", "ProbeUnavailable", words, earlier), write(blockedSince(earlier))},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -65,6 +65,9 @@ var _ = Describe("The command addon-agent", func() {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--lease-grace-period=0"}
 		}),
 		Entry("a grace period that is no duration", `five.*--lease-grace-period`, func() []string { return []string{"--lease-grace-period=five"} }),
+		Entry("an own lease without a namespace", `--own-lease="lease": must be namespace/name`, func() []string {
+			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--own-lease=lease"}
+		}),
 		Entry("a log format that there is not", `--log-format="xml": `, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--log-format=xml"}
 		}),

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/test/ocmstandin"
 	"open-cluster-management.io/interlock/test/testenv"
 )
@@ -57,6 +58,7 @@ func TestAgentAddOn(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
+	(&logging.Options{Format: "text"}).Start(GinkgoWriter)
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	var err error
