@@ -43,7 +43,15 @@ func main() {
 	bin := flag.String("bin", "bin", "folder with the binaries of control plane and node")
 	state := flag.String("state", "bin/e2e", "folder for kubeconfigs and logs; emptied first")
 	images := flag.String("images", "", "image archives to import on both nodes, separated by commas")
+	check := flag.Bool("check", false, "only say what is missing on this machine")
 	flag.Parse()
+	if *check {
+		if err := prerequisites(*bin); err != nil {
+			fmt.Fprintln(os.Stderr, "realnode:", err)
+			os.Exit(1)
+		}
+		return
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
