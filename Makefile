@@ -121,6 +121,10 @@ undeploy: tools-present ## take back what Interlock wrote to that hub, then dele
 	@go run -ldflags '$(LDFLAGS)' ./cmd/addon-manager uninstall
 	@$(KUBECTL) delete --ignore-not-found -k deploy/hub
 
+.PHONY: e2e
+e2e: tools-present node ## run test/e2e on two real nodes on this machine (Linux, root, containerd; FOCUS=text for some specs)
+	@hack/e2e.sh
+
 .PHONY: e2e-kind
 e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm, kubectl)
 	@hack/e2e-kind.sh

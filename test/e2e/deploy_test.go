@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -63,6 +64,24 @@ func interlock(version string) []*unstructured.Unstructured {
 		}
 	}
 	return objects
+}
+
+// deploy applies interlock on the hub. A real node has no DNS, so addon-manager
+// is told where its webhook's Service is.
+func deploy(ctx context.Context, version string) {
+	GinkgoHelper()
+	objects := interlock(version)
+	isDeployment := func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" }
+	apply(ctx, hub, slices.DeleteFunc(slices.Clone(objects), isDeployment))
+	service := &corev1.Service{}
+	Expect(hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: webhook}, service)).To(Succeed())
+	deployments := slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool { return !isDeployment(object) })
+	for _, deployment := range deployments {
+		if deployment.GetName() == addonManager {
+			addArguments(deployment, "--webhook-address="+service.Spec.ClusterIP+":443")
+		}
+	}
+	apply(ctx, hub, deployments)
 }
 
 func addMissing(objects []*unstructured.Unstructured, further ...*unstructured.Unstructured) []*unstructured.Unstructured {

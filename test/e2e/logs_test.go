@@ -21,7 +21,7 @@ import (
 
 // When a spec fails, what pods say and how add-ons are goes to the folder that
 // E2E_LOGS names: with the clusters it would vanish.
-var _ = ReportAfterEach(func(ctx context.Context, report SpecReport) {
+var _ = ReportAfterEach(func(ctx SpecContext, report SpecReport) {
 	if !report.Failed() || hub == nil {
 		return
 	}

@@ -59,7 +59,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		return
 	}
 	before = objectsOn(ctx, hubConfig)
-	apply(ctx, hub, interlock(firstVersion))
+	deploy(ctx, firstVersion)
 }, NodeTimeout(5*time.Minute))
 
 // connect returns a client for the cluster of the kubeconfig that a variable

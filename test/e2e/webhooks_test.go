@@ -42,8 +42,10 @@ func describeWebhooks() {
 
 		newer := &ocmv1beta1.ClusterManagementAddOn{}
 		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, newer)).To(Succeed())
+		before := newer.DeepCopy()
 		newer.Labels = map[string]string{"written": "through-v1beta1"}
-		Expect(hub.Update(ctx, newer)).To(Succeed())
+		Expect(hub.Patch(ctx, newer, client.MergeFrom(before))).To(Succeed())
+		Expect(hub.Status().Patch(ctx, newer, client.RawPatch("application/merge-patch+json", []byte(`{"status":{}}`)))).To(Succeed())
 		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, older)).To(Succeed())
 		Expect(older.Labels).To(HaveKeyWithValue("written", "through-v1beta1"))
 		Expect(older.Spec.Dependencies).To(Equal([]addonv1alpha1.AddonDependency{{Name: "dependency", Type: addonv1alpha1.DependencyTypeRequired}}))
