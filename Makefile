@@ -51,6 +51,10 @@ build: tools-present ## build the binaries into bin/ (static, stamped with the v
 control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless KUBEBUILDER_ASSETS has them
 	@go run ./hack/controlplane -bin $(BIN)
 
+.PHONY: node
+node: control-plane ## build what else a real node consists of, for e2e
+	@go run ./hack/controlplane -node -bin $(BIN)
+
 .PHONY: generate
 generate: tools-present ## write deepcopy methods and manifests/crds
 	@hack/generate.sh
@@ -125,6 +129,10 @@ deploy: tools-present ## install Interlock on the hub of kubectl's current conte
 undeploy: tools-present ## take back what Interlock wrote to that hub, then delete it
 	@go run -ldflags '$(LDFLAGS)' ./cmd/addon-manager uninstall
 	@$(KUBECTL) delete --ignore-not-found -k deploy/hub
+
+.PHONY: e2e
+e2e: tools-present node ## run test/e2e on two real nodes on this machine (Linux, root, containerd; FOCUS=text for some specs)
+	@hack/e2e.sh
 
 .PHONY: e2e-kind
 e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm, kubectl)

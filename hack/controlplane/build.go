@@ -20,15 +20,15 @@ const (
 	ldflagsFormat = "-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s"
 )
 
-// build compiles both binaries in one go command, so that they share what
-// they have in common.
-func build(source, bin string) error {
+// build compiles all in one go command, so that they share what they have in
+// common.
+func (s set) build(source, bin string) error {
 	ldflags, err := versionFlags(source)
 	if err != nil {
 		return err
 	}
 	shown := newProgress(os.Stdout)
-	stale, err := stalePackages(source, shown)
+	stale, err := s.stalePackages(source, shown)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func build(source, bin string) error {
 		return "linking"
 	})
 	// -v names each package as it is compiled.
-	args := append([]string{"build", "-v", "-buildvcs=false", "-ldflags", ldflags, "-o", bin + string(os.PathSeparator)}, packages()...)
+	args := append([]string{"build", "-v", "-buildvcs=false", "-ldflags", ldflags, "-o", bin + string(os.PathSeparator)}, s.packages()...)
 	err = runGo(source, io.Discard, func(line string) bool {
 		if stale[line] {
 			compiled.Add(1)
@@ -51,7 +51,7 @@ func build(source, bin string) error {
 	if err != nil {
 		return err
 	}
-	shown.finish(fmt.Sprintf("built %s in %s", strings.Join(binaries, " and "), bin))
+	shown.finish(fmt.Sprintf("built %s in %s", strings.Join(s.binaries, " and "), bin))
 	return nil
 }
 
@@ -71,14 +71,14 @@ func versionFlags(source string) (string, error) {
 
 // stalePackages lists what the build cache does not hold yet, and downloads
 // the modules on the way.
-func stalePackages(source string, shown *progress) (map[string]bool, error) {
+func (s set) stalePackages(source string, shown *progress) (map[string]bool, error) {
 	var downloads atomic.Int64
 	stop := shown.follow(func() string {
 		return fmt.Sprintf("looking at what there is to do, %d modules downloaded", downloads.Load())
 	})
 	defer stop()
 	var out bytes.Buffer
-	args := append([]string{"list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, packages()...)
+	args := append([]string{"list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, s.packages()...)
 	err := runGo(source, &out, func(line string) bool {
 		isDownload := strings.HasPrefix(line, "go: downloading ")
 		if isDownload {
@@ -96,9 +96,9 @@ func stalePackages(source string, shown *progress) (map[string]bool, error) {
 	return stale, nil
 }
 
-func packages() []string {
-	paths := make([]string, 0, len(binaries))
-	for _, name := range binaries {
+func (s set) packages() []string {
+	paths := make([]string, 0, len(s.binaries))
+	for _, name := range s.binaries {
 		paths = append(paths, "./"+name)
 	}
 	return paths

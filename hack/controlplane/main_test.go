@@ -30,7 +30,7 @@ func TestAssetsOfTheUser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()
 			// A source that does not exist: with assets given, none is needed.
-			err := run(filepath.Join(bin, "nowhere"), bin, tt.assets)
+			err := controlPlane.run(filepath.Join(bin, "nowhere"), bin, tt.assets)
 			switch {
 			case tt.want == "" && err != nil:
 				t.Errorf("unexpected error: %v", err)

@@ -1,0 +1,141 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega/gstruct"
+	gomegatypes "github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Conditions, and the reasons that the specs look for.
+const (
+	available = "Available"
+	degraded  = "Degraded"
+
+	required  = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	satisfied = "DependenciesSatisfied"
+	renewed   = "ManagedClusterAddOnLeaseUpdated"
+	stopped   = "ManagedClusterAddOnLeaseUpdateStopped"
+)
+
+const (
+	// agentNamespace is where OCM installs add-ons.
+	agentNamespace = "open-cluster-management-agent-addon"
+
+	account = "managed-serviceaccount"
+	report  = "cluster-report"
+	agent   = "interlock-agent"
+)
+
+// conditionOf reads a condition of an add-on on the hub, nil where there is none.
+func conditionOf(ctx context.Context, key types.NamespacedName, kind string) func() (*metav1.Condition, error) {
+	return func() (*metav1.Condition, error) {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Get(ctx, key, addOn)
+		return meta.FindStatusCondition(addOn.Status.Conditions, kind), err
+	}
+}
+
+func onCluster1(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster1, Name: name}
+}
+
+// be is a condition with that status and reason.
+func be(status metav1.ConditionStatus, reason string) gomegatypes.GomegaMatcher {
+	return PointTo(MatchFields(IgnoreExtras, Fields{"Status": Equal(status), "Reason": Equal(reason)}))
+}
+
+// register makes an add-on that is installed by hand, with dependencies.
+func register(ctx context.Context, name string, dependencies ...string) {
+	GinkgoHelper()
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = "Manual"
+	for _, dependency := range dependencies {
+		registration.Spec.Dependencies = append(registration.Spec.Dependencies, addonv1alpha1.AddonDependency{Name: dependency})
+	}
+	Eventually(func() error { return client.IgnoreAlreadyExists(hub.Create(ctx, registration.DeepCopy())) }).Should(Succeed())
+}
+
+func install(ctx context.Context, key types.NamespacedName) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	Eventually(func() error { return hub.Create(ctx, addOn.DeepCopy()) }).Should(Succeed())
+}
+
+func uninstall(ctx context.Context, key types.NamespacedName) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	Expect(client.IgnoreNotFound(hub.Delete(ctx, addOn))).To(Succeed())
+	Eventually(gone(ctx, hub, addOn)).Should(BeTrue(), "%s is still there", key)
+}
+
+// startAccountManager runs the manager of managed-serviceaccount on the hub. The
+// add-on is registered by hand, so that the specs decide where it is.
+func startAccountManager(ctx context.Context) {
+	GinkgoHelper()
+	folder := moduleFolder("addons", "open-cluster-management.io/managed-serviceaccount")
+	crds, err := filepath.Glob(filepath.Join(folder, "charts/managed-serviceaccount/crds/*.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(crds).NotTo(BeEmpty())
+	for _, file := range crds {
+		crd := manifests(file)
+		apply(ctx, hub, crd)
+		awaitCRD(ctx, crd[0].GetName())
+	}
+	apply(ctx, hub, manifests("manifests/managed-serviceaccount.yaml", "IMAGE", images+"msa:"+firstVersion))
+	register(ctx, account)
+}
+
+// startReport deploys the example as its README says, with the suite's image.
+func startReport(ctx context.Context) {
+	GinkgoHelper()
+	for _, file := range []string{"clustermanagementaddon.yaml", "manager.yaml"} {
+		apply(ctx, hub, reportManifests(file))
+	}
+}
+
+func reportManifests(file string) []*unstructured.Unstructured {
+	GinkgoHelper()
+	image := images + report + ":" + firstVersion
+	return manifests("../../examples/cluster-report/deploy/"+file,
+		"image: cluster-report #", fmt.Sprintf("image: %s #", image), "--agent-image=cluster-report", "--agent-image="+image)
+}
+
+// takeNode keeps new pods off the managed cluster, and deletes those with the
+// labels: what is killed stays away. It returns what gives the node back.
+func takeNode(ctx context.Context, labels client.MatchingLabels) (giveBack func()) {
+	GinkgoHelper()
+	setUnschedulable(ctx, true)
+	Expect(managed.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(agentNamespace), labels, client.GracePeriodSeconds(1))).To(Succeed())
+	Eventually(func() ([]corev1.Pod, error) {
+		var pods corev1.PodList
+		err := managed.List(ctx, &pods, client.InNamespace(agentNamespace), labels)
+		return pods.Items, err
+	}).Should(HaveEach(HaveField("Status.Phase", corev1.PodPending)))
+	return func() { setUnschedulable(ctx, false) }
+}
+
+func setUnschedulable(ctx context.Context, unschedulable bool) {
+	GinkgoHelper()
+	var nodes corev1.NodeList
+	Expect(managed.List(ctx, &nodes)).To(Succeed())
+	for i := range nodes.Items {
+		before := nodes.Items[i].DeepCopy()
+		nodes.Items[i].Spec.Unschedulable = unschedulable
+		Expect(managed.Patch(ctx, &nodes.Items[i], client.MergeFrom(before))).To(Succeed())
+	}
+}

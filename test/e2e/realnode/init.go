@@ -1,0 +1,123 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// runNode is the life of a node, as the first process of its namespaces: it
+// sets up mounts and network, starts all that a node consists of, and ends,
+// and the rest with it, on SIGTERM or when one of them ends.
+func runNode(content string) error {
+	var s spec
+	if err := json.Unmarshal([]byte(content), &s); err != nil {
+		return err
+	}
+	terminate := make(chan os.Signal, 1)
+	signal.Notify(terminate, syscall.SIGTERM)
+
+	for _, step := range []func(spec) error{mounts, network, writeConfigs} {
+		if err := step(s); err != nil {
+			return err
+		}
+	}
+	children := map[int]string{}
+	for _, p := range processes(s) {
+		pid, err := p.start(s)
+		if err != nil {
+			return err
+		}
+		children[pid] = p.name
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- reap(children) }()
+	select {
+	case <-terminate:
+		return nil
+	case err := <-ended:
+		return err
+	}
+}
+
+// reap waits for whatever ends, as orphans (the shims of containers) become
+// children of the first process, and returns when one of the node's own does.
+func reap(children map[int]string) error {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch name := children[pid]; {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return fmt.Errorf("wait for processes: %w", err)
+		case name != "":
+			return fmt.Errorf("%s ended with status %d", name, status.ExitStatus())
+		}
+	}
+}
+
+// mounts gives the node folders of its own where Kubernetes has fixed ones.
+// They live in memory and vanish with the mount namespace.
+func mounts(spec) error {
+	if err := syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	for _, dir := range []string{"/run", "/var/lib", "/var/log", "/tmp"} {
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755"); err != nil {
+			return fmt.Errorf("mount %s: %w", dir, err)
+		}
+	}
+	// The kubelet wants volumes to show up in containers that run already.
+	if err := syscall.Mount("", "/", "", syscall.MS_SHARED|syscall.MS_REC, ""); err != nil {
+		return fmt.Errorf("share mounts: %w", err)
+	}
+	return nil
+}
+
+// network gives the node its bridge, which is its address too, and the way to
+// the other node's pods.
+func network(s spec) error {
+	for _, line := range []string{
+		"ip link set lo up",
+		"ip link add cni0 type bridge",
+		"ip addr add " + s.Address() + "/24 dev cni0",
+		"ip link set cni0 up",
+		// Without it, a Service has no route before kube-proxy's rules apply.
+		"ip route add " + s.Services() + " dev cni0",
+		"sysctl -qw net.ipv4.ip_forward=1",
+	} {
+		if err := command(strings.Fields(line)...); err != nil {
+			return err
+		}
+	}
+	if err := awaitUplink(); err != nil {
+		return err
+	}
+	for _, line := range []string{
+		"ip addr add " + s.Uplink() + "/24 dev " + uplink,
+		"ip link set " + uplink + " up",
+		"ip route add " + s.PeerPods() + " via " + s.PeerUplink(),
+	} {
+		if err := command(strings.Fields(line)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func command(line ...string) error {
+	if out, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(line, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

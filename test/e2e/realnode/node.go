@@ -1,0 +1,178 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const (
+	// patience is how long a node may take to become Ready on a busy machine.
+	patience = 5 * time.Minute
+	interval = 500 * time.Millisecond
+)
+
+// node is a running node, seen from outside its namespaces.
+type node struct {
+	spec    spec
+	command *exec.Cmd
+	done    chan struct{}
+}
+
+// startPair starts hub and managed cluster and waits until both are Ready,
+// with the images imported. What it returns must be stopped, error or not.
+func startPair(ctx context.Context, bin, state string, images []string) (hub, managed *node, err error) {
+	bin, err = filepath.Abs(bin)
+	hub = &node{spec: spec{Name: "hub", Bin: bin, State: filepath.Join(state, "hub"), Number: 1, Peer: 2}}
+	managed = &node{spec: spec{Name: "managed", Bin: bin, State: filepath.Join(state, "managed"), Number: 2, Peer: 1}}
+	if err != nil {
+		return hub, managed, err
+	}
+	begin := time.Now()
+	for _, n := range []*node{hub, managed} {
+		if err := n.start(); err != nil {
+			return hub, managed, err
+		}
+	}
+	if err := join(hub, managed); err != nil {
+		return hub, managed, err
+	}
+	for _, n := range []*node{hub, managed} {
+		if err := n.ready(ctx, hub); err != nil {
+			return hub, managed, err
+		}
+		fmt.Printf("realnode: %s is Ready at %s (%s)\n", n.spec.Name, n.spec.Server(), time.Since(begin).Round(time.Second))
+		for _, archive := range images {
+			if err := n.importImages(ctx, archive); err != nil {
+				return hub, managed, err
+			}
+		}
+	}
+	return hub, managed, nil
+}
+
+// start runs this program once more, as the first process of new namespaces.
+func (n *node) start() error {
+	if err := os.MkdirAll(n.spec.State, 0o700); err != nil {
+		return err
+	}
+	if err := writePKI(n.spec); err != nil {
+		return err
+	}
+	content, err := json.Marshal(n.spec)
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(n.spec.file("node.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close() // the child has it open
+	n.command = exec.Command("/proc/self/exe", nodeCommand, string(content))
+	n.command.Stdout, n.command.Stderr = log, log
+	n.command.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
+		Pdeathsig:  syscall.SIGKILL,
+		Setpgid:    true,
+	}
+	if err := n.command.Start(); err != nil {
+		return fmt.Errorf("start %s in namespaces of its own: %w", n.spec.Name, err)
+	}
+	n.done = make(chan struct{})
+	go func() {
+		_ = n.command.Wait() // whoever waits for the node sees that it has ended
+		close(n.done)
+	}()
+	return nil
+}
+
+// join lays the veth pair between the two network namespaces.
+func join(hub, managed *node) error {
+	return errors.Join(
+		command("ip", "link", "add", "name", uplink, "netns", fmt.Sprint(hub.pid()), "type", "veth",
+			"peer", "name", uplink, "netns", fmt.Sprint(managed.pid())))
+}
+
+func (n *node) pid() int { return n.command.Process.Pid }
+
+// enter is the beginning of a command line that runs in the node's network.
+func (n *node) enter() string {
+	return fmt.Sprintf("nsenter --net=/proc/%d/ns/net --", n.pid())
+}
+
+// ready waits for the node. The API server is in a network that this process
+// is not in, so its clients dial from a thread inside it.
+func (n *node) ready(ctx context.Context, _ *node) error {
+	config, err := clientcmd.BuildConfigFromFlags("", n.spec.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	config.Dial = dialIn(n.pid())
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-n.done:
+			return false, errors.New("it ended by itself")
+		default:
+		}
+		var object *corev1.Node
+		if object, last = client.CoreV1().Nodes().Get(ctx, n.spec.Name, metav1.GetOptions{}); last != nil {
+			return false, nil
+		}
+		for _, condition := range object.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				return true, nil
+			}
+		}
+		last = errors.New("the node is not Ready")
+		return false, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w (%w); its logs are in %s", n.spec.Name, err, last, n.spec.State)
+	}
+	return nil
+}
+
+// importImages gives the node's containerd the images of an archive.
+func (n *node) importImages(ctx context.Context, archive string) error {
+	cmd := exec.CommandContext(ctx, "nsenter", "--target", fmt.Sprint(n.pid()), "--mount", "--net", "--pid", "--",
+		"ctr", "--namespace", "k8s.io", "images", "import", "--all-platforms", archive)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("import %s on %s: %w\n%s", archive, n.spec.Name, err, bytes.TrimSpace(out))
+	}
+	fmt.Printf("realnode: %s has the images of %s\n", n.spec.Name, archive)
+	return nil
+}
+
+// stop ends the node and with it everything in its namespaces.
+func (n *node) stop() {
+	if n == nil || n.done == nil {
+		return
+	}
+	_ = n.command.Process.Signal(syscall.SIGTERM) // SIGKILL follows, whatever becomes of it
+	select {
+	case <-n.done:
+	case <-time.After(20 * time.Second):
+		_ = n.command.Process.Kill()
+		<-n.done
+	}
+}

@@ -1,0 +1,83 @@
+//go:build e2e
+
+// Package e2e runs Interlock as people install it, as pods on two clusters with
+// real add-ons. It knows kubeconfigs only: `make e2e` gives it those of two real
+// nodes on one machine, `make e2e-kind` those of two kind clusters.
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// cluster1 is the managed cluster's name on the hub.
+const cluster1 = "cluster1"
+
+var (
+	hub, managed             client.WithWatch
+	hubConfig, managedConfig *rest.Config
+	// given: Interlock was there before the suite, so somebody else installed it,
+	// and uninstalls it.
+	given bool
+	// before is what the hub had before Interlock.
+	before map[string]bool
+)
+
+func TestInterlock(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Interlock on clusters")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	// A pod may have to be scheduled, started, and seen by others, on a busy machine.
+	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyPollingInterval(250 * time.Millisecond)
+	hub, hubConfig = connect("HUB_KUBECONFIG")
+	managed, managedConfig = connect("MANAGED_KUBECONFIG")
+
+	given = isInstalled(ctx)
+	ensureOCM(ctx)
+	if given {
+		return
+	}
+	before = objectsOn(ctx, hubConfig)
+	deploy(ctx, firstVersion)
+}, NodeTimeout(5*time.Minute))
+
+// connect returns a client for the cluster of the kubeconfig that a variable
+// names, and its configuration.
+func connect(variable string) (client.WithWatch, *rest.Config) {
+	GinkgoHelper()
+	Expect(os.Getenv(variable)).NotTo(BeEmpty(), "%s must name a kubeconfig: `make e2e` sets it", variable)
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv(variable))
+	Expect(err).NotTo(HaveOccurred())
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
+	scheme := runtime.NewScheme()
+	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
+		clusterv1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+	connected, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return connected, config
+}
+
+// step says what the suite does, with the time that it has taken so far.
+func step(format string, arguments ...any) { By(fmt.Sprintf(format, arguments...)) }

@@ -1,0 +1,65 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+const registrationsCRD = "clustermanagementaddons.addon.open-cluster-management.io"
+
+func describeWebhooks() {
+	It("denies a registration that depends on itself, and says why", func(ctx context.Context) {
+		narcissus := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+			Name:        "narcissus",
+			Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: narcissus"},
+		}}
+		narcissus.Spec.InstallStrategy.Type = "Manual"
+		Eventually(func() error { return hub.Create(ctx, narcissus.DeepCopy(), client.DryRunAll) }).Should(
+			And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring("narcissus → narcissus"))))
+	})
+
+	It("grafts the field onto OCM's CRD, and keeps it through writes of clients that do not know it", func(ctx context.Context) {
+		Eventually(func(g Gomega) {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			g.Expect(hub.Get(ctx, client.ObjectKey{Name: registrationsCRD}, crd)).To(Succeed())
+			g.Expect(crd.Spec.Conversion.Webhook.ClientConfig.Service).To(HaveField("Name", webhook))
+		}).Should(Succeed())
+		register(ctx, "dependent", "dependency")
+		older := &addonv1alpha1.ClusterManagementAddOn{}
+		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, older)).To(Succeed())
+		Expect(older.Spec.Dependencies).To(HaveLen(1))
+
+		newer := &ocmv1beta1.ClusterManagementAddOn{}
+		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, newer)).To(Succeed())
+		before := newer.DeepCopy()
+		newer.Labels = map[string]string{"written": "through-v1beta1"}
+		Expect(hub.Patch(ctx, newer, client.MergeFrom(before))).To(Succeed())
+		Expect(hub.Status().Patch(ctx, newer, client.RawPatch("application/merge-patch+json", []byte(`{"status":{}}`)))).To(Succeed())
+		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, older)).To(Succeed())
+		Expect(older.Labels).To(HaveKeyWithValue("written", "through-v1beta1"))
+		Expect(older.Spec.Dependencies).To(Equal([]addonv1alpha1.AddonDependency{{Name: "dependency", Type: addonv1alpha1.DependencyTypeRequired}}))
+	})
+
+	It("holds Available to what Degraded says, whoever writes it", func(ctx context.Context) {
+		// A cluster without an agent, so that nobody but the guard keeps Available False.
+		key := inNamespace(ctx, "unattended", "dependent")
+		install(ctx, key)
+		Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionTrue, required))
+		Eventually(func(g Gomega) {
+			say(ctx, key, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: renewed})
+			g.Expect(conditionOf(ctx, key, available)()).To(be(metav1.ConditionFalse, required))
+		}).Should(Succeed())
+		uninstall(ctx, key)
+	})
+}
