@@ -76,12 +76,13 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		Eventually(c.degraded(ctx, gateway)).Should(And(
 			HavePrefix("RequiredDependencyNotSatisfied: "), ContainSubstring(dependencyv1alpha1.CRDName)))
 		Eventually(func() float64 { return m.standing("not_served") }).Should(BeEquivalentTo(1))
-		Eventually(func(g Gomega) {
-			var told eventsv1.EventList
-			g.Expect(hub.List(ctx, &told, client.InNamespace("default"))).To(Succeed())
-			g.Expect(told.Items).To(ContainElement(And(
-				HaveField("Regarding.Name", gateway), HaveField("Reason", "ManagedClusterFactsNotServed"))))
-		}).Should(Succeed())
+		for namespace, reason := range map[string]string{"default": "ManagedClusterFactsNotServed", c.name: "RequiredDependencyNotSatisfied"} {
+			Eventually(func(g Gomega) {
+				var told eventsv1.EventList
+				g.Expect(hub.List(ctx, &told, client.InNamespace(namespace))).To(Succeed())
+				g.Expect(told.Items).To(ContainElement(And(HaveField("Regarding.Name", gateway), HaveField("Reason", reason))))
+			}).Should(Succeed())
+		}
 		writes := m.traffic.writes.Load()
 		Consistently(m.traffic.writes.Load).Should(Equal(writes))
 
