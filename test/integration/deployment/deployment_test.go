@@ -208,7 +208,6 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			}
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
-		unregister()
 		installAgentAddOn(ctx)
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
@@ -225,8 +224,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
-		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing .* on any of 6`))
-		Expect(takeSnapshot(ctx, Default).traces()).To(BeEmpty(), "what managedFields say of Interlock")
+		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
+		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing .* on any of 7`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where next to nothing is left")
@@ -238,6 +237,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(webhook)
 		remove(ctx, uninstallation)
 		remove(ctx, deployed)
+		unregister()
+		Expect(takeSnapshot(ctx, Default).traces()).To(BeEmpty(), "what managedFields say of Interlock")
 		reportAvailable(ctx)
 		Eventually(func(g Gomega) {
 			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())
