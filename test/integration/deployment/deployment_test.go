@@ -192,6 +192,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
 		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
 		Eventually(grafted(ctx)).Should(BeTrue())
+		// It stays only if the API server is found to convert.
+		Eventually(requests.all).Should(ContainElement(And(
+			HaveField("user", managerUser), HaveField("Verb", "get"), HaveField("Resource", "clustermanagementaddons"))))
 
 		requests.begin("reads OCM's version for an add-on that requires one")
 		unregister := register(ctx, "versioned", func(registered *addonv1alpha1.ClusterManagementAddOn) {
@@ -238,7 +241,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		remove(ctx, uninstallation)
 		remove(ctx, deployed)
 		unregister()
-		Expect(takeSnapshot(ctx, Default).traces()).To(BeEmpty(), "what managedFields say of Interlock")
+		Eventually(func(g Gomega) {
+			g.Expect(takeSnapshot(ctx, g).traces()).To(BeEmpty(), "what managedFields say of Interlock")
+		}).WithTimeout(20 * time.Second).Should(Succeed())
 		reportAvailable(ctx)
 		Eventually(func(g Gomega) {
 			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())
