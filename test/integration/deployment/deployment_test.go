@@ -192,6 +192,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
 		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
 		Eventually(grafted(ctx)).Should(BeTrue())
+		// It stays only if the API server is found to convert.
+		Eventually(requests.all).Should(ContainElement(And(
+			HaveField("user", managerUser), HaveField("Verb", "get"), HaveField("Resource", "clustermanagementaddons"))))
 
 		requests.begin("reads OCM's version for an add-on that requires one")
 		unregister := register(ctx, "versioned", func(registered *addonv1alpha1.ClusterManagementAddOn) {
@@ -208,7 +211,6 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			}
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
-		unregister()
 		installAgentAddOn(ctx)
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
@@ -225,8 +227,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
-		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing .* on any of 6`))
-		Expect(takeSnapshot(ctx, Default).traces()).To(BeEmpty(), "what managedFields say of Interlock")
+		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
+		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing .* on any of 7`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where next to nothing is left")
@@ -238,6 +240,10 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(webhook)
 		remove(ctx, uninstallation)
 		remove(ctx, deployed)
+		unregister()
+		Eventually(func(g Gomega) {
+			g.Expect(takeSnapshot(ctx, g).traces()).To(BeEmpty(), "what managedFields say of Interlock")
+		}).WithTimeout(20 * time.Second).Should(Succeed())
 		reportAvailable(ctx)
 		Eventually(func(g Gomega) {
 			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())

@@ -17,12 +17,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/test/ocmstandin"
 )
 
@@ -205,25 +207,25 @@ func factsOf(ctx context.Context) func() (*dependencyv1alpha1.ManagedClusterFact
 }
 
 // installAgentAddOn makes what addon-manager and OCM make of addon-agent as an
-// add-on, on a hosting cluster.
+// add-on of cluster2, in hosted mode.
 func installAgentAddOn(ctx context.Context) {
 	GinkgoHelper()
-	labels := map[string]string{"addon.open-cluster-management.io/addon-name": "interlock-agent"}
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "interlock-agent"}}
+	labels := map[string]string{ocmv1alpha1.AddonLabelKey: agentaddon.Name}
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: agentaddon.Name}}
 	registered.Spec.InstallStrategy.Type = "Manual"
 	work := &unstructured.Unstructured{}
 	work.SetAPIVersion("work.open-cluster-management.io/v1")
 	work.SetKind("ManifestWork")
-	work.SetNamespace("cluster1")
+	work.SetNamespace("cluster2")
 	work.SetName("addon-interlock-agent-deploy-0")
 	work.SetLabels(labels)
 	for _, object := range []client.Object{
 		registered, work,
 		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "cluster1", Name: "interlock-agent", Finalizers: []string{"addon.open-cluster-management.io/hosting-manifests-cleanup"},
+			Namespace: "cluster2", Name: agentaddon.Name, Finalizers: []string{ocmv1alpha1.AddonHostingManifestFinalizer},
 		}},
 		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-addon-agent", Labels: labels},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: "interlock-addon-agent", Labels: labels},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "interlock-addon-agent-hub"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "agents"}},
 		},
