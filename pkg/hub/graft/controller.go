@@ -191,12 +191,12 @@ func (r *Reconciler) remember(decided decision, wrote bool) {
 		r.history.written = nil
 		return
 	}
-	now, conversion := r.Clock.Now(), conversionOf(decided.desired)
-	if equal(conversion, r.history.written) && r.overwrites.did(now) {
+	conversion := conversionOf(decided.desired)
+	if equal(conversion, r.history.written) && r.overwrites.did(r.Clock.Now()) {
 		r.Metrics.Contested()
 	}
 	if r.history.written == nil {
-		r.history.lastGood, r.history.confirmed = now, false
+		r.history.failing, r.history.confirmed = time.Time{}, false
 	}
 	r.history.written = conversion
 }

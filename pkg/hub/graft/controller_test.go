@@ -154,6 +154,8 @@ func TestKeepsAGraftForTheGracePeriod(t *testing.T) {
 	b.expect(t, ReasonGrafted, true)
 	b.expect(t, ReasonGrafted, true) // the API server has used it
 	b.answer = refuse
+	b.clock.Step(defaultInterval)
+	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace - time.Second)
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(2 * time.Second)
@@ -177,6 +179,33 @@ func TestAGraftOfAFormerProcessHasAllOfTheGrace(t *testing.T) {
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace + time.Second)
 	b.expect(t, ReasonNotServed, false)
+}
+
+// A replica may wait for days before it leads, and one that leads may be kept
+// from reading the CRD: neither has seen the conversion fail meanwhile.
+func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
+	for name, before := range map[string]func(*bench){
+		"a standby that comes to lead": func(b *bench) { b.history = history{}; b.prepare() },
+		"a hub that cannot be read":    func(b *bench) { b.expect(t, ReasonGrafted, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.expect(t, ReasonGrafted, true)
+			before(b)
+			b.clock.Step(24 * time.Hour)
+			b.answer = refuse
+			b.expect(t, ReasonNotServed, true)
+			b.clock.Step(grace / 2)
+			b.answer = nil
+			b.expect(t, ReasonGrafted, true)
+
+			b.answer = refuse
+			b.clock.Step(grace)
+			b.expect(t, ReasonNotServed, true) // fails anew: what was before does not count
+			b.clock.Step(grace + time.Second)
+			b.expect(t, ReasonNotServed, false)
+		})
+	}
 }
 
 func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
