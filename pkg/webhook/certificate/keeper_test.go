@@ -109,3 +109,21 @@ func TestKeeperIgnoresOtherSecrets(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 }
+
+// Of two replicas whose clocks disagree by more than what certificates are
+// backdated, one finds the other's not valid yet. It makes its own, which the
+// other takes: they do not go on replacing each other's.
+func TestClocksThatDisagree(t *testing.T) {
+	for _, behind := range []time.Duration{backdated / 2, 2 * backdated, 30 * day} {
+		t.Run(behind.String(), func(t *testing.T) {
+			ahead, _, _ := renewAt(t, nil, start)
+			own, _, _ := renewAt(t, ahead, start.Add(-behind))
+			if content := read(own, serverName, start.Add(-behind)); content.serving == nil || content.authority == nil {
+				t.Fatalf("the replica behind has %+v", content)
+			}
+			if _, steps, _ := renewAt(t, own, start); len(steps) > 0 {
+				t.Errorf("the replica ahead takes the steps %v", steps)
+			}
+		})
+	}
+}
