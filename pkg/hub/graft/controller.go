@@ -83,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	decided := r.paceOverwrites(crd, r.decide(ctx, crd))
-	if decided.desired != nil && !hasFields(crd, decided, true) {
+	if decided.desired != nil && !r.hasFields(crd, decided, true) {
 		r.present.Store(false) // before it is so
 	}
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
@@ -99,7 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if wrote {
 		r.Rereader.Changed()
 	}
-	if now := hasFields(crd, decided, wrote); r.present.Swap(now) != now {
+	if now := r.hasFields(crd, decided, wrote); r.present.Swap(now) != now {
 		r.Rereader.tell()
 	}
 	r.report(ctx, crd, decided, wrote)

@@ -459,3 +459,23 @@ func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
 	b.Settings.On = false
 	hidden("off", false)
 }
+
+// Whoever applies OCM's CRD by a merge leaves the annotation that records the
+// graft, and takes the fields.
+func TestDeclarationsAreHiddenWhereOnlyTheRecordIsLeft(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	for range 2 {
+		b.overwrite(t, func(crd *unstructured.Unstructured) { crd.SetAnnotations(b.crd(t).GetAnnotations()) })
+		if _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.expectState(t, ReasonContested, false)
+	b.Rereader.stale.Store(false)
+	if !b.Hidden() {
+		t.Error("what add-ons declare by field is taken for nothing")
+	}
+	b.clock.Step(time.Second)
+	b.expect(t, ReasonGrafted, true)
+}
