@@ -26,7 +26,8 @@ func newUninstallCommand() *cobra.Command {
 		Long: `addon-manager uninstall leaves the hub as it was before Interlock, but for the
 objects that were deployed: those are deleted afterwards, by whatever deployed
 them. It scales the Deployment of addon-manager to 0 and waits until no replica
-leads; then it removes the guard, Interlock's conditions and their traces in
+leads; then it removes the guard, gives OCM's CRD back as it was found, with
+OCM's conversion, and removes Interlock's conditions and their traces in
 managedFields, its events and its lease.
 
 The chart runs it before a release is deleted, and so does make undeploy. It can

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -125,5 +127,26 @@ func TestClocksThatDisagree(t *testing.T) {
 				t.Errorf("the replica ahead takes the steps %v", steps)
 			}
 		})
+	}
+}
+
+// The Secret may not be created by the webhook, which nobody learns before the
+// next start unless it says so.
+func TestKeeperTellsOfASecretThatIsGone(t *testing.T) {
+	var told []string
+	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { told = append(told, line) }, funcr.Options{}))
+	fresh, _, _ := renewAt(t, nil, start)
+	keeper := keeperOf(nil, secretWith(fresh))
+	reconciled(t, keeper, false)
+	serving, _ := keeper.Serving(nil)
+	keeper.client = keeperOf(nil).client
+	if _, err := keeper.Reconcile(ctx, ctrl.Request{NamespacedName: secretKey}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := keeper.Serving(nil); err != nil || after != serving {
+		t.Errorf("serves something else: %v", err)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], secretKey.Name) || !strings.Contains(told[0], "gone") {
+		t.Errorf("told %q", told)
 	}
 }
