@@ -127,6 +127,9 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	switch {
 	case err != nil:
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
+	case len(survey.Added) == 0 && !equal(conversionOf(crd.Object), conversionOf(survey.Original)):
+		// Not OCM's: its conversion, which would be put back and loses them, has not come with them.
+		return decision{reason: ReasonNotGraftable, message: changedMessage(survey.Native)}
 	case len(survey.Added) == 0:
 		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
 	case !survey.Converts:

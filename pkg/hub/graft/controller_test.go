@@ -479,3 +479,34 @@ func TestDeclarationsAreHiddenWhereOnlyTheRecordIsLeft(t *testing.T) {
 	b.clock.Step(time.Second)
 	b.expect(t, ReasonGrafted, true)
 }
+
+// Whoever changes the schema of all of our fields has not made them OCM's: its
+// conversion would lose what they hold.
+func TestConversionStaysWithFieldsThatSomebodyChanged(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	crd := b.crd(t)
+	written := conversionOf(crd.Object)
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, version := range versions {
+		for field := range b.schemas.properties {
+			path := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties", field, "description"}
+			if err := unstructured.SetNestedField(version.(map[string]any), "changed", path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.hub.Update(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(t, ReasonNotGraftable, true)
+	if diff := cmp.Diff(written, conversionOf(b.crd(t).Object)); diff != "" {
+		t.Errorf("conversion (-written +now):\n%s", diff)
+	}
+
+	b.overwrite(t)
+	b.expect(t, ReasonGrafted, true)
+}

@@ -42,6 +42,11 @@ func newerMessage(unknown []string) string {
 		". Update Interlock; until then declare dependencies by annotation"
 }
 
+func changedMessage(fields crdgraft.Fields) string {
+	return "Somebody has changed the schema of fields since they were added: " + fields.String() +
+		". The CRD is left as it is, converted by Interlock. Apply OCM's own CRD to have it grafted anew"
+}
+
 // report tells the metric what holds now, and people what is new.
 func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured, decided decision, wrote bool) {
 	r.Metrics.State(string(decided.reason), r.hasFields(crd, decided, wrote))
