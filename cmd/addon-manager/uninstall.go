@@ -26,9 +26,10 @@ func newUninstallCommand() *cobra.Command {
 		Long: `addon-manager uninstall leaves the hub as it was before Interlock, but for the
 objects that were deployed: those are deleted afterwards, by whatever deployed
 them. It scales the Deployment of addon-manager to 0 and waits until no replica
-leads; then it removes addon-agent from the clusters where it is an add-on, the
-guard, what was grafted onto OCM's CRD, what clusters are asked, Interlock's
-conditions and their traces in managedFields, its events and its lease.
+leads; then it removes addon-agent from the clusters where it is an add-on and
+the guard, gives OCM's CRD back as it was found, with OCM's conversion, and
+removes what clusters are asked, Interlock's conditions and their traces in
+managedFields, its events and its lease.
 
 The chart runs it before a release is deleted, and so does make undeploy. It can
 be run again, and where parts are absent.`,

@@ -46,6 +46,13 @@ func AddFields(crd, properties map[string]any) (map[string]any, error) {
 	return grafted, err
 }
 
+// HasFields reports whether the spec of every version that is served or stored
+// has all of the properties, with whatever schema.
+func HasFields(crd, properties map[string]any) bool {
+	_, lacking, _, err := addFields(crd, properties)
+	return err == nil && len(lacking) == 0
+}
+
 func addFields(crd, properties map[string]any) (grafted map[string]any, added, native Fields, err error) {
 	grafted = runtime.DeepCopyJSON(crd)
 	versions, err := versionsOf(grafted)

@@ -129,7 +129,9 @@ func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Kee
 	if err := keeper.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	injector := &certificate.Injector{Client: mgr.GetClient(), Secret: options.secret(), Configuration: ConfigurationName}
+	injector := &certificate.Injector{
+		Client: mgr.GetClient(), Clock: clock.RealClock{}, Secret: options.secret(), Configuration: ConfigurationName,
+	}
 	return keeper.Certified(), injector.SetupWithManager(mgr)
 }
 

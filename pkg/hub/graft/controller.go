@@ -83,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	decided := r.paceOverwrites(crd, r.decide(ctx, crd))
-	if decided.desired != nil && !hasFields(crd, decided, true) {
+	if decided.desired != nil && !r.hasFields(crd, decided, true) {
 		r.present.Store(false) // before it is so
 	}
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
@@ -99,7 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if wrote {
 		r.Rereader.Changed()
 	}
-	if now := hasFields(crd, decided, wrote); r.present.Swap(now) != now {
+	if now := r.hasFields(crd, decided, wrote); r.present.Swap(now) != now {
 		r.Rereader.tell()
 	}
 	r.report(ctx, crd, decided, wrote)
@@ -127,6 +127,9 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	switch {
 	case err != nil:
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
+	case len(survey.Added) == 0 && !equal(conversionOf(crd.Object), conversionOf(survey.Original)):
+		// Not OCM's: its conversion, which would be put back and loses them, has not come with them.
+		return decision{reason: ReasonNotGraftable, message: changedMessage(survey.Native)}
 	case len(survey.Added) == 0:
 		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
 	case !survey.Converts:
@@ -191,12 +194,12 @@ func (r *Reconciler) remember(decided decision, wrote bool) {
 		r.history.written = nil
 		return
 	}
-	now, conversion := r.Clock.Now(), conversionOf(decided.desired)
-	if equal(conversion, r.history.written) && r.overwrites.did(now) {
+	conversion := conversionOf(decided.desired)
+	if equal(conversion, r.history.written) && r.overwrites.did(r.Clock.Now()) {
 		r.Metrics.Contested()
 	}
 	if r.history.written == nil {
-		r.history.lastGood, r.history.confirmed = now, false
+		r.history.failing, r.history.confirmed = time.Time{}, false
 	}
 	r.history.written = conversion
 }

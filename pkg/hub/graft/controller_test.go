@@ -154,6 +154,8 @@ func TestKeepsAGraftForTheGracePeriod(t *testing.T) {
 	b.expect(t, ReasonGrafted, true)
 	b.expect(t, ReasonGrafted, true) // the API server has used it
 	b.answer = refuse
+	b.clock.Step(defaultInterval)
+	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace - time.Second)
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(2 * time.Second)
@@ -177,6 +179,33 @@ func TestAGraftOfAFormerProcessHasAllOfTheGrace(t *testing.T) {
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace + time.Second)
 	b.expect(t, ReasonNotServed, false)
+}
+
+// A replica may wait for days before it leads, and one that leads may be kept
+// from reading the CRD: neither has seen the conversion fail meanwhile.
+func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
+	for name, before := range map[string]func(*bench){
+		"a standby that comes to lead": func(b *bench) { b.history = history{}; b.prepare() },
+		"a hub that cannot be read":    func(b *bench) { b.expect(t, ReasonGrafted, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.expect(t, ReasonGrafted, true)
+			before(b)
+			b.clock.Step(24 * time.Hour)
+			b.answer = refuse
+			b.expect(t, ReasonNotServed, true)
+			b.clock.Step(grace / 2)
+			b.answer = nil
+			b.expect(t, ReasonGrafted, true)
+
+			b.answer = refuse
+			b.clock.Step(grace)
+			b.expect(t, ReasonNotServed, true) // fails anew: what was before does not count
+			b.clock.Step(grace + time.Second)
+			b.expect(t, ReasonNotServed, false)
+		})
+	}
 }
 
 func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
@@ -429,4 +458,55 @@ func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
 	hidden("given back", true)
 	b.Settings.On = false
 	hidden("off", false)
+}
+
+// Whoever applies OCM's CRD by a merge leaves the annotation that records the
+// graft, and takes the fields.
+func TestDeclarationsAreHiddenWhereOnlyTheRecordIsLeft(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	for range 2 {
+		b.overwrite(t, func(crd *unstructured.Unstructured) { crd.SetAnnotations(b.crd(t).GetAnnotations()) })
+		if _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.expectState(t, ReasonContested, false)
+	b.Rereader.stale.Store(false)
+	if !b.Hidden() {
+		t.Error("what add-ons declare by field is taken for nothing")
+	}
+	b.clock.Step(time.Second)
+	b.expect(t, ReasonGrafted, true)
+}
+
+// Whoever changes the schema of all of our fields has not made them OCM's: its
+// conversion would lose what they hold.
+func TestConversionStaysWithFieldsThatSomebodyChanged(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	crd := b.crd(t)
+	written := conversionOf(crd.Object)
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, version := range versions {
+		for field := range b.schemas.properties {
+			path := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties", field, "description"}
+			if err := unstructured.SetNestedField(version.(map[string]any), "changed", path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.hub.Update(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(t, ReasonNotGraftable, true)
+	if diff := cmp.Diff(written, conversionOf(b.crd(t).Object)); diff != "" {
+		t.Errorf("conversion (-written +now):\n%s", diff)
+	}
+
+	b.overwrite(t)
+	b.expect(t, ReasonGrafted, true)
 }

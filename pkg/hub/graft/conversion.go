@@ -35,9 +35,10 @@ type history struct {
 	// written is the conversion of the last graft; nil if the last write gave
 	// the CRD back, or there was none.
 	written map[string]any
-	// lastGood is when the conversion last served, and confirmed that it has
-	// served the API server since it was written.
-	lastGood  time.Time
+	// failing is since when this process has seen the conversion fail, zero
+	// while it serves, and confirmed that it has served the API server since
+	// it was written.
+	failing   time.Time
 	confirmed bool
 	// lastProbe is when, and with which stanza, the webhook last answered.
 	lastProbe time.Time
@@ -70,11 +71,13 @@ func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unst
 	if err := r.usedByAPIServer(ctx, survey); err != nil {
 		return r.conversionFails(crd, err)
 	}
-	r.history.lastGood, r.history.confirmed = r.Clock.Now(), true
+	r.history.failing, r.history.confirmed = time.Time{}, true
 	return decided
 }
 
 // conversionFails keeps a graft for the grace period, and gives it back then.
+// What counts is how long it was seen to fail: a replica that has only now come
+// to lead, or could not read the hub for long, knows nothing of before.
 func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error) decision {
 	if !crdgraft.Grafted(crd.Object) {
 		return decision{reason: ReasonNotServed, message: "Not grafted until conversion is served: " + cause.Error(), again: r.soon()}
@@ -83,7 +86,10 @@ func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error
 	if !r.history.confirmed {
 		grace = min(grace, firstUse)
 	}
-	if left := r.history.lastGood.Add(grace).Sub(now); left > 0 {
+	if r.history.failing.IsZero() {
+		r.history.failing = now
+	}
+	if left := r.history.failing.Add(grace).Sub(now); left > 0 {
 		return decision{reason: ReasonNotServed, again: min(left, r.soon()), message: fmt.Sprintf(
 			"Requests for the versions that are not stored fail; the CRD is given back at %s unless conversion is served by then: %s",
 			now.Add(left).UTC().Format(time.RFC3339), cause)}

@@ -42,9 +42,14 @@ func newerMessage(unknown []string) string {
 		". Update Interlock; until then declare dependencies by annotation"
 }
 
+func changedMessage(fields crdgraft.Fields) string {
+	return "Somebody has changed the schema of fields since they were added: " + fields.String() +
+		". The CRD is left as it is, converted by Interlock. Apply OCM's own CRD to have it grafted anew"
+}
+
 // report tells the metric what holds now, and people what is new.
 func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured, decided decision, wrote bool) {
-	r.Metrics.State(string(decided.reason), hasFields(crd, decided, wrote))
+	r.Metrics.State(string(decided.reason), r.hasFields(crd, decided, wrote))
 	if decided.reason == r.told && !wrote {
 		return
 	}
@@ -63,18 +68,18 @@ func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured,
 	r.Recorder.Eventf(about, nil, typeOf(decided.reason), string(decided.reason), actionGraft, "%s", announce.Note(decided.message))
 }
 
-// hasFields reports whether the CRD now has Interlock's fields.
-func hasFields(crd *unstructured.Unstructured, decided decision, wrote bool) bool {
-	switch {
-	case crd == nil:
+// hasFields reports whether the CRD now has Interlock's fields. The record of
+// the graft alone does not say so: whoever merges annotations, as kubectl apply
+// does, leaves it on a CRD whose versions they replace.
+func (r *Reconciler) hasFields(crd *unstructured.Unstructured, decided decision, wrote bool) bool {
+	if crd == nil {
 		return false
-	case decided.reason == ReasonNative:
-		return true
-	case wrote:
-		return crdgraft.Grafted(decided.desired)
-	default:
-		return crdgraft.Grafted(crd.Object)
 	}
+	object := crd.Object
+	if wrote {
+		object = decided.desired
+	}
+	return (decided.reason == ReasonNative || crdgraft.Grafted(object)) && crdgraft.HasFields(object, r.schemas.properties)
 }
 
 func typeOf(reason Reason) string {

@@ -80,7 +80,7 @@ func (r *Reconciler) prepare() {
 	r.overwrites = pace{first: time.Second, last: 10 * time.Minute, forget: 30 * time.Minute}
 	r.attempts = pace{first: time.Minute, last: time.Hour, forget: 3 * time.Hour}
 	// A graft that was there before this process gets all of the grace.
-	r.history.lastGood, r.history.confirmed = r.Clock.Now(), true
+	r.history.confirmed = true
 }
 
 // wakeOnChange wakes the controller on every change. It starts with the controller:

@@ -86,6 +86,24 @@ func TestANewCAIsTrustedAtOnceAndTheOldOneForAWhile(t *testing.T) {
 	}
 }
 
+// Two who inject a CA each, and insist, are no reason to write the CRD each
+// time: that ends all watches of it.
+func TestWhoeverInsistsOnAnotherCAMovesNoCRD(t *testing.T) {
+	b := newBench(t)
+	one, two := b.authority(), union(b.otherAuthority(t), b.authority())
+	b.inject(t, one)
+	b.expect(t, ReasonGrafted, true)
+	for range 5 {
+		for _, authority := range [][]byte{two, one} {
+			b.inject(t, authority)
+			b.expect(t, ReasonGrafted, true)
+		}
+	}
+	if b.writes > 2 {
+		t.Errorf("%d writes of the CRD", b.writes)
+	}
+}
+
 // otherAuthority is a certificate that signs nothing here.
 func (b *bench) otherAuthority(t *testing.T) []byte {
 	t.Helper()

@@ -4,25 +4,34 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/cert"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// paceOfInjection bounds how often a replica writes where somebody insists on
+// another authority: a cert-manager that was not told that it is not asked for.
+const paceOfInjection = time.Second
+
 // Injector puts the authorities of the Secret into a configuration, so that
 // the API server trusts what is served.
 type Injector struct {
 	Client client.Client
+	Clock  clock.PassiveClock
 	Secret types.NamespacedName
 	// Configuration is the name of a ValidatingWebhookConfiguration.
 	Configuration string
+
+	written time.Time
 }
 
 // SetupWithManager lets the manager run the injector on every replica.
@@ -55,6 +64,11 @@ func (i *Injector) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	if !trust(configuration.Webhooks, secret.Data[BundleKey]) {
 		return ctrl.Result{}, nil
 	}
+	now := i.Clock.Now()
+	if wait := i.written.Add(paceOfInjection).Sub(now); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	i.written = now
 	if err := i.Client.Update(ctx, &configuration, fieldOwner); err != nil && !apierrors.IsConflict(err) {
 		return ctrl.Result{}, fmt.Errorf("put the authority into ValidatingWebhookConfiguration %s: %w", i.Configuration, err)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -62,7 +64,9 @@ func TestInjector(t *testing.T) {
 					return c.Update(ctx, object, options...)
 				},
 			}).Build()
-			injector := &Injector{Client: c, Secret: secretKey, Configuration: "interlock-webhook"}
+			injector := &Injector{
+				Client: c, Clock: clocktesting.NewFakePassiveClock(start), Secret: secretKey, Configuration: "interlock-webhook",
+			}
 			asked := "interlock-webhook"
 			if test.asked != "" {
 				asked = test.asked
@@ -81,5 +85,40 @@ func TestInjector(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whoever puts another authority in each time is answered once a second.
+func TestInjectorAnswersWhoInsistsAtAPace(t *testing.T) {
+	fresh, _, _ := renewAt(t, nil, start)
+	c := fake.NewClientBuilder().WithObjects(secretWith(fresh), configured(nil)).Build()
+	clock := clocktesting.NewFakePassiveClock(start)
+	injector := &Injector{Client: c, Clock: clock, Secret: secretKey, Configuration: "interlock-webhook"}
+	name := client.ObjectKey{Name: "interlock-webhook"}
+	for step, want := range []struct {
+		at       time.Duration
+		injected bool
+		again    time.Duration
+	}{{0, true, 0}, {time.Second / 4, false, 3 * time.Second / 4}, {time.Second, true, 0}, {time.Second, false, time.Second}} {
+		insisted := configured()
+		if err := c.Get(t.Context(), name, insisted); err != nil {
+			t.Fatal(err)
+		}
+		insisted.Webhooks[0].ClientConfig.CABundle = []byte("another")
+		if err := c.Update(t.Context(), insisted); err != nil {
+			t.Fatal(err)
+		}
+		clock.SetTime(start.Add(want.at))
+		result, err := injector.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
+		if err != nil || result.RequeueAfter != want.again {
+			t.Errorf("step %d: looks again after %s, want %s; error %v", step, result.RequeueAfter, want.again, err)
+		}
+		got := configured()
+		if err := c.Get(t.Context(), name, got); err != nil {
+			t.Fatal(err)
+		}
+		if injected := string(got.Webhooks[0].ClientConfig.CABundle) == string(fresh[BundleKey]); injected != want.injected {
+			t.Errorf("step %d: injected %t", step, injected)
+		}
 	}
 }

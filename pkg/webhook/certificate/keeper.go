@@ -79,6 +79,10 @@ func (k *Keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	var secret corev1.Secret
 	if err := k.client.Get(ctx, k.secret, &secret); err != nil {
+		if current := k.current.Load(); current != nil && apierrors.IsNotFound(err) {
+			log.FromContext(ctx).Error(err, "The Secret that keeps the certificate is gone. What it kept is served until it ends or this process does; "+
+				"apply the empty Secret of the deployment again to have a new one made", "secret", k.secret, "end", current.Leaf.NotAfter)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	k.serve(secret.Data)

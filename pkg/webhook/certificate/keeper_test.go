@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,5 +109,44 @@ func TestKeeperIgnoresOtherSecrets(t *testing.T) {
 	missing := keeperOf(errors.New("nothing is to be written"))
 	if result := reconciled(t, missing, false); result != (ctrl.Result{}) {
 		t.Errorf("%+v", result)
+	}
+}
+
+// Of two replicas whose clocks disagree by more than what certificates are
+// backdated, one finds the other's not valid yet. It makes its own, which the
+// other takes: they do not go on replacing each other's.
+func TestClocksThatDisagree(t *testing.T) {
+	for _, behind := range []time.Duration{backdated / 2, 2 * backdated, 30 * day} {
+		t.Run(behind.String(), func(t *testing.T) {
+			ahead, _, _ := renewAt(t, nil, start)
+			own, _, _ := renewAt(t, ahead, start.Add(-behind))
+			if content := read(own, serverName, start.Add(-behind)); content.serving == nil || content.authority == nil {
+				t.Fatalf("the replica behind has %+v", content)
+			}
+			if _, steps, _ := renewAt(t, own, start); len(steps) > 0 {
+				t.Errorf("the replica ahead takes the steps %v", steps)
+			}
+		})
+	}
+}
+
+// The Secret may not be created by the webhook, which nobody learns before the
+// next start unless it says so.
+func TestKeeperTellsOfASecretThatIsGone(t *testing.T) {
+	var told []string
+	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { told = append(told, line) }, funcr.Options{}))
+	fresh, _, _ := renewAt(t, nil, start)
+	keeper := keeperOf(nil, secretWith(fresh))
+	reconciled(t, keeper, false)
+	serving, _ := keeper.Serving(nil)
+	keeper.client = keeperOf(nil).client
+	if _, err := keeper.Reconcile(ctx, ctrl.Request{NamespacedName: secretKey}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := keeper.Serving(nil); err != nil || after != serving {
+		t.Errorf("serves something else: %v", err)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], secretKey.Name) || !strings.Contains(told[0], "gone") {
+		t.Errorf("told %q", told)
 	}
 }

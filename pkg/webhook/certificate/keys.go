@@ -28,7 +28,8 @@ const (
 type keys struct {
 	// trusted are the authorities that have not ended, the newest first.
 	trusted []*x509.Certificate
-	// authority signs: the trusted one whose key there is. Nil: none.
+	// authority signs: the one whose key there is. Nil: none, or one that by
+	// this replica's clock is not valid yet: what it signs would not be either.
 	authority *rotator.KeyPairArtifacts
 	// serving is nil where none is, or what is there would not be trusted.
 	serving *x509.Certificate
@@ -48,7 +49,7 @@ func read(data map[string][]byte, name string, now time.Time) keys {
 			content.trusted = append(content.trusted, authority)
 			roots.AddCert(authority)
 		}
-		if content.authority == nil {
+		if content.authority == nil && !now.Before(authority.NotBefore) {
 			content.authority = signer(authority, data[authorityKeyKey])
 		}
 	}
