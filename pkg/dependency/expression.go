@@ -47,6 +47,9 @@ const (
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.OptionalTypes(), // before the types below, whose provider takes no more
+		// Not its macros optMap and optFlatMap, though: each doubles its operand,
+		// so that some dozens in a row would be compiled for years.
+		cel.ClearMacros(), cel.Macros(cel.StandardMacros...),
 		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[clusterVariable](), reflect.TypeFor[addOnVariable]()),
 		cel.Variable(variableCluster, cel.ObjectType("dependency.clusterVariable")),
 		cel.Variable(variableAddOn, cel.ObjectType("dependency.addOnVariable")),
@@ -74,7 +77,10 @@ func compileExpression(text string) (*expression, error) {
 	if checked.OutputType() != cel.BoolType {
 		return nil, errNotBool
 	}
-	program, err := env.Program(checked, cel.CostLimit(costLimit))
+	if err := checkGrowth(checked.NativeRep()); err != nil {
+		return nil, err
+	}
+	program, err := env.Program(checked, cel.CostTracking(bySize{}), cel.CostLimit(costLimit))
 	if err != nil {
 		return nil, err
 	}
