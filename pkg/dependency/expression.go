@@ -50,6 +50,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		// Not its macros optMap and optFlatMap, though: each doubles its operand,
 		// so that some dozens in a row would be compiled for years.
 		cel.ClearMacros(), cel.Macros(cel.StandardMacros...),
+		cel.ParserRecursionLimit(maxNesting),
 		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[clusterVariable](), reflect.TypeFor[addOnVariable]()),
 		cel.Variable(variableCluster, cel.ObjectType("dependency.clusterVariable")),
 		cel.Variable(variableAddOn, cel.ObjectType("dependency.addOnVariable")),
@@ -70,7 +71,14 @@ func compileExpression(text string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL: %w", err) // at the first use, by every test
 	}
-	checked, issues := env.Compile(text)
+	parsed, issues := env.Parse(text)
+	if issues.Err() != nil {
+		return nil, errors.New(issueText(issues))
+	}
+	if macroDepth(parsed.NativeRep().Expr()) > maxMacroDepth {
+		return nil, errTooLarge
+	}
+	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {
 		return nil, errors.New(issueText(issues))
 	}

@@ -23,6 +23,11 @@ import (
 const (
 	// maxSize is how large a value may become, in elements and characters.
 	maxSize = 100_000
+	// maxMacroDepth is how many macros such as map may stand within or after
+	// each other: the types of many take the compiler minutes.
+	maxMacroDepth = 8
+	// maxNesting is how deep brackets may be nested, for the same reason.
+	maxNesting = 50
 	// maxPattern is how many instructions a regular expression may have.
 	maxPattern = 256
 )
@@ -76,6 +81,26 @@ func either(a, b shape) shape {
 		bound.element = &element
 	}
 	return bound
+}
+
+// macroDepth counts the macros on the longest way into an expression.
+func macroDepth(e ast.Expr) int {
+	deepest := 0
+	ast.PreOrderVisit(ast.NavigateExpr(ast.NewAST(e, nil), e), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.ComprehensionKind {
+			return
+		}
+		depth := 1
+		if navigable, ok := e.(ast.NavigableExpr); ok {
+			for outer, inside := navigable.Parent(); inside; outer, inside = outer.Parent() {
+				if outer.Kind() == ast.ComprehensionKind {
+					depth++
+				}
+			}
+		}
+		deepest = max(deepest, depth)
+	}))
+	return deepest
 }
 
 // growth finds the shapes of all values of an expression.
