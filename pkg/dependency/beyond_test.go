@@ -268,6 +268,20 @@ requirements:
 				unmet("cluster claim 'zone'", ">= 1", "it is north: it is no version"),
 			}, separator),
 		},
+		"ClaimsThatOnlyLookLikeVersions": {
+			"a date or an identifier is meant literally, a release with a prerelease is a version", `
+requirements:
+  claims: {built: 2024-01-31, id: 12345678-1234-4abc, long: 4.14-eus, same: 2024-01-31, release: v1.2.3-rc.1}`, nil,
+			Cluster{Claims: map[string]string{"built": "2024-02-01", "id": "12345678-9999-4abc", "long": "4.14.2", "same": "2024-01-31", "release": "1.2.3-rc.1"}},
+			nil,
+			"requirements.claims[built]=RequirementNotMet requirements.claims[id]=RequirementNotMet requirements.claims[long]=RequirementNotMet " +
+				"requirements.claims[release]=Satisfied requirements.claims[same]=Satisfied",
+			strings.Join([]string{
+				unmet("cluster claim 'built'", "2024-01-31", "it is 2024-02-01"),
+				unmet("cluster claim 'id'", "12345678-1234-4abc", "it is 12345678-9999-4abc"),
+				unmet("cluster claim 'long'", "4.14-eus", "it is 4.14.2"),
+			}, separator),
+		},
 		"WithEdges": {
 			"one message, edges and requirements by name", `{dependencies: [{name: z}], requirements: {kubernetes: ">= 1.28"}}`, nil, kubernetes("v1.27.0"), nil,
 			"z=NotInstalled " + k + "RequirementNotMet",

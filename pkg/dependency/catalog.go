@@ -119,6 +119,9 @@ func (c *Catalog) Problems(addOn string) []Problem {
 	declaration := c.declarations[addOn]
 	problems := slices.Clone(declaration.Problems)
 	for i := range declaration.Dependencies {
+		if declaration.Dependencies[i].Type == addonv1alpha1.DependencyTypeIfInstalled {
+			continue // that it is not there is fine
+		}
 		if target := Target(&declaration.Dependencies[i]); target != "" && !c.Registered(target) {
 			problems = append(problems, newProblem(ProblemNotRegistered,
 				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declaration.Path, displayName(target)),

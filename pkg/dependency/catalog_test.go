@@ -44,6 +44,7 @@ func TestCatalogProblems(t *testing.T) {
 		"None":          {"a registered dependency is no problem", registration("x", required("base")), nil, nil, ""},
 		"Invalid":       {"an unusable declaration has no edges to complain of", annotated("x", "{"), nil, []ProblemReason{ProblemInvalid}, "metadata.annotations"},
 		"NotRegistered": {"each one is named, Optional or not", registration("x", required("gone"), optional("also")), nil, []ProblemReason{ProblemNotRegistered, ProblemNotRegistered}, `"gone"`},
+		"IfInstalled":   {"nobody need have it", specified(t, "x", `dependencies: [{name: gone, type: IfInstalled, version: "1"}]`), nil, nil, ""},
 		"Annotated":     {"the path is that of the declaration", annotated("x", "- name: gone"), nil, []ProblemReason{ProblemNotRegistered}, annotationPath.String()},
 		"Self":          {"a cycle of one", registration("x", required("x")), nil, []ProblemReason{ProblemCycle}, "dependency cycle: x → x;"},
 		"Cycle":         {"with a way out", registrations("pair-a: pair-b")[0], nil, []ProblemReason{ProblemCycle}, "pair-a → pair-b → pair-a; make one of these dependencies Optional, or remove it"},

@@ -3,6 +3,7 @@ package dependency
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 
@@ -131,8 +132,13 @@ func compileRequirements(required *addonv1alpha1.AddonRequirements, path *field.
 	return edges, errs
 }
 
+// numberAndMore is what only the library takes for a version: its first hyphen
+// would begin a prerelease of 2024.0.0, and a range of 2024.x it would be.
+var numberAndMore = regexp.MustCompile(`^v?\d+(\.\d+)?-`)
+
 // plainWord reports whether the value of a claim is meant literally: it is no
-// range, nor does it look like one that somebody mistyped.
+// range, nor does it look like one that somebody mistyped. A date or an
+// identifier, such as 2024-01-31, is no range either.
 func plainWord(wanted string) bool {
 	for _, r := range wanted {
 		switch {
@@ -141,5 +147,5 @@ func plainWord(wanted string) bool {
 		}
 	}
 	_, err := parseRange(wanted, nil)
-	return err != nil
+	return err != nil || numberAndMore.MatchString(wanted)
 }

@@ -47,6 +47,10 @@ const (
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.OptionalTypes(), // before the types below, whose provider takes no more
+		// Not its macros optMap and optFlatMap, though: each doubles its operand,
+		// so that some dozens in a row would be compiled for years.
+		cel.ClearMacros(), cel.Macros(cel.StandardMacros...),
+		cel.ParserRecursionLimit(maxNesting),
 		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[clusterVariable](), reflect.TypeFor[addOnVariable]()),
 		cel.Variable(variableCluster, cel.ObjectType("dependency.clusterVariable")),
 		cel.Variable(variableAddOn, cel.ObjectType("dependency.addOnVariable")),
@@ -67,14 +71,24 @@ func compileExpression(text string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL: %w", err) // at the first use, by every test
 	}
-	checked, issues := env.Compile(text)
+	parsed, issues := env.Parse(text)
+	if issues.Err() != nil {
+		return nil, errors.New(issueText(issues))
+	}
+	if macroDepth(parsed.NativeRep().Expr()) > maxMacroDepth {
+		return nil, errTooLarge
+	}
+	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {
 		return nil, errors.New(issueText(issues))
 	}
 	if checked.OutputType() != cel.BoolType {
 		return nil, errNotBool
 	}
-	program, err := env.Program(checked, cel.CostLimit(costLimit))
+	if err := checkGrowth(checked.NativeRep()); err != nil {
+		return nil, err
+	}
+	program, err := env.Program(checked, cel.CostTracking(bySize{}), cel.CostLimit(costLimit))
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (c *Catalog) Questions(installed ...string) Questions {
 		}
 	}
 	return Questions{
-		APIs:   slices.SortedFunc(maps.Keys(apis), compareAPIs),
+		APIs:   slices.SortedFunc(maps.Keys(apis), CompareAPIs),
 		AddOns: slices.Sorted(maps.Keys(addOns)),
 	}
 }
@@ -60,6 +60,7 @@ func asksVersion(dependency *addonv1alpha1.AddonDependency) bool {
 	return dependency.API == nil && dependency.Version != "" && dependency.Version != anyVersion
 }
 
-func compareAPIs(a, b addonv1alpha1.AddonAPI) int {
+// CompareAPIs orders APIs as Questions does.
+func CompareAPIs(a, b addonv1alpha1.AddonAPI) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Version, b.Version))
 }

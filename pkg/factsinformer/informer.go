@@ -32,9 +32,30 @@ const (
 	jitter     = 0.2
 )
 
-// doubts is how often in a row the hub must say that it does not serve the API,
-// or that we may not read it: one that starts says so for moments.
-const doubts = 3
+// The hub must say this often in a row, and for that long, that it does not
+// serve the API, or that we may not read it: one that starts says so for
+// moments, and to believe it would degrade the whole fleet.
+const (
+	doubts    = 3
+	doubtTime = 10 * time.Second
+	// retryDoubted is how late it may be asked again meanwhile.
+	retryDoubted = 3 * time.Second
+)
+
+// refusals are the answers in a row that the API is not served.
+type refusals struct {
+	count int
+	since time.Time
+}
+
+// add counts one more, and reports whether they are to be believed after that time.
+func (r *refusals) add(after time.Duration) bool {
+	if r.count == 0 {
+		r.since = time.Now()
+	}
+	r.count++
+	return r.count >= doubts && time.Since(r.since) >= after
+}
 
 // Facts are the objects that are cached.
 type Facts = dependencyv1alpha1.ManagedClusterFacts
@@ -72,6 +93,7 @@ const (
 type Informer struct {
 	client  client.WithWatch
 	options Options
+	doubt   time.Duration
 
 	mutex  sync.RWMutex
 	state  State
@@ -80,7 +102,7 @@ type Informer struct {
 
 // New returns an informer that caches nothing until it is started.
 func New(hub client.WithWatch, options Options) *Informer {
-	return &Informer{client: hub, options: options}
+	return &Informer{client: hub, options: options, doubt: doubtTime}
 }
 
 // State returns what is known of the API.
@@ -139,7 +161,7 @@ func (i *Informer) Start(ctx context.Context) error {
 // await returns true as soon as the API is served, and false when the context
 // ends first.
 func (i *Informer) await(ctx context.Context) bool {
-	delay, refusals := retryFirst, 0
+	delay, refused := retryFirst, refusals{}
 	for {
 		list := &dependencyv1alpha1.ManagedClusterFactsList{}
 		err := i.client.List(ctx, list, i.which(metav1.ListOptions{Limit: 1}))
@@ -150,11 +172,13 @@ func (i *Informer) await(ctx context.Context) bool {
 		case err == nil:
 			return true
 		case notServed(err):
-			if refusals++; refusals >= doubts {
+			limit = retryDoubted
+			if refused.add(i.doubt) {
 				limit = i.options.RetryLast
 				i.turn(ctx, Absent, err)
 			}
 		default:
+			refused = refusals{}
 			log.FromContext(ctx).V(1).Info("Could not ask the hub for ManagedClusterFacts", "cause", err.Error())
 		}
 		select {
@@ -172,14 +196,15 @@ func (i *Informer) follow(ctx context.Context) error {
 	defer cancel()
 	// Both belong to the reflector, until it has ended.
 	var lost error
-	refusals := 0
-	informer := cache.NewSharedIndexInformer(i.source(func() { refusals = 0 }), &Facts{}, 0, nil)
+	var refused refusals
+	informer := cache.NewSharedIndexInformer(i.source(func() { refused = refusals{} }), &Facts{}, 0, nil)
 	err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
 		if !notServed(err) {
+			refused = refusals{}
 			cache.DefaultWatchErrorHandler(ctx, reflector, err)
 			return
 		}
-		if refusals++; refusals >= doubts {
+		if refused.add(i.doubt) {
 			lost = err
 			cancel()
 		}

@@ -30,6 +30,7 @@ func setupFacts(mgr ctrl.Manager, reconciler *facts.Reconciler) (*facts.Waker, *
 	answers := &facts.Answers{
 		Clock: clock.RealClock{}, Fleet: reconciler.Fleet, Declarations: reconciler.Declarations, Informer: informer,
 	}
+	reconciler.Forget = answers.Forget
 	return waker, answers, reconciler.SetupWithManager(mgr, waker)
 }
 

@@ -167,6 +167,9 @@ func (a *Answers) waitingSince(cluster string) time.Time {
 	return since
 }
 
+// Forget drops what is remembered of a cluster of which nothing is asked.
+func (a *Answers) Forget(cluster string) { a.asked(cluster) }
+
 // asked forgets that a cluster is still to be asked.
 func (a *Answers) asked(cluster string) {
 	a.mutex.Lock()

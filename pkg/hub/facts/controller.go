@@ -51,6 +51,8 @@ type Reconciler struct {
 	Recorder     events.EventRecorder
 	// Wake has the add-ons of these keys evaluated anew.
 	Wake func(ctx context.Context, keys []types.NamespacedName) error
+	// Forget is told of each cluster of which nothing is asked; nil: nobody is.
+	Forget func(cluster string)
 
 	mutex sync.Mutex
 	told  map[string]told // by cluster
@@ -80,6 +82,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	current := told{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
 	if err := r.tellAnswers(ctx, cluster, catalog, addOns, current); err != nil {
 		return reconcile.Result{}, err
+	}
+	if current.object != nil && undecided(catalog, addOns) {
+		all = merged(all, current.object.Spec)
+	}
+	if all.Empty() && r.Forget != nil {
+		r.Forget(cluster)
 	}
 	r.Metrics.Asked(cluster, standing(current, all))
 	switch {

@@ -15,9 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 )
 
@@ -94,6 +98,55 @@ func TestNothingIsAskedOfAClusterThatNeedsNothing(t *testing.T) {
 	b.reconcile(t)
 	if b.deletes != 1 {
 		t.Error("left what nobody asks any more")
+	}
+}
+
+// While OCM's operator has taken the fields from its CRD, or an author has
+// mistyped an annotation, nobody knows what is asked.
+func TestNothingIsTakenBackWhileADeclarationIsHidden(t *testing.T) {
+	b := newBench(t)
+	b.asks(status{})
+	declared := b.Reconciler.Declarations.Current()
+	hidden := declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
+		registeredAddOn("api"), registeredAddOn("version"), registeredAddOn("plain"), registeredAddOn("base"),
+	})
+	hidden.HoldUndeclared()
+	b.Reconciler.Declarations.Set(hidden)
+	b.reconcile(t)
+	b.Reconciler.Declarations.Set(declared)
+	b.reconcile(t)
+	if b.deletes != 0 || len(b.applies) != 0 {
+		t.Errorf("deleted %d times, asked %v", b.deletes, b.applies)
+	}
+}
+
+func TestWhatIsRememberedOfAClusterGoesWithItsQuestions(t *testing.T) {
+	b := newBench(t)
+	b.Reconciler.Forget = b.Answers.Forget
+	b.Facts(cluster)
+	if len(b.waiting) != 1 {
+		t.Fatalf("waits for %v", b.waiting)
+	}
+	for _, name := range []string{"api", "version"} {
+		if err := b.hub.Delete(t.Context(), installedAddOn(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.reconcile(t)
+	if len(b.waiting) != 0 {
+		t.Errorf("still waits for %v", b.waiting)
+	}
+}
+
+func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
+	b := newBench(t)
+	b.asks(status{})
+	b.Reconciler.Declarations.Set(dependency.NewCatalog(nil))
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: installedAddOn("api")}, q)
+	if q.Len() != 1 {
+		t.Error("its cluster is not looked at, and keeps the object")
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
@@ -25,6 +27,27 @@ const maxName = 253
 func askable(all questions) questions {
 	all.AddOns = slices.DeleteFunc(all.AddOns, func(name string) bool { return utf8.RuneCountInString(name) > maxName })
 	return all
+}
+
+// undecided reports whether it is not known what one of the add-ons declares:
+// its declaration cannot be used, or cannot be read while OCM's CRD is not ours.
+func undecided(catalog *dependency.Catalog, addOns []types.NamespacedName) bool {
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return catalog.Declaration(addOn.Name).Invalid })
+}
+
+// merged adds to the questions those that an object asks already. So nothing is
+// taken back of a whole fleet for the moments that a declaration is hidden.
+func merged(all questions, spec asked) questions {
+	apis, addOns := slices.Clone(all.APIs), slices.Clone(all.AddOns)
+	for _, api := range spec.APIs {
+		apis = append(apis, dependencyAPI{Group: api.Group, Version: api.Version, Kind: api.Kind})
+	}
+	for _, addOn := range spec.AddOns {
+		addOns = append(addOns, addOn.Name)
+	}
+	slices.SortFunc(apis, dependency.CompareAPIs)
+	slices.Sort(addOns)
+	return questions{APIs: slices.Compact(apis), AddOns: slices.Compact(addOns)}
 }
 
 // specOf is how the questions are put to a cluster: as many as an object can

@@ -71,7 +71,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker) error {
 func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 	return handler.TypedFuncs[installed, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) { r.cameOrWent(e.Object, q) },
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) { r.cameOrWent(e.Object, q) },
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
+			r.cameOrWent(e.Object, q)
+			// What it asked is no longer known where its registration went first.
+			if r.Informer.Get(keyOf(e.Object.Namespace)) != nil {
+				q.Add(requestFor(e.Object.Namespace))
+			}
+		},
 	}
 }
 
