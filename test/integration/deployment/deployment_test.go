@@ -193,8 +193,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
 		Eventually(grafted(ctx)).Should(BeTrue())
 		// It stays only if the API server is found to convert.
-		Eventually(requests.all).Should(ContainElement(And(
-			HaveField("user", managerUser), HaveField("Verb", "get"), HaveField("Resource", "clustermanagementaddons"))))
+		Eventually(requests.all).Should(ContainElement(Satisfy(func(request asked) bool {
+			return request.user == managerUser && request.Verb == "get" && request.Resource == "clustermanagementaddons"
+		})))
 
 		requests.begin("reads OCM's version for an add-on that requires one")
 		unregister := register(ctx, "versioned", func(registered *addonv1alpha1.ClusterManagementAddOn) {
