@@ -53,9 +53,7 @@ func main() {
 		return
 	}
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, *bin, *state, archives(*images), flag.Args())
+	err := run(*bin, *state, archives(*images), flag.Args())
 	var status *exec.ExitError
 	switch {
 	case errors.As(err, &status):
@@ -73,7 +71,9 @@ func archives(list string) []string {
 	return strings.Split(list, ",")
 }
 
-func run(ctx context.Context, bin, state string, images, command []string) error {
+func run(bin, state string, images, command []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	if err := prerequisites(bin); err != nil {
 		return err
 	}
