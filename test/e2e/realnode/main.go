@@ -54,8 +54,8 @@ func main() {
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	err := run(ctx, *bin, *state, archives(*images), flag.Args())
+	stop()
 	var status *exec.ExitError
 	switch {
 	case errors.As(err, &status):
