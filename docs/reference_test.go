@@ -10,9 +10,11 @@ import (
 	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/crdgraft"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -27,6 +29,10 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, ocmversion.Annotation, degraded.EventContested,
 		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation,
+		facts.EventNotServed,
+	}
+	for _, reason := range dependencyv1alpha1.FactReasons {
+		visible = append(visible, string(reason))
 	}
 	visible = append(visible, dependency.Reasons...)
 	visible = append(visible, notes.Reasons()...)

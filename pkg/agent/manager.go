@@ -10,12 +10,14 @@ import (
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/available"
+	"open-cluster-management.io/interlock/pkg/agent/facts"
 	"open-cluster-management.io/interlock/pkg/agent/heartbeat"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
@@ -45,6 +47,9 @@ type Options struct {
 	OwnLease       types.NamespacedName
 	MetricsAddress string
 	HealthAddress  string
+	// FactsRetry is how long it may take until the agent notices that the hub
+	// asks it about its cluster, after it did not offer to; zero is for 5 minutes.
+	FactsRetry time.Duration
 	// Registry takes the agent's metrics.
 	Registry prometheus.Registerer
 	// Unnamed lets several agents run in one process, as tests do.
@@ -67,29 +72,36 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 		// No leader election: it would take a lease on the hub, and two agents
 		// for one cluster decide the same.
 		LeaderElection: false,
-		Controller:     config.Controller{SkipNameValidation: &options.Unnamed},
+		Controller: config.Controller{
+			SkipNameValidation: &options.Unnamed,
+			UsePriorityQueue:   ptr.To(false), // it can deadlock at shutdown, see pkg/hub
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	waker := available.NewWaker(options.Cluster)
-	watcher, err := newWatcher(clusters, waker)
+	waker, asked := available.NewWaker(options.Cluster), facts.NewWaker(options.Cluster)
+	watcher, err := newWatcher(clusters, waker, asked)
 	if err != nil {
 		return nil, err
 	}
 	if err := mgr.Add(watcher); err != nil {
 		return nil, fmt.Errorf("add watcher of leases: %w", err)
 	}
+	measured := metrics.New(options.Registry)
 	err = (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watcher,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Contention: contention.New(clock.RealClock{}), Metrics: metrics.New(options.Registry),
+		Contention: contention.New(clock.RealClock{}), Metrics: measured,
 		Notes: notes.New(clock.RealClock{}, mgr.GetClient(), options.Cluster), GracePeriod: options.GracePeriod,
 	}).SetupWithManager(mgr, waker)
 	if err != nil {
 		return nil, err
 	}
 	if err := setupOwnLease(mgr, clusters, options.OwnLease); err != nil {
+		return nil, err
+	}
+	if err := setupFacts(mgr, clusters, options, asked, watcher, measured); err != nil {
 		return nil, err
 	}
 	return mgr, setupProbes(mgr)
@@ -115,7 +127,7 @@ func setupOwnLease(mgr ctrl.Manager, clusters Clusters, lease types.NamespacedNa
 	return nil
 }
 
-func newWatcher(clusters Clusters, waker *available.Waker) (*leases.Watcher, error) {
+func newWatcher(clusters Clusters, waker *available.Waker, asked *facts.Waker) (*leases.Watcher, error) {
 	managed, err := coordinationv1client.NewForConfig(unthrottled(clusters.Managed))
 	if err != nil {
 		return nil, fmt.Errorf("create client of the managed cluster: %w", err)
@@ -126,7 +138,7 @@ func newWatcher(clusters Clusters, waker *available.Waker) (*leases.Watcher, err
 			return nil, fmt.Errorf("create client of the hosting cluster: %w", err)
 		}
 	}
-	return leases.New(managed, hosting, waker.Wake), nil
+	return leases.New(managed, hosting, waker.Wake, func(string) { asked.Wake() }), nil
 }
 
 // unthrottled leaves the limits to the API server's priority and fairness: a

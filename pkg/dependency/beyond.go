@@ -47,6 +47,9 @@ func (c *Catalog) findVersion(finding *Finding, e *edge, cluster *Cluster, obser
 		return
 	case version == (Version{}):
 		because = howToSetVersion
+		if fact.Message != "" {
+			because = shorten(oneLine(fact.Message), maxReason) + "; " + howToSetVersion
+		}
 		if !answered && !cluster.Facts.Asked.IsZero() {
 			because = notAnswered + "; " + howToSetVersion
 		}

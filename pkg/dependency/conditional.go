@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -120,7 +121,7 @@ func (k *knot) cycles(addOn string, cluster *Cluster, observe func(addOn string)
 	applied := make([]byte, len(k.uncertain))
 	for i, edge := range k.uncertain {
 		// Of what cannot be known yet, no cycle is claimed.
-		if applies, err := edge.when.applies(edge.from, cluster, observe); applies && err != errConfigUnread { //nolint:errorlint // It is returned as it is.
+		if applies, err := edge.when.applies(edge.from, cluster, observe); applies && !errors.Is(err, errConfigUnread) {
 			applied[i] = 1
 		}
 	}

@@ -16,6 +16,8 @@ import (
 // units: it ends within some milliseconds, whatever its author wrote.
 const costLimit = 100_000
 
+var errTooCostly = errors.New("it takes too many steps")
+
 var errNotBool = errors.New("must be true or false, as in config.?mode.orValue('') == 'proxy'")
 
 // The variables that an expression knows. Types that are declared let a wrong
@@ -98,6 +100,9 @@ func (e *expression) evaluate(cluster *Cluster, self Observation, name string) (
 		variableAddOn:  &addOnVariable{Name: name, Labels: orEmpty(self.Labels), Annotations: orEmpty(self.Annotations)},
 		variableConfig: orEmpty(self.Config),
 	})
+	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") {
+		return false, errTooCostly
+	}
 	if err != nil {
 		return false, err
 	}

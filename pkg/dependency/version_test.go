@@ -154,7 +154,7 @@ func TestPlatformVersions(t *testing.T) {
 		"v1.32.0-beta.2":              "1.32.0-beta.2",
 		"1.27":                        "1.27.0",
 		"v1.28+":                      "1.28.0",
-		" v1.31.2 ":                   "1.31.2",
+		"v1.31.2\n":                   "1.31.2",
 	} {
 		got, err := parsePlatform(reported)
 		if err != nil || got.String() != want {

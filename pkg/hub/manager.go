@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
@@ -96,7 +97,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Controller: config.Controller{
-			CacheSyncTimeout:   cacheSyncTimeout,
+			CacheSyncTimeout: cacheSyncTimeout,
+			// Until the release of controller-runtime that has its pull request
+			// 3540, the priority queue can deadlock at shutdown: whoever is to lead
+			// next would wait for the whole grace period.
+			UsePriorityQueue:   ptr.To(false),
 			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
 		},
 	})
@@ -137,8 +142,16 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	measured := metrics.New(options.registry())
 	waker := degraded.NewWaker()
 
-	err := (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	asking, answers, err := setupFacts(mgr, &facts.Reconciler{
+		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
+		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
+	})
+	if err != nil {
+		return err
+	}
+	err = (&declarations.Reconciler{
+		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
+		Wake:   both(waker.Wake, asking.Wake),
 		Reread: reread, Hidden: hidden,
 	}).SetupWithManager(mgr)
 	if err != nil {
@@ -157,7 +170,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
-		Configs: configs, OCM: ocm,
+		Configs: configs, OCM: ocm, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

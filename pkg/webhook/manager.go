@@ -13,7 +13,9 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -87,6 +89,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress: options.HealthAddress,
 		WebhookServer:          webhookServer,
+		// It can deadlock at shutdown, see pkg/hub.
+		Controller: config.Controller{UsePriorityQueue: ptr.To(false)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)

@@ -19,16 +19,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// Kind is the one kind that the agent reads.
+// Kind is that of an add-on on a managed cluster.
 var Kind = addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn")
 
 // Scheme returns the types that the agent uses on the hub.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := dependencyv1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
 	return scheme, eventsv1.AddToScheme(scheme)
@@ -40,6 +44,7 @@ func Scheme() (*runtime.Scheme, error) {
 func Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{addonv1alpha1.GroupVersion, eventsv1.SchemeGroupVersion})
 	mapper.Add(Kind, meta.RESTScopeNamespace)
+	mapper.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
 	mapper.Add(eventsv1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
 	return mapper, nil
 }

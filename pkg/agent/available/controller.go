@@ -96,7 +96,7 @@ func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 		r.Metrics.LeaseUnwatched(addOn.Name)
 		return availability.Decide(in), nil
 	}
-	reference := leaseOf(addOn)
+	reference := leases.Of(addOn)
 	in.Lease = r.Leases.Observe(reference)
 	r.Metrics.LeaseWatched(addOn.Name, string(reference.Place), in.Lease.State != availability.LeaseUnobserved)
 
@@ -111,14 +111,6 @@ func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 		return availability.Decision{}, fmt.Errorf("keep Available of %s as it is: %w", addOn.Name, err)
 	}
 	return availability.Decide(in), nil
-}
-
-func leaseOf(addOn *addonv1alpha1.ManagedClusterAddOn) leases.Reference {
-	place := leases.Managed
-	if addons.HostingCluster(addOn) != "" {
-		place = leases.Hosting
-	}
-	return leases.Reference{Place: place, Namespace: addons.InstallNamespace(addOn), Name: addOn.Name}
 }
 
 // write applies the condition and tells of it.

@@ -53,7 +53,7 @@ func (plainLeases) IsWatchListSemanticsUnSupported() bool { return true }
 func started(t *testing.T, managed, hosting *fake.Clientset) (*Watcher, <-chan string) {
 	t.Helper()
 	changed := make(chan string, 100)
-	watcher := New(plain{managed.CoordinationV1()}, plain{hosting.CoordinationV1()}, func(name string) { changed <- name })
+	watcher := New(plain{managed.CoordinationV1()}, plain{hosting.CoordinationV1()}, func(name string) { changed <- name }, func(string) {})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- watcher.Start(ctx) }()
@@ -195,7 +195,7 @@ func TestAsk(t *testing.T) {
 			if tt.refusal != nil {
 				hosting.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tt.refusal })
 			}
-			watcher := New(fake.NewClientset().CoordinationV1(), hosting.CoordinationV1(), func(string) {})
+			watcher := New(fake.NewClientset().CoordinationV1(), hosting.CoordinationV1(), func(string) {}, func(string) {})
 			got, err := watcher.Ask(t.Context(), Reference{Place: Hosting, Namespace: "here", Name: "proxy"})
 			if !errors.Is(err, tt.refusal) {
 				t.Fatalf("got error %v, want %v", err, tt.refusal)
@@ -211,7 +211,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestObservesNothingAfterTheEnd(t *testing.T) {
-	watcher := New(fake.NewClientset().CoordinationV1(), fake.NewClientset().CoordinationV1(), func(string) {})
+	watcher := New(fake.NewClientset().CoordinationV1(), fake.NewClientset().CoordinationV1(), func(string) {}, func(string) {})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := watcher.Start(ctx); err != nil {

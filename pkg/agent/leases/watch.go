@@ -12,18 +12,24 @@ import (
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/cache"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
 // watch is the watch on one lease, and the store of what it saw: of a lease
-// nothing but the time of its renewal.
+// nothing but the time of its renewal and the version that it reports.
 type watch struct {
 	reference Reference
 	cancel    context.CancelFunc
-	changed   func()
+	// interests belong to the watcher, and to its mutex.
+	interests map[interest]bool
+	// changed is called when what is known has changed; versioned is whether
+	// that is more than the time of the renewal.
+	changed func(versioned bool)
 
-	mutex sync.Mutex
-	lease availability.Lease
+	mutex    sync.Mutex
+	lease    availability.Lease
+	reported string
 }
 
 // run watches until the context ends. A reflector deals with an API server
@@ -46,17 +52,24 @@ func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterf
 		cache.ReflectorOptions{Name: "lease " + w.reference.Namespace + "/" + w.reference.Name}).RunWithContext(ctx)
 }
 
-func (w *watch) state() availability.Lease {
+func (w *watch) health() availability.Lease {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.lease
 }
 
-func (w *watch) set(lease availability.Lease) {
+func (w *watch) version() Version {
 	w.mutex.Lock()
-	w.lease = lease
+	defer w.mutex.Unlock()
+	return Version{State: w.lease.State, Reported: w.reported}
+}
+
+func (w *watch) set(lease availability.Lease, reported string) {
+	w.mutex.Lock()
+	versioned := w.lease.State != lease.State || w.reported != reported
+	w.lease, w.reported = lease, reported
 	w.mutex.Unlock()
-	w.changed()
+	w.changed(versioned)
 }
 
 // Add implements cache.ReflectorStore, as do all methods below.
@@ -65,14 +78,14 @@ func (w *watch) Add(object any) error { return w.Update(object) }
 // Update keeps what the new lease says.
 func (w *watch) Update(object any) error {
 	if lease, ok := object.(*coordinationv1.Lease); ok {
-		w.set(found(lease))
+		w.set(healthOf(lease), lease.Annotations[addonv1alpha1.AddOnVersionAnnotation])
 	}
 	return nil
 }
 
 // Delete keeps that there is no lease.
 func (w *watch) Delete(any) error {
-	w.set(availability.Lease{State: availability.LeaseNotFound})
+	w.set(availability.Lease{State: availability.LeaseNotFound}, "")
 	return nil
 }
 
@@ -87,7 +100,7 @@ func (w *watch) Replace(objects []any, _ string) error {
 // Resync has nothing to do.
 func (w *watch) Resync() error { return nil }
 
-func found(lease *coordinationv1.Lease) availability.Lease {
+func healthOf(lease *coordinationv1.Lease) availability.Lease {
 	observed := availability.Lease{State: availability.LeaseFound}
 	if lease.Spec.RenewTime != nil {
 		renewed := lease.Spec.RenewTime.Time

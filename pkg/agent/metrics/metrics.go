@@ -32,6 +32,9 @@ var Help = map[string]string{
 	NameContested: HelpContested,
 	NameLeases:    HelpLeases,
 	NameSkew:      HelpSkew,
+
+	NameFactsWrites:  HelpFactsWrites,
+	NameFactsUnknown: HelpFactsUnknown,
 }
 
 // Names lists every metric of addon-agent, sorted.
@@ -60,6 +63,7 @@ type Metrics struct {
 	contested *prometheus.CounterVec
 	leases    *prometheus.GaugeVec
 	skew      *prometheus.GaugeVec
+	facts     factsMetrics
 }
 
 // New registers all metrics with the registry; it panics when one of the names
@@ -74,6 +78,7 @@ func New(registry prometheus.Registerer) *Metrics {
 			[]string{labelAddOn, "cluster"}),
 		skew: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameSkew, Help: HelpSkew},
 			[]string{labelAddOn}),
+		facts: newFactsMetrics(registry),
 	}
 	registry.MustRegister(m.writes, m.contested, m.leases, m.skew)
 	return m

@@ -44,8 +44,10 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 	if declared.Invalid {
 		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events tell why", installed.Name), false, nil
 	}
+	beyond = declared.Requirements != nil
 	var findings []dependency.Finding
-	for _, edge := range declared.Dependencies {
+	for i := range declared.Dependencies {
+		edge := &declared.Dependencies[i]
 		if edge.Type == addonv1alpha1.DependencyTypeOptional {
 			continue
 		}
@@ -53,7 +55,7 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 			beyond = true
 			continue
 		}
-		finding := dependency.Finding{Dependency: &edge, Verdict: dependency.Satisfied}
+		finding := dependency.Finding{Dependency: edge, Verdict: dependency.Satisfied}
 		found := &addonv1alpha1.ManagedClusterAddOn{}
 		err := hub.Get(ctx, client.ObjectKey{Namespace: installed.Namespace, Name: edge.Name}, found)
 		switch {
@@ -75,7 +77,7 @@ var proposed = []string{"name", "type", "message"}
 
 // plain reports whether the edge asks for no more than that the add-on of its
 // name is available: any other field that it has means more.
-func plain(edge addonv1alpha1.AddonDependency) bool {
+func plain(edge *addonv1alpha1.AddonDependency) bool {
 	encoded, err := json.Marshal(edge)
 	var fields map[string]any
 	if err != nil || json.Unmarshal(encoded, &fields) != nil {

@@ -19,13 +19,13 @@ import (
 )
 
 // specify replaces what "leaf" declares.
-func (b *bench) specify(t *testing.T, spec string, others ...addonv1alpha1.ClusterManagementAddOn) {
+func (b *bench) specify(t *testing.T, spec string) {
 	t.Helper()
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
 	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(dependency.NewCatalog(append(others, registered)))
+	b.Declarations.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
 }
 
 func config(name, mode string) *addonv1alpha1.AddOnDeploymentConfig {

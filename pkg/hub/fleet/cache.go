@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
@@ -28,6 +29,9 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	}
 	if err := clusterv1.Install(scheme); err != nil {
 		return fmt.Errorf("register cluster types: %w", err)
+	}
+	if err := dependencyv1alpha1.AddToScheme(scheme); err != nil {
+		return fmt.Errorf("register types of facts: %w", err)
 	}
 	return nil
 }

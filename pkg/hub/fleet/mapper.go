@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
 // Mapper knows the resources of the fleet without asking the hub for them, so
@@ -22,6 +23,7 @@ func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, erro
 	known.Add(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn"), meta.RESTScopeNamespace)
 	known.Add(addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig"), meta.RESTScopeNamespace)
 	known.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
+	known.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
 	asking, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("create mapper: %w", err)

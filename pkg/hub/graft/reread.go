@@ -122,27 +122,42 @@ func (r *Rereader) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (*Rereader) NeedLeaderElection() bool { return false }
 
+// reread begins anew when the CRD changes again meanwhile.
 func (r *Rereader) reread(ctx context.Context) {
-	for _, delay := range rereadAfter {
-		if !wait(ctx, delay) {
-			return
+	for next := 0; next < len(rereadAfter) && ctx.Err() == nil; next++ {
+		changed := r.wait(ctx, rereadAfter[next])
+		if !changed {
+			r.expire()
+			changed = r.wait(ctx, settled)
 		}
-		r.expire()
-		if !wait(ctx, settled) {
-			return
+		if changed {
+			next = -1
+			continue
 		}
-		r.stale.Store(len(r.changes) > 0)
+		r.stale.Store(false)
 		r.tell()
+	}
+}
+
+// wait ends early when the context does or, which it reports, the CRD changes.
+func (r *Rereader) wait(ctx context.Context, delay time.Duration) (changed bool) {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-r.changes:
+		return true
+	case <-time.After(delay):
+		return false
 	}
 }
 
 // Changed has everything read again. Until it is, Stale reports true.
 func (r *Rereader) Changed() {
-	r.stale.Store(true)
 	select {
 	case r.changes <- struct{}{}:
 	default: // it will be, anyway
 	}
+	r.stale.Store(true) // last, so that no end of an earlier reading can undo it
 }
 
 // Stale reports whether what is cached may be of before a change of the CRD.
@@ -152,15 +167,6 @@ func (r *Rereader) tell() {
 	select {
 	case r.Told <- event.GenericEvent{Object: &addonv1alpha1.ClusterManagementAddOn{}}:
 	default: // nobody has taken the last one yet, and will see this too
-	}
-}
-
-func wait(ctx context.Context, delay time.Duration) (waited bool) {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(delay):
-		return true
 	}
 }
 

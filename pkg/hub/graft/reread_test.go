@@ -2,6 +2,7 @@ package graft
 
 import (
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/watch"
@@ -51,5 +52,30 @@ func TestRereaderExpiresWatchesThatAreOpen(t *testing.T) {
 	case <-r.current():
 		t.Error("a new watch is expired")
 	default:
+	}
+}
+
+func TestWhatIsReadIsStaleUntilItWasReadAgain(t *testing.T) {
+	defer func(after []time.Duration, settles time.Duration) { rereadAfter, settled = after, settles }(rereadAfter, settled)
+	rereadAfter, settled = []time.Duration{time.Millisecond, time.Millisecond}, time.Millisecond
+	r := NewRereader()
+	before := r.current()
+	r.Changed()
+	r.Changed() // again, before the first has been taken
+	if !r.Stale() {
+		t.Error("not stale after a change")
+	}
+	<-r.changes
+	r.reread(t.Context())
+	select {
+	case <-before:
+	default:
+		t.Error("watches of before go on")
+	}
+	if r.Stale() {
+		t.Error("stale although all was read again")
+	}
+	if len(r.Told) != 1 {
+		t.Error("nobody is told")
 	}
 }

@@ -37,6 +37,8 @@ var Help = map[string]string{
 	NameInvalid:     HelpInvalid,
 	NameContested:   HelpContested,
 
+	NameFactsClusters:  HelpFactsClusters,
+	NameFactsWrites:    HelpFactsWrites,
 	NameGrafted:        HelpGrafted,
 	NameGraftContested: HelpGraftContested,
 }
@@ -58,6 +60,7 @@ type Metrics struct {
 	evaluation  prometheus.Histogram
 	problems    *prometheus.GaugeVec
 	contested   *prometheus.CounterVec
+	facts       *factsMetrics
 
 	mutex      sync.Mutex
 	registered map[string]bool
@@ -78,6 +81,7 @@ func New(registry prometheus.Registerer) *Metrics {
 			[]string{"addon", "problem"}),
 		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
 			[]string{"addon"}),
+		facts: newFactsMetrics(registry),
 	}
 	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested)
 	return m

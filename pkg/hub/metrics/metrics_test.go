@@ -156,6 +156,8 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m.Contested("leaf")
 	m.Evaluated(1)
 	m.Declared("leaf", []dependency.Problem{{Reason: dependency.ProblemCycle}})
+	m.Asked("c1", StandingAnswered)
+	m.FactsWrote(WriteSuccess)
 	g := NewGraft(registry)
 	g.State("R", true)
 	g.Contested()
@@ -181,4 +183,18 @@ func TestTheStateOfTheCRDIsOneSeries(t *testing.T) {
 	g.State("before", true)
 	g.State("now", false)
 	expect(t, registry, NameGrafted, "gauge", `{reason="now"} 0`)
+}
+
+func TestHowQuestionsStand(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	m.Asked("c1", StandingWaiting)
+	m.Asked("c2", StandingWaiting)
+	m.Asked("c2", StandingWaiting)
+	m.Asked("c3", StandingNotServed)
+	expect(t, registry, NameFactsClusters, "gauge", `{standing="not_served"} 1`, `{standing="waiting"} 2`)
+	m.Asked("c1", StandingAnswered)
+	m.Asked("c2", StandingNone)
+	m.Asked("c4", StandingNone)
+	expect(t, registry, NameFactsClusters, "gauge", `{standing="answered"} 1`, `{standing="not_served"} 1`, `{standing="waiting"} 0`)
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -59,7 +58,7 @@ func SetupWithManager(mgr ctrl.Manager, wake func(context.Context) error) (*Read
 }
 
 func (r *Reader) start(ctx context.Context, objects metadata.Interface) cache.SharedIndexInformer {
-	informer := metadatainformer.NewFilteredMetadataInformer(objects, crds, metav1.NamespaceAll, 0*time.Second, cache.Indexers{},
+	informer := metadatainformer.NewFilteredMetadataInformer(objects, crds, metav1.NamespaceAll, 0, cache.Indexers{},
 		func(options *metav1.ListOptions) {
 			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, CRDName).String()
 		}).Informer()

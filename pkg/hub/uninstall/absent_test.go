@@ -27,7 +27,7 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 		},
 	}).Build()
 	done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
-	if err != nil || done != "0 of 0 ManagedClusterAddOns cleaned" {
+	if err != nil || done != "0 ManagedClusterAddOns written, nothing of Interlock's is left on any of 0" {
 		t.Errorf("%q, %v", done, err)
 	}
 }
@@ -83,7 +83,8 @@ func TestAConflictIsTriedAgain(t *testing.T) {
 					}
 					return nil
 				},
-				SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+				SubResourcePatch: func(_ context.Context, _ client.Client, _ string, object client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+					object.SetResourceVersion("2")
 					if patched++; patched > test.conflicts {
 						return nil
 					}
@@ -91,7 +92,7 @@ func TestAConflictIsTriedAgain(t *testing.T) {
 				},
 			}).Build()
 			done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
-			if test.want == "" && (err != nil || done != "1 of 1 ManagedClusterAddOns cleaned") {
+			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, nothing of Interlock's is left on any of 0") {
 				t.Errorf("%q, %v", done, err)
 			}
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

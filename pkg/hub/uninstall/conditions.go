@@ -26,8 +26,8 @@ import (
 const (
 	// writesAtATime bounds what the API server is asked for at once.
 	writesAtATime = 16
-	// passes over all add-ons: others write too, and each of their writes is a
-	// conflict, which the next pass makes good.
+	// passes over all add-ons, the last of which finds nothing: others write too,
+	// and each of their writes is a conflict, which the next pass makes good.
 	passes = 10
 	// ownManagers is what the names of all field managers of ours begin with.
 	ownManagers = "interlock-"
@@ -53,8 +53,8 @@ func (c *cleaner) run(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
 		}
-		if result.conflicts == 0 {
-			return fmt.Sprintf("%d of %d ManagedClusterAddOns cleaned", cleaned, result.seen), nil
+		if result.conflicts == 0 && result.cleaned == 0 {
+			return fmt.Sprintf("%d ManagedClusterAddOns written, nothing of Interlock's is left on any of %d", cleaned, result.seen), nil
 		}
 	}
 	return "", errors.New("others keep writing to the ManagedClusterAddOns that are to be cleaned: run this again")
@@ -95,6 +95,7 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 // clean counts the add-on if it had anything of ours. A conflict is somebody
 // else's write: the next pass reads and decides again.
 func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
+	before := addOn.GetResourceVersion()
 	patch, err := cleaningPatch(addOn)
 	if err == nil && patch != nil {
 		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
@@ -108,7 +109,9 @@ func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, c
 	case err != nil:
 		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}
-	cleaned.Add(1)
+	if addOn.GetResourceVersion() != before { // else the API server saw nothing to write
+		cleaned.Add(1)
+	}
 	return nil
 }
 
@@ -125,6 +128,9 @@ func cleaningPatch(addOn *unstructured.Unstructured) ([]byte, error) {
 	})
 	if len(others) < len(all) {
 		metadata["managedFields"] = others
+		if len(others) == 0 {
+			metadata["managedFields"] = []any{map[string]any{}} // how the API server is told to empty the list
+		}
 	}
 	status, _, err := unstructured.NestedMap(addOn.Object, "status")
 	if err != nil {

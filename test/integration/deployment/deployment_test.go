@@ -22,6 +22,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
 )
 
@@ -55,6 +57,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		before                   snapshot
 		manager, webhook         *gexec.Session
 		metrics, webhookMetrics  string
+		served                   string
 	)
 	managerWith := func(arguments ...string) *gexec.Session {
 		metrics = addressFor()
@@ -103,7 +106,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		manager = managerWith("--guard=off")
 		requests.begin("serves webhooks and keeps its certificate")
 		webhookMetrics = addressFor()
-		served := addressFor()
+		served = addressFor()
 		webhook = start("addon-manager", webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
 			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
 		for _, key := range []types.NamespacedName{gateway, fresh, mixed} {
@@ -174,8 +177,21 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(guards(ctx, kind)).Should(BeFalse())
 			stop(manager)
 		}
-		manager = managerWith("--guard=webhook")
+		requests.begin("grafts the CRD (--graft-crds)")
+		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
 		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
+		Eventually(grafted(ctx)).Should(BeTrue())
+
+		requests.begin("reads OCM's version for an add-on that requires one")
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "versioned"}}
+		registered.Spec.InstallStrategy.Type = "Manual"
+		registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
+		Expect(admin.Create(ctx, registered)).To(Succeed())
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "versioned"}}
+		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Eventually(condition(ctx, client.ObjectKeyFromObject(installed), "Degraded")).Should(Equal("True/" + required))
+		Expect(admin.Delete(ctx, installed)).To(Succeed())
+		Expect(admin.Delete(ctx, registered)).To(Succeed())
 	})
 
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
@@ -194,14 +210,14 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
-		Expect(uninstall.Out).To(gbytes.Say(`conditions +3 of 5 ManagedClusterAddOns cleaned`))
+		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing .* on any of 6`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where next to nothing is left")
 		leavePolicy(ctx)
 		again := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(again).Should(gexec.Exit(0))
-		Expect(again.Out).To(gbytes.Say(`conditions +0 of 5 ManagedClusterAddOns cleaned`))
+		Expect(again.Out).To(gbytes.Say(`conditions +0 ManagedClusterAddOns written`))
 
 		stop(webhook)
 		remove(ctx, uninstallation)
@@ -237,6 +253,18 @@ func review(address, addOn, dependency string) func() (string, error) {
 		request.Header.Set("Content-Type", "application/json")
 		_, answer, err := call(request)
 		return answer, err
+	}
+}
+
+// grafted reads whether the CRD has Interlock's fields.
+func grafted(ctx context.Context) func() (bool, error) {
+	return func() (bool, error) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := admin.Get(ctx, types.NamespacedName{Name: crdName}, crd); err != nil {
+			return false, err
+		}
+		_, there := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["requirements"]
+		return there, nil
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,6 +35,8 @@ var (
 	// dependencies, so that nobody but the agent writes it.
 	mixed       = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
 	independent = types.NamespacedName{Namespace: "cluster1", Name: "independent"}
+	// asking depends on its configurations.
+	asking = types.NamespacedName{Namespace: "cluster1", Name: "asking"}
 	// alone depends on nothing and has a Degraded of its own.
 	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
 )
@@ -44,6 +47,7 @@ func furnish(ctx context.Context) {
 	for _, name := range []string{"cluster1", "cluster2"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
+	ungraft(ctx)
 	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	for document := range strings.SplitSeq(string(example), "\n---\n") {
@@ -51,11 +55,16 @@ func furnish(ctx context.Context) {
 		Expect(yaml.UnmarshalStrict([]byte(document), &object.Object)).To(Succeed())
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
-	for _, key := range []types.NamespacedName{fresh, mixed, independent, alone} {
+	for _, key := range []types.NamespacedName{fresh, mixed, independent, asking, alone} {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
 		if key != alone && key != independent {
-			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "missing"}}
+			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: missing}]"}
+		}
+		if key == asking {
+			registered.Annotations = map[string]string{
+				addonv1alpha1.DependenciesAnnotation: `[{name: missing, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`,
+			}
 		}
 		Expect(admin.Create(ctx, registered)).To(Succeed())
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
@@ -117,6 +126,21 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 		}
 		return string(found.Status) + "/" + found.Reason, nil
 	}
+}
+
+// ungraft makes the CRD of ClusterManagementAddOns as OCM ships it, without
+// Interlock's fields.
+func ungraft(ctx context.Context) {
+	GinkgoHelper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	Expect(admin.Get(ctx, types.NamespacedName{Name: crdName}, crd)).To(Succeed())
+	for i := range crd.Spec.Versions {
+		spec := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
+		for _, field := range addonv1alpha1.GraftedSpecFields() {
+			delete(spec.Properties, field)
+		}
+	}
+	Expect(admin.Update(ctx, crd)).To(Succeed())
 }
 
 // guards reads whether the guard's object of a kind is there.

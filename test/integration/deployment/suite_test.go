@@ -30,7 +30,10 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-const namespace = "interlock-system"
+const (
+	namespace = "interlock-system"
+	crdName   = "clustermanagementaddons.addon.open-cluster-management.io"
+)
 
 // The users of the processes.
 const (

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -62,6 +63,10 @@ func installed(ctx context.Context, o *operator) (found map[string]any) {
 		return nil
 	}).Should(Succeed())
 	Eventually(func() error { return o.force(ctx, present(ctx).GetResourceVersion()) }).Should(Succeed())
+	Eventually(func() error { // the webhook does not start on a hub that does not serve the API yet
+		_, err := admin.RESTMapper().RESTMapping(schema.GroupKind{Group: "addon.open-cluster-management.io", Kind: "ClusterManagementAddOn"}, "v1alpha1")
+		return err
+	}).Should(Succeed())
 	return unmanaged(present(ctx))
 }
 
@@ -278,7 +283,7 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 		registerByAnnotation(ctx, "another")
 		install(ctx, "another")
 		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
-		Consistently(degraded(ctx, "patient")).WithTimeout(4 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Consistently(degraded(ctx, "patient")).WithTimeout(6 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
 
 		By("a replica coming back")
 		serveWebhook()

@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
 	"open-cluster-management.io/interlock/test/testenv"
 )
@@ -62,7 +63,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	scheme := runtime.NewScheme()
-	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
+	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
 	admin, err = client.New(hub.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{namespace, "cluster1"} {
@@ -116,12 +117,15 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
 		registered.Spec.InstallStrategy.Type = "Manual"
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "missing"}}
+		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+			{Name: "missing"}, {Name: "widgets", API: &addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}},
+		}
 		Expect(admin.Create(ctx, registered)).To(Succeed())
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
 		Expect(admin.Create(ctx, installed)).To(Succeed())
 
 		Eventually(func(g Gomega) {
+			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})).To(Succeed())
 			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
 			g.Expect(meta.IsStatusConditionTrue(installed.Status.Conditions, "Degraded")).To(BeTrue())
 			var told eventsv1.EventList
@@ -145,6 +149,14 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(degraded).NotTo(BeNil())
 			g.Expect(degraded.Message).To(And(ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub")))
 		}).WithTimeout(30 * time.Second).Should(Succeed())
+
+		By("nothing being asked of the cluster any more")
+		before := registered.DeepCopy()
+		registered.Spec.Dependencies = registered.Spec.Dependencies[:1]
+		Expect(admin.Patch(ctx, registered, client.MergeFrom(before))).To(Succeed())
+		Eventually(func() error {
+			return admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})
+		}).WithTimeout(30 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))

@@ -1,0 +1,196 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/served"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+type (
+	api       = dependencyv1alpha1.API
+	addOn     = dependencyv1alpha1.AddOn
+	apiFacts  = dependencyv1alpha1.APIFact
+	addOnInfo = dependencyv1alpha1.AddOnFact
+	status    = dependencyv1alpha1.ManagedClusterFactsStatus
+)
+
+var (
+	thing   = api{Group: "a.io", Kind: "Thing"}
+	thingV2 = api{Group: "a.io", Version: "v2", Kind: "Thing"}
+	proxy   = addOn{Name: "proxy"}
+)
+
+func TestAPIFact(t *testing.T) {
+	tests := []struct {
+		name  string
+		asked api
+		group served.Group
+		want  apiFacts
+		not   bool // answered
+	}{
+		{name: "nothing is known yet", asked: thing, not: true, want: apiFacts{API: thing}},
+		{name: "not served", asked: thing, group: served.Group{Known: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
+		{
+			name: "any version", asked: thing, group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+			want: apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
+		},
+		{
+			name: "the version", asked: thingV2, group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1", "v2"}}},
+			want: apiFacts{API: thingV2, Served: metav1.ConditionTrue, Versions: []string{"v1", "v2"}},
+		},
+		{
+			name: "other versions", asked: thingV2, group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+			want: apiFacts{API: thingV2, Served: metav1.ConditionFalse, Versions: []string{"v1"}},
+		},
+		{
+			name: "another kind", asked: thing, group: served.Group{Known: true, Kinds: map[string][]string{"Other": {"v1"}}},
+			want: apiFacts{API: thing, Served: metav1.ConditionFalse},
+		},
+		{
+			name: "a version that fails, of any", asked: thing,
+			group: served.Group{Known: true, Failures: map[string]string{"v2": "503 ServiceUnavailable", "v1": "no answer within 10s"}},
+			want: apiFacts{
+				API: thing, Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonDiscoveryFailed,
+				Message: "discovery of a.io/v1 failed: no answer within 10s; discovery of a.io/v2 failed: 503 ServiceUnavailable",
+			},
+		},
+		{
+			name: "a version that fails, and one that serves it", asked: thing,
+			group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503"}},
+			want:  apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
+		},
+		{
+			name: "another version than the one that fails", asked: thingV2,
+			group: served.Group{Known: true, Failures: map[string]string{"v1": "503"}},
+			want:  apiFacts{API: thingV2, Served: metav1.ConditionFalse},
+		},
+		{
+			name: "no right", asked: thing, group: served.Group{Known: true, Forbidden: "addon-agent may not"},
+			want: apiFacts{API: thing, Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonForbidden, Message: "addon-agent may not"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, answered := apiFact(tt.asked, tt.group)
+			if answered == tt.not {
+				t.Errorf("answered: %t", answered)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestMoreVersionsThanCanBeTold(t *testing.T) {
+	versions := make([]string, 100)
+	for i := range versions {
+		versions[i] = "v" + strings.Repeat("1", i+1)
+	}
+	last := api{Group: "a.io", Version: versions[99], Kind: "Thing"}
+	got, _ := apiFact(last, served.Group{Known: true, Kinds: map[string][]string{"Thing": versions}})
+	if got.Served != metav1.ConditionTrue || len(got.Versions) != dependencyv1alpha1.MaxVersions {
+		t.Errorf("%s with %d versions", got.Served, len(got.Versions))
+	}
+}
+
+func TestAddOnFact(t *testing.T) {
+	reports := func(version string) leases.Version {
+		return leases.Version{State: availability.LeaseFound, Reported: version}
+	}
+	tests := []struct {
+		name    string
+		version leases.Version
+		absent  bool
+		want    addOnInfo
+		not     bool // answered
+	}{
+		{name: "not installed", absent: true, want: addOnInfo{Reason: dependencyv1alpha1.ReasonNotInstalled}},
+		{name: "nothing is known yet", not: true},
+		{name: "no lease", version: leases.Version{State: availability.LeaseNotFound}, want: addOnInfo{Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
+		{name: "not reported", version: reports(""), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionNotReported}},
+		{name: "reported", version: reports("v1.2.3-beta.1+build"), want: addOnInfo{Version: "v1.2.3-beta.1+build"}},
+		{name: "no semantic version, which others judge", version: reports("latest"), want: addOnInfo{Version: "latest"}},
+		{name: "too long", version: reports(strings.Repeat("1", 129)), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
+		{name: "of several lines", version: reports("1.0\n2.0"), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
+		{name: "no text", version: reports("\xff\xfe"), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
+		{name: "blank", version: reports(" "), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, answered := addOnFact(proxy, tt.version, !tt.absent)
+			if answered == tt.not {
+				t.Errorf("answered: %t", answered)
+			}
+			if got.Version != tt.want.Version || got.Reason != tt.want.Reason {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+			if (got.Message == "") != (got.Reason == "") || len(got.Message) > dependencyv1alpha1.MaxMessageLength {
+				t.Errorf("reason %q with message %q", got.Reason, got.Message)
+			}
+		})
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	known := found{
+		group: func(name string) served.Group {
+			return map[string]served.Group{"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}}[name]
+		},
+		version: func(string) (leases.Version, bool) { return leases.Version{}, true },
+	}
+	other := api{Group: "away.io", Kind: "Other"}
+	served := apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}
+	before := apiFacts{API: other, Served: metav1.ConditionTrue, Versions: []string{"v7"}}
+	ran := addOnInfo{AddOn: proxy, Version: "1.0.0"}
+	tests := []struct {
+		name     string
+		asked    dependencyv1alpha1.ManagedClusterFactsSpec
+		stored   status
+		want     status
+		complete bool
+	}{
+		{name: "nothing is asked", complete: true, want: status{ObservedGeneration: 3}},
+		{
+			name: "all is known", asked: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}}, complete: true,
+			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{served}},
+		},
+		{
+			name:  "not all is known yet",
+			asked: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, other}, AddOns: []addOn{proxy}},
+			want:  status{APIsServed: "1/2", VersionsKnown: "0/1", APIs: []apiFacts{served}},
+		},
+		{
+			name:   "nothing is known any more, but was",
+			asked:  dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}, AddOns: []addOn{proxy}},
+			stored: status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+			want:   status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+		},
+		{
+			name:   "an answer to questions of the future is none",
+			asked:  dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}},
+			stored: status{ObservedGeneration: 99, APIs: []apiFacts{before}},
+			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{before}},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 3}, Spec: tt.asked, Status: tt.stored}
+			got, complete := answer(facts, known)
+			if complete != tt.complete {
+				t.Errorf("complete: %t", complete)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

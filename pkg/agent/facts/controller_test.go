@@ -1,0 +1,200 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/agent/addons"
+	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/served"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/contention"
+)
+
+// bench is a reconciler of cluster1 whose surroundings are values.
+type bench struct {
+	*Reconciler
+	clock    *clocktesting.FakeClock
+	facts    *dependencyv1alpha1.ManagedClusterFacts
+	groups   map[string]served.Group
+	followed map[string]bool
+	versions map[string]leases.Version
+	forgot   []string
+	writes   int
+	answer   error // of the hub to the next write
+}
+
+func (b *bench) Get(types.NamespacedName) *dependencyv1alpha1.ManagedClusterFacts { return b.facts }
+func (b *bench) Follow(groups map[string]bool)                                    { b.followed = groups }
+func (b *bench) Group(name string) served.Group                                   { return b.groups[name] }
+func (b *bench) ForgetVersion(name string)                                        { b.forgot = append(b.forgot, name) }
+func (b *bench) ObserveVersion(r leases.Reference) leases.Version                 { return b.versions[r.Name] }
+
+func newBench(t *testing.T, installed ...client.Object) *bench {
+	t.Helper()
+	scheme, err := addons.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{
+		clock:  clocktesting.NewFakeClock(time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)),
+		groups: map[string]served.Group{}, versions: map[string]leases.Version{},
+	}
+	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(installed...).Build(), interceptor.Funcs{
+		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+			b.writes++
+			return b.answer
+		},
+	})
+	b.Reconciler = &Reconciler{
+		Clock: b.clock, Cluster: "cluster1", Questions: b, AddOns: hub, APIs: b, Leases: b, Status: hub,
+		Contention: contention.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
+	}
+	return b
+}
+
+func (b *bench) ask(spec dependencyv1alpha1.ManagedClusterFactsSpec) {
+	b.facts = &dependencyv1alpha1.ManagedClusterFacts{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1", UID: "1", Generation: 1}, Spec: spec,
+	}
+}
+
+func (b *bench) reconcile(t *testing.T) reconcile.Result {
+	t.Helper()
+	result, err := b.Reconcile(t.Context(), reconcile.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestWritesOnlyWhatChanged(t *testing.T) {
+	b := newBench(t)
+	b.groups["a.io"] = served.Group{Known: true}
+	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+	b.reconcile(t)
+	if b.writes != 1 || !b.followed["a.io"] {
+		t.Errorf("%d writes, followed %v", b.writes, b.followed)
+	}
+	b.facts.Status = status{ObservedGeneration: 1, APIsServed: "0/1", APIs: []apiFacts{{API: thing, Served: metav1.ConditionFalse}}}
+	b.reconcile(t)
+	if b.writes != 1 {
+		t.Error("wrote what was there")
+	}
+}
+
+func TestFirstAnswersWaitForTheOthersAndNoLonger(t *testing.T) {
+	b := newBench(t)
+	b.groups["a.io"] = served.Group{Known: true}
+	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, {Group: "hangs.io", Kind: "Other"}}})
+	if result := b.reconcile(t); result.RequeueAfter != gathering || b.writes != 0 {
+		t.Errorf("%+v after %d writes", result, b.writes)
+	}
+	b.clock.Step(gathering)
+	b.reconcile(t)
+	if b.writes != 1 {
+		t.Errorf("%d writes: whoever hangs holds up the others", b.writes)
+	}
+}
+
+func TestNothingIsWrittenOfAClusterThatIsAway(t *testing.T) {
+	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
+	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
+	b.facts.Status = status{
+		ObservedGeneration: 1, APIsServed: "1/1", VersionsKnown: "1/1",
+		APIs:   []apiFacts{{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}},
+		AddOns: []addOnInfo{{AddOn: proxy, Version: "1.0.0"}},
+	}
+	b.reconcile(t)
+	b.clock.Step(time.Hour)
+	b.reconcile(t)
+	if b.writes != 0 {
+		t.Errorf("%d writes", b.writes)
+	}
+}
+
+func TestNonsenseIsAnsweredEverLater(t *testing.T) {
+	b := newBench(t)
+	b.groups["a.io"] = served.Group{Known: true}
+	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+	for range 3 { // as whoever insists puts the same nonsense back each time
+		b.clock.Step(time.Minute)
+		b.reconcile(t)
+	}
+	if b.writes != 3 {
+		t.Fatalf("%d writes in three minutes", b.writes)
+	}
+	for range 100 {
+		b.reconcile(t)
+	}
+	if b.writes > 4 {
+		t.Errorf("%d writes at once", b.writes-3)
+	}
+}
+
+func TestWhatIsNoLongerAskedIsNoLongerObserved(t *testing.T) {
+	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
+	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
+	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
+	b.reconcile(t)
+	if len(b.forgot) > 0 {
+		t.Errorf("forgot %v", b.forgot)
+	}
+	b.facts = nil
+	b.reconcile(t)
+	if len(b.followed) > 0 || len(b.forgot) != 1 || b.forgot[0] != "proxy" {
+		t.Errorf("follows %v, forgot %v", b.followed, b.forgot)
+	}
+}
+
+func TestWritesThatFail(t *testing.T) {
+	gone := apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), "cluster1")
+	replaced := apierrors.NewConflict(dependencyv1alpha1.Resource.GroupResource(), "cluster1", errors.New("uid"))
+	for _, test := range []struct {
+		name   string
+		answer error
+		fails  bool
+		result string
+	}{
+		{name: "the object went", answer: gone, result: "conflict"},
+		{name: "it is another object", answer: replaced, result: "conflict"},
+		{name: "the hub fails", answer: apierrors.NewInternalError(errors.New("no")), fails: true, result: "error"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			registry := prometheus.NewRegistry()
+			b.Metrics = metrics.New(registry)
+			b.groups["a.io"] = served.Group{Known: true}
+			b.answer = test.answer
+			b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+			if _, err := b.Reconcile(t.Context(), reconcile.Request{}); (err != nil) != test.fails {
+				t.Errorf("error %v", err)
+			}
+			if n, err := testutil.GatherAndCount(registry, metrics.NameFactsWrites); err != nil || n != 1 {
+				t.Errorf("%d series, %v", n, err)
+			}
+			b.answer = nil
+			b.reconcile(t)
+			if b.writes != 2 {
+				t.Errorf("%d writes: the next try is not made", b.writes)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package leases
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+func TestVersionsWakeWhoAskedForThem(t *testing.T) {
+	managed := fake.NewClientset()
+	healthy, versioned := make(chan string, 100), make(chan string, 100)
+	watcher := New(plain{managed.CoordinationV1()}, plain{managed.CoordinationV1()},
+		func(name string) { healthy <- name }, func(name string) { versioned <- name })
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- watcher.Start(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+
+	if got := watcher.ObserveVersion(here); got.State != availability.LeaseUnobserved {
+		t.Fatalf("observed %+v", got)
+	}
+	awaitChange(t, versioned)
+	NewWithT(t).Eventually(count).WithArguments(managed, "watch").WithTimeout(patience).Should(BeNumerically(">", 0))
+	client := managed.CoordinationV1().Leases("here")
+	write := func(version string, renewed time.Time) {
+		t.Helper()
+		object := lease(renewTime(renewed))
+		metav1.SetMetaDataAnnotation(&object.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+		_, err := client.Update(t.Context(), object, metav1.UpdateOptions{})
+		if apierrors.IsNotFound(err) {
+			_, err = client.Create(t.Context(), object, metav1.CreateOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(version string) {
+		t.Helper()
+		if got := watcher.ObserveVersion(here); got.State != availability.LeaseFound || got.Reported != version {
+			t.Fatalf("observed %+v, want %s", got, version)
+		}
+	}
+	write("1.0.0", at)
+	awaitChange(t, versioned)
+	expect("1.0.0")
+	write("1.0.0", at.Add(time.Minute)) // a renewal alone
+	write("1.1.0", at.Add(2*time.Minute))
+	awaitChange(t, versioned)
+	expect("1.1.0")
+	if len(versioned) > 0 {
+		t.Error("a renewal counts as another version")
+	}
+	if len(healthy) > 0 {
+		t.Error("woke for the health of an add-on that nobody observes")
+	}
+
+	watcher.Observe(here)
+	watcher.Forget("proxy")
+	write("1.2.0", at.Add(3*time.Minute))
+	awaitChange(t, versioned)
+	expect("1.2.0")
+	watcher.ForgetVersion("proxy")
+	watcher.mutex.Lock()
+	defer watcher.mutex.Unlock()
+	if len(watcher.watches) > 0 {
+		t.Error("watches what nobody observes")
+	}
+}
+
+func TestOf(t *testing.T) {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}}
+	addOn.Status.Namespace = "here"
+	if got := Of(addOn); got != here {
+		t.Errorf("%+v", got)
+	}
+	addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "host"}
+	if got := Of(addOn); got.Place != Hosting {
+		t.Errorf("%+v of a hosted add-on", got)
+	}
+}

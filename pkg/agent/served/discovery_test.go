@@ -1,0 +1,181 @@
+package served
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+// apiServer answers discovery with what is put in; all else is not found.
+type apiServer struct {
+	*httptest.Server
+
+	mutex   sync.Mutex
+	answers map[string]any // by path: an object, or a status to fail with
+	asked   map[string]int
+}
+
+func newAPIServer(t *testing.T) *apiServer {
+	t.Helper()
+	s := &apiServer{answers: map[string]any{}, asked: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
+	s.mutex.Lock()
+	s.asked[r.URL.Path]++
+	answer, known := s.answers[r.URL.Path]
+	s.mutex.Unlock()
+	if !known {
+		answer = apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch answer := answer.(type) {
+	case func(http.ResponseWriter):
+		answer(w)
+		return
+	case *apierrors.StatusError:
+		w.WriteHeader(int(answer.ErrStatus.Code))
+		_ = json.NewEncoder(w).Encode(answer.ErrStatus) // the client sees what is missing
+	default:
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+}
+
+func (s *apiServer) set(path string, answer any) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.answers[path] = answer
+}
+
+func (s *apiServer) count(path string) int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.asked[path]
+}
+
+func (s *apiServer) client(t *testing.T) rest.Interface {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: s.URL, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.RESTClient()
+}
+
+func groupOf(versions ...string) *metav1.APIGroup {
+	group := &metav1.APIGroup{TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}}
+	for _, version := range versions {
+		group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{Version: version})
+	}
+	return group
+}
+
+func resources(kinds ...string) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}}
+	for _, kind := range kinds {
+		list.APIResources = append(list.APIResources,
+			metav1.APIResource{Name: kind + "s", Kind: kind}, metav1.APIResource{Name: kind + "s/scale", Kind: "Scale"})
+	}
+	return list
+}
+
+func TestDiscover(t *testing.T) {
+	unavailable := apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
+	forbidden := apierrors.NewForbidden(schema.GroupResource{}, "", nil)
+	tests := []struct {
+		name    string
+		group   string
+		answers map[string]any
+		want    Group
+		fails   bool
+	}{
+		{name: "a group that is not served", group: "a.io", want: Group{Known: true}},
+		{
+			name: "kinds in several versions, by preference, without subresources", group: "a.io",
+			answers: map[string]any{
+				"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": resources("Thing"), "/apis/a.io/v1": resources("Thing", "Other"),
+			},
+			want: Group{Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}}},
+		},
+		{
+			name: "the core group", group: "",
+			answers: map[string]any{"/api": &metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": resources("Pod")},
+			want:    Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}},
+		},
+		{
+			name: "a version whose server is away", group: "a.io",
+			answers: map[string]any{"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": unavailable, "/apis/a.io/v1": resources("Thing")},
+			want: Group{
+				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503 ServiceUnavailable"},
+			},
+		},
+		{
+			name: "a version that talks nonsense", group: "a.io",
+			answers: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) }},
+			want:    Group{Known: true, Failures: map[string]string{"v1": "its answer cannot be read"}},
+		},
+		{
+			name: "a version that went meanwhile", group: "a.io",
+			answers: map[string]any{"/apis/a.io": groupOf("v1")},
+			want:    Group{Known: true},
+		},
+		{
+			name: "a version that drops the connection", group: "a.io",
+			answers: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(http.ResponseWriter) { panic(http.ErrAbortHandler) }},
+			fails:   true,
+		},
+		{
+			name: "no right to discover", group: "a.io", answers: map[string]any{"/apis/a.io": forbidden},
+			want: Group{Known: true, Forbidden: "addon-agent may not read /apis/a.io"},
+		},
+		{name: "an API server that is starting", group: "a.io", answers: map[string]any{"/apis/a.io": unavailable}, fails: true},
+		{
+			name: "credentials that have expired", group: "a.io",
+			answers: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": apierrors.NewUnauthorized("")}, fails: true,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			server := newAPIServer(t)
+			for path, answer := range tt.answers {
+				server.set(path, answer)
+			}
+			got, err := discover(t.Context(), server.client(t), tt.group)
+			if (err != nil) != tt.fails {
+				t.Fatalf("error %v, want one: %t", err, tt.fails)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDiscoverNobodyListens(t *testing.T) {
+	server := newAPIServer(t)
+	client := server.client(t)
+	server.Close()
+	if got, err := discover(t.Context(), client, "a.io"); err == nil {
+		t.Errorf("an API server that is away says %+v", got)
+	}
+}
+
+func TestSilence(t *testing.T) {
+	cause, err := causeOf(context.DeadlineExceeded)
+	if err != nil || cause != "no answer within 10s" {
+		t.Errorf("a version that hangs: %q, %v", cause, err)
+	}
+}

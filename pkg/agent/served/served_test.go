@@ -1,0 +1,208 @@
+package served
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/metadata/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+const patience = 20 * time.Second
+
+type bench struct {
+	*Watcher
+	server  *apiServer
+	cluster *fake.FakeMetadataClient
+	changed chan struct{}
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	scheme := fake.NewTestScheme()
+	if err := metav1.AddMetaToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{server: newAPIServer(t), cluster: fake.NewSimpleMetadataClient(scheme), changed: make(chan struct{}, 1000)}
+	b.Watcher = New(b.cluster, b.server.client(t), func() { b.changed <- struct{}{} })
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("did not end with the context")
+		}
+	})
+	return b
+}
+
+// serveThings has a.io/v1 served, with the kind Thing.
+func (b *bench) serveThings() {
+	b.server.set("/apis/a.io", groupOf("v1"))
+	b.server.set("/apis/a.io/v1", resources("Thing"))
+}
+
+// expect waits until that is known of the group.
+func (b *bench) expect(t *testing.T, group string, want Group) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		got := b.Group(group)
+		if cmp.Equal(want, got) {
+			return
+		}
+		select {
+		case <-b.changed:
+		case <-deadline:
+			t.Fatalf("%s (-want +got):\n%s", group, cmp.Diff(want, got))
+		}
+	}
+}
+
+// define tells of a CRD.
+func (b *bench) define(t *testing.T, name string) {
+	t.Helper()
+	object := &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "7"},
+	}
+	err := b.cluster.Tracker().Create(definitions[0], object, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var things = Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
+
+func TestFollowsWhatIsAskedFor(t *testing.T) {
+	b := newBench(t)
+	if len(b.cluster.Actions()) != 0 {
+		t.Error("watches before anything is asked")
+	}
+	b.serveThings()
+	b.Follow(map[string]bool{"a.io": true})
+	b.expect(t, "a.io", things)
+	if got := b.Group("b.io"); got.Known {
+		t.Errorf("knows %+v of a group that nobody asked for", got)
+	}
+	b.Follow(map[string]bool{"a.io": true, "b.io": true})
+	b.expect(t, "b.io", Group{Known: true})
+	b.Follow(map[string]bool{"b.io": true})
+	if got := b.Group("a.io"); got.Known {
+		t.Errorf("remembers %+v", got)
+	}
+	if b.server.count("/apis") > 0 {
+		t.Error("asked for all groups")
+	}
+	b.Follow(nil)
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.session != nil {
+		t.Error("still watches while nothing is asked")
+	}
+}
+
+func TestHearsOfDefinitions(t *testing.T) {
+	b := newBench(t)
+	b.Follow(map[string]bool{"a.io": true, "b.io": true})
+	b.expect(t, "a.io", Group{Known: true})
+	b.expect(t, "b.io", Group{Known: true})
+	// What discovery tells a moment after the event is found as well.
+	b.define(t, "things.a.io")
+	b.serveThings()
+	b.expect(t, "a.io", things)
+}
+
+func TestWhatWasKnownStaysWhileTheClusterIsAway(t *testing.T) {
+	b := newBench(t)
+	b.serveThings()
+	b.Follow(map[string]bool{"a.io": true})
+	b.expect(t, "a.io", things)
+	b.server.set("/apis/a.io", apierrors.NewServiceUnavailable("starting"))
+	before := b.server.count("/apis/a.io")
+	b.define(t, "things.a.io")
+	NewWithT(t).Eventually(b.server.count).WithArguments("/apis/a.io").WithTimeout(patience).Should(BeNumerically(">=", before+2))
+	b.expect(t, "a.io", things)
+}
+
+func TestAMissingRightIsTold(t *testing.T) {
+	b := newBench(t)
+	resource := schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
+	allowed := make(chan struct{})
+	refusal := func() error {
+		select {
+		case <-allowed:
+			return nil
+		default:
+			return apierrors.NewForbidden(resource, "", nil)
+		}
+	}
+	b.cluster.PrependReactor("list", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
+		err := refusal()
+		return err != nil, nil, err
+	})
+	b.cluster.PrependWatchReactor("apiservices", func(clienttesting.Action) (bool, watch.Interface, error) {
+		err := refusal()
+		return err != nil, nil, err
+	})
+	b.serveThings()
+	b.Follow(map[string]bool{"a.io": true})
+	b.expect(t, "a.io", Group{Known: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
+	close(allowed)
+	b.expect(t, "a.io", things)
+}
+
+func TestWhenToAskAgain(t *testing.T) {
+	failing := Group{Known: true, Failures: map[string]string{"v1": "503"}}
+	good := things
+	b := newBench(t)
+	s := &session{}
+	b.session = s
+	learn := func(answer Group, err error) time.Duration { return b.learned(s, "a.io", answer, err) }
+	b.groups["a.io"] = &group{}
+	t.Cleanup(func() { b.session = nil })
+
+	expect := func(what string, got, want time.Duration) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	expect("after a first answer", learn(good, nil), time.Second)
+	expect("settling", learn(good, nil), 5*time.Second)
+	expect("settling", learn(good, nil), 30*time.Second)
+	expect("settled", learn(good, nil), 0)
+	expect("a version fails", learn(failing, nil), time.Second)
+	if b.Group("a.io").failing() {
+		t.Error("one failure counts more than what was known")
+	}
+	expect("and again", learn(failing, nil), 2*time.Second)
+	expect("and again", learn(failing, nil), 4*time.Second)
+	if !b.Group("a.io").failing() {
+		t.Error("failures for long do not count")
+	}
+	for range 20 {
+		learn(failing, nil)
+	}
+	expect("at last", learn(failing, nil), retryFailed)
+	expect("the API server is away", learn(Group{}, context.DeadlineExceeded), retryLost)
+	if !b.Group("a.io").failing() || !b.Group("a.io").Known {
+		t.Error("forgot what was known while nobody answers")
+	}
+	expect("back", learn(good, nil), 0)
+	expect("of a session that has ended", b.learned(&session{}, "a.io", good, nil), 0)
+}

@@ -1,0 +1,6 @@
+// Package v1alpha1 holds the one API that is Interlock's own: what the hub asks
+// about a managed cluster, and what the agent there answers.
+//
+// +kubebuilder:object:generate=true
+// +groupName=dependency.addon.open-cluster-management.io
+package v1alpha1

@@ -1,0 +1,205 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Limits of the schema: an object that breaks one is refused as a whole.
+const (
+	// MaxQuestions is how many APIs, and how many add-ons, can be asked about on one cluster.
+	MaxQuestions = 512
+	// MaxVersions is how many versions of one API can be told.
+	MaxVersions = 32
+	// MaxVersionLength is how long an add-on's version can be, in characters.
+	MaxVersionLength = 128
+	// MaxMessageLength is how long a message can be, in characters.
+	MaxMessageLength = 512
+)
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,path=managedclusterfacts,singular=managedclusterfacts,shortName=mcfacts,categories=ocm
+// +kubebuilder:printcolumn:name="APIs served",type=string,JSONPath=`.status.apisServed`,description="How many of the APIs asked about the cluster serves"
+// +kubebuilder:printcolumn:name="Versions known",type=string,JSONPath=`.status.versionsKnown`,description="Of how many of the add-ons asked about the version is known"
+// +kubebuilder:printcolumn:name="Asked",type=integer,JSONPath=`.metadata.generation`,description="Generation of the questions"
+// +kubebuilder:printcolumn:name="Answered",type=integer,JSONPath=`.status.observedGeneration`,description="Generation of the questions that the agent has answered; empty: it never has"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+
+// ManagedClusterFacts is what the dependencies of add-ons ask about one managed cluster, and what addon-agent found
+// there. It is in the cluster's namespace on the hub and has the cluster's name. It exists while anything is asked:
+// addon-manager writes spec, addon-agent writes status.
+type ManagedClusterFacts struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what is asked. addon-manager writes it, and puts back what somebody else changes.
+	// +optional
+	Spec ManagedClusterFactsSpec `json:"spec,omitempty"`
+
+	// status is what was found. addon-agent writes it when it changes.
+	// +optional
+	Status ManagedClusterFactsStatus `json:"status,omitempty"`
+}
+
+// ManagedClusterFactsSpec is what is asked about the cluster.
+type ManagedClusterFactsSpec struct {
+	// apis are the APIs that a dependency of an add-on on this cluster names, sorted.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	APIs []API `json:"apis,omitempty"`
+
+	// addOns are the add-ons whose running version such a dependency asks for, sorted by name.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	AddOns []AddOn `json:"addOns,omitempty"`
+}
+
+// API is one kind that the cluster's API server may serve.
+type API struct {
+	// group is the API group; empty is the core group.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
+	Group string `json:"group,omitempty"`
+
+	// version is a version of the API; empty is any version.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z]([-a-z0-9]*[a-z0-9])?)?$`
+	Version string `json:"version,omitempty"`
+
+	// kind is the API's kind.
+	// +required
+	// +kubebuilder:validation:Required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
+	Kind string `json:"kind"`
+}
+
+// AddOn is an add-on on the cluster.
+type AddOn struct {
+	// name is the add-on's name.
+	// +required
+	// +kubebuilder:validation:Required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// ManagedClusterFactsStatus is what was found on the cluster.
+type ManagedClusterFactsStatus struct {
+	// observedGeneration is the generation of the questions to all of which status has an answer. Where metadata.generation
+	// is higher, the agent has not answered all of them yet, or does not run.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// apisServed is how many of the APIs asked about are served: "2/3".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	APIsServed string `json:"apisServed,omitempty"`
+
+	// versionsKnown is of how many of the add-ons asked about the version is known: "1/2".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	VersionsKnown string `json:"versionsKnown,omitempty"`
+
+	// apis are the answers on APIs, in the order of spec. One without an answer yet is missing.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	APIs []APIFact `json:"apis,omitempty"`
+
+	// addOns are the answers on add-ons, in the order of spec. One without an answer yet is missing.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	AddOns []AddOnFact `json:"addOns,omitempty"`
+}
+
+// APIFact tells whether the cluster serves an API.
+type APIFact struct {
+	API `json:",inline"`
+
+	// served is True where the API server serves the kind, in the version asked for or in any; False where it does not;
+	// Unknown where that could not be found out, and then reason and message say why.
+	// +required
+	// +kubebuilder:validation:Required
+	// +kubebuilder:validation:Enum=True;False;Unknown
+	Served metav1.ConditionStatus `json:"served"`
+
+	// versions are all versions in which the kind is served, in the API server's order of preference.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=63
+	// +listType=atomic
+	Versions []string `json:"versions,omitempty"`
+
+	// reason is why served is Unknown.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason FactReason `json:"reason,omitempty"`
+
+	// message is the reason in words.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
+// AddOnFact tells which version of an add-on runs on the cluster.
+type AddOnFact struct {
+	AddOn `json:",inline"`
+
+	// version is what the add-on's agent reports by the annotation addon.open-cluster-management.io/version of its lease.
+	// Empty: it is not known, and reason and message say why.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Version string `json:"version,omitempty"`
+
+	// reason is why no version is known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason FactReason `json:"reason,omitempty"`
+
+	// message is the reason in words.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
+// FactReason says why something could not be found out.
+type FactReason string
+
+// The reasons.
+const (
+	// ReasonDiscoveryFailed: the API server, or the one that it delegates the API to, did not tell what it serves.
+	ReasonDiscoveryFailed FactReason = "DiscoveryFailed"
+	// ReasonForbidden: the agent lacks a right on the managed cluster.
+	ReasonForbidden FactReason = "Forbidden"
+	// ReasonNotInstalled: the cluster has no ManagedClusterAddOn of the name.
+	ReasonNotInstalled FactReason = "NotInstalled"
+	// ReasonLeaseNotFound: the add-on has no lease.
+	ReasonLeaseNotFound FactReason = "LeaseNotFound"
+	// ReasonVersionNotReported: the add-on's lease has no annotation with a version.
+	ReasonVersionNotReported FactReason = "VersionNotReported"
+	// ReasonVersionUnusable: the annotation is not something that can be a version.
+	ReasonVersionUnusable FactReason = "VersionUnusable"
+)
+
+// FactReasons lists every FactReason.
+var FactReasons = []FactReason{
+	ReasonDiscoveryFailed, ReasonForbidden,
+	ReasonNotInstalled, ReasonLeaseNotFound, ReasonVersionNotReported, ReasonVersionUnusable,
+}
+
+// +kubebuilder:object:root=true
+
+// ManagedClusterFactsList is a list of ManagedClusterFacts.
+type ManagedClusterFactsList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items is a list of ManagedClusterFacts.
+	Items []ManagedClusterFacts `json:"items"`
+}

@@ -1,0 +1,26 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is Interlock's own.
+var GroupVersion = schema.GroupVersion{Group: "dependency.addon.open-cluster-management.io", Version: "v1alpha1"}
+
+// Kind is the kind of ManagedClusterFacts.
+var Kind = GroupVersion.WithKind("ManagedClusterFacts")
+
+// Resource is where ManagedClusterFacts are: its name is singular and plural.
+var Resource = GroupVersion.WithResource("managedclusterfacts")
+
+// CRDName is the name of the CustomResourceDefinition of ManagedClusterFacts.
+const CRDName = "managedclusterfacts.dependency.addon.open-cluster-management.io"
+
+// AddToScheme registers the types of this package.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}

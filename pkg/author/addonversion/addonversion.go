@@ -1,0 +1,80 @@
+// Package addonversion is for authors of add-ons: it lets an add-on's agent
+// report which version of it runs, so that other add-ons can depend on one.
+//
+// The version stands in the annotation addon.open-cluster-management.io/version
+// of the lease that the agent renews. With addon-framework's updater of leases
+// that is one argument more:
+//
+//	lease.NewLeaseUpdater(client, "cluster-proxy", namespace,
+//		addonversion.Reporter(client, "cluster-proxy", namespace, "0.6.0")).Start(ctx)
+//
+// An agent that writes its lease itself calls Set before it does.
+package addonversion
+
+import (
+	"context"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Annotation is where a lease has the version of its add-on.
+const Annotation = addonv1alpha1.AddOnVersionAnnotation
+
+const (
+	timeout = 10 * time.Second
+	// leaseDuration is that of addon-framework's leases, in seconds.
+	leaseDuration = 60
+)
+
+// Set puts the version, such as "0.6.0" or "v0.6.0", on a lease, and reports
+// whether that is a change.
+func Set(lease *coordinationv1.Lease, version string) bool {
+	if lease.Annotations[Annotation] == version {
+		return false
+	}
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, Annotation, version)
+	return true
+}
+
+// Reporter returns a health check for addon-framework's NewLeaseUpdater, which
+// is asked before each renewal: it sees to it that the lease has the version.
+// It is always healthy: list it after the checks that may not be, as it makes
+// the lease where there is none yet. It needs the rights that the updater
+// needs: to get, create and update that lease.
+func Reporter(client kubernetes.Interface, leaseName, leaseNamespace, version string) func() bool {
+	return func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		if err := report(ctx, client, leaseName, leaseNamespace, version); err != nil {
+			klog.FromContext(ctx).Error(err, "Could not report the version of the add-on; trying again with the next renewal",
+				"lease", klog.KRef(leaseNamespace, leaseName), "version", version)
+		}
+		return true
+	}
+}
+
+func report(ctx context.Context, client kubernetes.Interface, name, namespace, version string) error {
+	leases := client.CoordinationV1().Leases(namespace)
+	lease, err := leases.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		lease.Spec.LeaseDurationSeconds = ptr.To[int32](leaseDuration)
+		lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(time.Now()))
+		Set(lease, version)
+		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
+		return err
+	}
+	if err != nil || !Set(lease, version) {
+		return err
+	}
+	_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+	return err
+}

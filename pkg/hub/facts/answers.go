@@ -1,0 +1,193 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+)
+
+// Answers is what evaluation knows of the answers of all clusters.
+type Answers struct {
+	Clock        clock.PassiveClock
+	Fleet        fleet.Reader
+	Declarations *declarations.Store
+	Informer     Informer
+
+	mutex sync.Mutex
+	// waiting is since when a cluster is to be asked something that its object
+	// does not ask yet.
+	waiting map[string]time.Time
+}
+
+// Facts returns what the agent of a cluster has answered to what the add-ons
+// there ask.
+func (a *Answers) Facts(cluster string) dependency.Facts {
+	catalog := a.Declarations.Current()
+	// The cache answers from memory; it fails only before it has synced, and
+	// then there is nobody to evaluate.
+	addOns, err := a.Fleet.OnCluster(context.Background(), cluster)
+	if catalog == nil || err != nil {
+		return dependency.Facts{Asked: a.waitingSince(cluster)}
+	}
+	return a.facts(cluster, askable(catalog.Questions(names(addOns)...)))
+}
+
+// facts returns what is answered to these questions.
+func (a *Answers) facts(cluster string, asking questions) dependency.Facts {
+	if asking.Empty() {
+		return dependency.Facts{}
+	}
+	if a.Informer.State() == factsinformer.Absent {
+		a.asked(cluster)
+		return notServed(asking)
+	}
+	object := a.Informer.Get(keyOf(cluster))
+	found := factsOf(answersOf(object), asking)
+	if object != nil {
+		leftOut(object.Spec, asking, found)
+	}
+	switch {
+	case answered(found, asking):
+		a.asked(cluster)
+	case object != nil && asks(object.Spec, asking):
+		a.asked(cluster)
+		found.Asked = askedAt(object)
+	default:
+		found.Asked = a.waitingSince(cluster)
+	}
+	return found
+}
+
+// factsOf picks the answers to these questions.
+func factsOf(known answers, asking questions) dependency.Facts {
+	found := dependency.Facts{
+		APIs:     make(map[dependencyAPI]dependency.APIFact, len(asking.APIs)),
+		Versions: make(map[string]dependency.VersionFact, len(asking.AddOns)),
+	}
+	for _, api := range asking.APIs {
+		if fact := known.apis[apiOf(api)]; fact != nil {
+			found.APIs[api] = dependency.APIFact{Served: fact.Served, Versions: fact.Versions, Message: fact.Message}
+		}
+	}
+	for _, addOn := range asking.AddOns {
+		if fact := known.addOns[addOn]; fact != nil {
+			found.Versions[addOn] = dependency.VersionFact{Version: fact.Version, Message: fact.Message}
+		}
+	}
+	return found
+}
+
+// notServed are the answers of a hub on which nobody can be asked.
+func notServed(asking questions) dependency.Facts {
+	found := dependency.Facts{
+		APIs:     make(map[dependencyAPI]dependency.APIFact, len(asking.APIs)),
+		Versions: make(map[string]dependency.VersionFact, len(asking.AddOns)),
+	}
+	for _, api := range asking.APIs {
+		found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: notServedNote}
+	}
+	for _, addOn := range asking.AddOns {
+		found.Versions[addOn] = dependency.VersionFact{Message: notServedNote}
+	}
+	return found
+}
+
+// leftOut answers the questions that an object has no room for.
+func leftOut(spec asked, asking questions, found dependency.Facts) {
+	const why = "a managed cluster is asked about at most %d %s"
+	if len(spec.APIs) == dependencyv1alpha1.MaxQuestions {
+		for _, api := range asking.APIs {
+			if !slices.Contains(spec.APIs, apiOf(api)) {
+				message := fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "APIs")
+				found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: message}
+			}
+		}
+	}
+	if len(spec.AddOns) == dependencyv1alpha1.MaxQuestions {
+		for _, addOn := range asking.AddOns {
+			if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
+				found.Versions[addOn] = dependency.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "add-ons")}
+			}
+		}
+	}
+}
+
+func answered(found dependency.Facts, asking questions) bool {
+	return len(found.APIs) == len(asking.APIs) && len(found.Versions) == len(asking.AddOns)
+}
+
+// asks reports whether the object has all of the questions.
+func asks(spec asked, asking questions) bool {
+	for _, api := range asking.APIs {
+		if !slices.Contains(spec.APIs, apiOf(api)) {
+			return false
+		}
+	}
+	for _, addOn := range asking.AddOns {
+		if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
+			return false
+		}
+	}
+	return true
+}
+
+// askedAt is when the questions of an object were last changed by addon-manager.
+func askedAt(object *facts) time.Time {
+	at := object.CreationTimestamp.Time
+	for _, entry := range object.ManagedFields {
+		if entry.Manager == FieldManager && entry.Time != nil && entry.Time.After(at) {
+			at = entry.Time.Time
+		}
+	}
+	return at
+}
+
+func (a *Answers) waitingSince(cluster string) time.Time {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	since, waits := a.waiting[cluster]
+	if !waits {
+		since = a.Clock.Now()
+		if a.waiting == nil {
+			a.waiting = map[string]time.Time{}
+		}
+		a.waiting[cluster] = since
+	}
+	return since
+}
+
+// asked forgets that a cluster is still to be asked.
+func (a *Answers) asked(cluster string) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	delete(a.waiting, cluster)
+}
+
+// lean keeps of an object what is needed, and of who manages its fields when
+// addon-manager last asked.
+func lean(full *facts) *facts {
+	object := &facts{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
+			Generation: full.Generation, CreationTimestamp: full.CreationTimestamp,
+		},
+		Spec: full.Spec, Status: full.Status,
+	}
+	for _, entry := range full.ManagedFields {
+		if entry.Manager == FieldManager && entry.Subresource == "" {
+			object.ManagedFields = append(object.ManagedFields, metav1.ManagedFieldsEntry{Manager: entry.Manager, Time: entry.Time})
+		}
+	}
+	return object
+}

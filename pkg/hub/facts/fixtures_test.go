@@ -1,0 +1,140 @@
+package facts
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+)
+
+const cluster = "cluster1"
+
+var (
+	aTime   = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	widgets = addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Widget"}
+)
+
+// bench is a reconciler on a fake hub. On cluster1 there are "api", which
+// needs the API Widget, "version", which needs a version of "base", and
+// "plain", which just needs "base".
+type bench struct {
+	*Reconciler
+	*Answers
+	hub     client.Client
+	clock   *clocktesting.FakeClock
+	state   factsinformer.State
+	object  *facts
+	woken   []string
+	applies []string // the specs
+	deletes int
+	answer  error // of the API server to the next write
+	events  chan string
+}
+
+func (b *bench) State() factsinformer.State { return b.state }
+func (b *bench) Get(key types.NamespacedName) *factsinformer.Facts {
+	if key != keyOf(cluster) {
+		return nil
+	}
+	return b.object
+}
+
+func (b *bench) List() []*factsinformer.Facts {
+	if b.object == nil {
+		return nil
+	}
+	return []*factsinformer.Facts{b.object}
+}
+
+func installedAddOn(name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+}
+
+func registeredAddOn(name string, dependencies ...addonv1alpha1.AddonDependency) addonv1alpha1.ClusterManagementAddOn {
+	addOn := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	addOn.Spec.Dependencies = dependencies
+	return addOn
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	registered := []addonv1alpha1.ClusterManagementAddOn{
+		registeredAddOn("api", addonv1alpha1.AddonDependency{Name: "widgets", API: &widgets}),
+		registeredAddOn("version", addonv1alpha1.AddonDependency{Name: "base", Version: ">= 1.0.0"}),
+		registeredAddOn("plain", addonv1alpha1.AddonDependency{Name: "base"}),
+		registeredAddOn("base"),
+	}
+	objects := []client.Object{installedAddOn("api"), installedAddOn("version"), installedAddOn("plain"), installedAddOn("base")}
+	for i := range registered {
+		objects = append(objects, &registered[i])
+	}
+	store := declarations.NewStore()
+	store.Set(dependency.NewCatalog(registered))
+	recorder := events.NewFakeRecorder(100)
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: factsinformer.Served, events: recorder.Events}
+	reader := fleet.Reader{Reader: hub}
+	b.Reconciler = &Reconciler{
+		Fleet: reader, Declarations: store, Informer: b, Contention: contention.New(b.clock),
+		Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder,
+		Writer: interceptor.NewClient(hub, interceptor.Funcs{
+			Apply: func(_ context.Context, _ client.WithWatch, object runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+				b.applies = append(b.applies, specText(t, object))
+				return b.answer
+			},
+			Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+				b.deletes++
+				return b.answer
+			},
+		}),
+		Wake: func(_ context.Context, keys []types.NamespacedName) error {
+			b.woken = append(b.woken, names(keys)...)
+			return nil
+		},
+	}
+	b.Answers = &Answers{Clock: b.clock, Fleet: reader, Declarations: store, Informer: b}
+	return b
+}
+
+// asks makes the object that asks what the add-ons of the bench need.
+func (b *bench) asks(status dependencyv1alpha1.ManagedClusterFactsStatus) {
+	catalog := b.Reconciler.Declarations.Current()
+	at := metav1.NewTime(aTime)
+	b.object = &facts{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster, Name: cluster, UID: "1", Generation: 1,
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: FieldManager, Time: &at}},
+		},
+		Spec: specOf(catalog.Questions("api", "version", "plain", "base")), Status: status,
+	}
+}
+
+func servedFact(status metav1.ConditionStatus) dependencyv1alpha1.APIFact {
+	return dependencyv1alpha1.APIFact{API: apiOf(widgets), Served: status}
+}
+
+func versionFact(version string) dependencyv1alpha1.AddOnFact {
+	return dependencyv1alpha1.AddOnFact{AddOn: dependencyv1alpha1.AddOn{Name: "base"}, Version: version}
+}

@@ -1,0 +1,167 @@
+package facts
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+type (
+	questions = dependencyv1alpha1.ManagedClusterFactsSpec
+	api       = dependencyv1alpha1.API
+	addOn     = dependencyv1alpha1.AddOn
+)
+
+var _ = Describe("The agent's answers", func() {
+	var c *cluster
+	var group string
+	BeforeEach(func(ctx context.Context) {
+		c = newCluster(ctx)
+		group = unique("group") + ".example.com"
+	})
+
+	It("tell which APIs are served, as CRDs come, change and go", func(ctx context.Context) {
+		c.startAgent()
+		c.ask(ctx, questions{APIs: []api{
+			{Group: "apps", Kind: "Deployment"},
+			{Group: "apps", Version: "v1beta1", Kind: "Deployment"},
+			{Kind: "Pod"},
+			{Group: group, Kind: "Widget"},
+			{Group: group, Version: "v1", Kind: "Gadget"},
+		}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements(
+			"Deployment True v1", "Deployment False v1", "Pod True v1", "Widget False", "Gadget False"))
+		Expect(now(c.facts(ctx)).Status.APIsServed).To(Equal("2/5"))
+
+		By("a first kind of a group")
+		widget := define(ctx, group, "Widget", "v1alpha1")
+		Eventually(c.answers(ctx)).Should(ContainElements("Widget True v1alpha1", "Gadget False"))
+		By("a further kind of the same group and version, of which no APIService tells")
+		gadget := define(ctx, group, "Gadget", "v1alpha1", "v1")
+		Eventually(c.answers(ctx)).Should(ContainElements("Gadget True v1,v1alpha1"))
+		By("a version that is no longer served")
+		Expect(managed.Get(ctx, client.ObjectKeyFromObject(gadget), gadget)).To(Succeed())
+		gadget.Spec.Versions[1].Served = false
+		Expect(managed.Update(ctx, gadget)).To(Succeed())
+		Eventually(c.answers(ctx)).Should(ContainElements("Gadget False v1alpha1"))
+		By("both going")
+		Expect(managed.Delete(ctx, widget)).To(Succeed())
+		Eventually(c.answers(ctx)).Should(ContainElements("Widget False", "Gadget False v1alpha1"))
+		Expect(managed.Delete(ctx, gadget)).To(Succeed())
+		Eventually(c.answers(ctx)).Should(ContainElements("Widget False", "Gadget False"))
+		Expect(c.onHub.refused.Load() + c.onManaged.refused.Load()).To(BeZero())
+	})
+
+	It("tell which versions run, as add-ons come, report and go", func(ctx context.Context) {
+		c.startAgent()
+		c.ask(ctx, questions{AddOns: []addOn{{Name: "proxy"}, {Name: "tunnel"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
+		c.install(ctx, "proxy")
+		Eventually(c.answers(ctx)).Should(HaveExactElements("proxy LeaseNotFound", "tunnel NotInstalled"))
+		c.run(ctx, "proxy", "")
+		Eventually(c.answers(ctx)).Should(ContainElements("proxy VersionNotReported"))
+		c.run(ctx, "proxy", "v0.6.0")
+		Eventually(c.answers(ctx)).Should(ContainElements("proxy v0.6.0"))
+		By("renewing its lease, which is nothing new")
+		Expect(now(c.facts(ctx)).Status.VersionsKnown).To(Equal("1/2"))
+		written := now(c.facts(ctx)).ResourceVersion
+		c.run(ctx, "proxy", "v0.6.0")
+		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).Should(Equal(written))
+		By("reporting what cannot be a version")
+		c.run(ctx, "proxy", strings.Repeat("9", 4096))
+		Eventually(c.answers(ctx)).Should(ContainElements("proxy VersionUnusable"))
+		c.run(ctx, "proxy", "v0.7.0")
+		Eventually(c.answers(ctx)).Should(ContainElements("proxy v0.7.0"))
+		c.uninstall(ctx, "proxy")
+		Eventually(c.answers(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
+	})
+
+	It("say of an API whose server does not answer that it is unknown, and wait for nobody with the others", func(ctx context.Context) {
+		broken := unique("broken") + ".example.com"
+		aggregate(ctx, broken, "v1")
+		c.startAgent()
+		c.ask(ctx, questions{APIs: []api{{Group: broken, Kind: "Thing"}, {Group: group, Kind: "Widget"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget False"))
+		Expect(now(c.facts(ctx)).Status.APIs[0].Message).To(Equal("discovery of " + broken + "/v1 failed: 503 ServiceUnavailable"))
+		define(ctx, group, "Widget", "v1")
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget True v1"))
+	})
+
+	It("stay where they are when the agent starts anew: nothing is written", func(ctx context.Context) {
+		define(ctx, group, "Widget", "v1")
+		c.install(ctx, "proxy")
+		c.run(ctx, "proxy", "1.0.0")
+		c.startAgent()
+		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}, AddOns: []addOn{{Name: "proxy"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
+		c.stopAgent()
+
+		written, asked := now(c.facts(ctx)).ResourceVersion, c.onManaged.asked.Load()
+		writes := c.onHub.writes.Load()
+		c.startAgent()
+		Eventually(c.onManaged.asked.Load).Should(BeNumerically(">", asked+1))
+		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).Should(Equal(written))
+		Expect(c.onHub.writes.Load()).To(Equal(writes))
+		By("and still hears of what changes")
+		c.run(ctx, "proxy", "1.1.0")
+		Eventually(c.answers(ctx)).Should(ContainElements("proxy 1.1.0"))
+	})
+
+	It("are put right when somebody writes nonsense, and given anew when the object is", func(ctx context.Context) {
+		c.startAgent()
+		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+		c.meddle(ctx, map[string]any{
+			"observedGeneration": 77, "versionsKnown": "all", "addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}},
+			"apis": []any{map[string]any{"group": group, "kind": "Widget", "served": "True"}},
+		})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+		Expect(now(c.facts(ctx)).Status.VersionsKnown).To(BeEmpty())
+		By("only answers being nonsense")
+		c.meddle(ctx, map[string]any{"addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+
+		Expect(hub.Delete(ctx, now(c.facts(ctx)))).To(Succeed())
+		c.ask(ctx, questions{APIs: []api{{Group: "apps", Kind: "Deployment"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Deployment True v1"))
+	})
+
+	It("cost the managed cluster nothing while nothing is asked", func(ctx context.Context) {
+		c.startAgent()
+		c.install(ctx, "proxy")
+		Eventually(func() int64 { return c.onHub.writes.Load() }).Should(BeNumerically(">", 0))
+		Expect(c.onManaged.asked.Load()).To(BeZero())
+		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}})
+		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+		Expect(c.onManaged.watching.Load()).To(BeEquivalentTo(2))
+		Expect(hub.Delete(ctx, now(c.facts(ctx)))).To(Succeed())
+		Eventually(c.onManaged.watching.Load).Should(BeZero())
+	})
+
+	It("are nobody else's to give, and nothing else is the agent's", func(ctx context.Context) {
+		other := newCluster(ctx)
+		other.ask(ctx, questions{})
+		c.ask(ctx, questions{})
+		acting, err := client.New(c.hubUser, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
+		Expect(err).NotTo(HaveOccurred())
+		theirs := &dependencyv1alpha1.ManagedClusterFacts{}
+		Expect(acting.Get(ctx, other.key(), theirs)).To(Satisfy(apierrors.IsForbidden))
+		ours := &dependencyv1alpha1.ManagedClusterFacts{}
+		Expect(acting.Get(ctx, c.key(), ours)).To(Succeed())
+		ours.Spec.APIs = []api{{Kind: "Pod"}}
+		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		onManaged, err := client.New(c.managedUser, client.Options{Scheme: managed.Scheme(), Mapper: managed.RESTMapper()})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(onManaged.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "a.b"}})).
+			To(Satisfy(apierrors.IsForbidden))
+	})
+})

@@ -1,0 +1,66 @@
+// Package facts tests what addon-manager asks about a managed cluster and
+// addon-agent answers, between real API servers: a hub and a managed cluster.
+package facts
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// recovery bounds how long after an outage anybody may take to notice:
+// client-go's watches wait up to a minute by then.
+const recovery = 90 * time.Second
+
+var (
+	fleet        *testenv.Fleet
+	hub, managed client.Client
+)
+
+func TestFacts(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "facts of managed clusters")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	(&logging.Options{Format: "text", Verbosity: 1}).Start(GinkgoWriter)
+	SetDefaultEventuallyTimeout(30 * time.Second)
+	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	SetDefaultConsistentlyDuration(time.Second)
+	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
+
+	var err error
+	fleet, err = testenv.StartFleet(ctx, testenv.Options{Name: "hub"}, testenv.Options{Name: "managed"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
+	hub, managed = administrator(fleet.Hub), administrator(fleet.Managed[0])
+}, NodeTimeout(5*time.Minute))
+
+func administrator(cluster *testenv.Cluster) client.Client {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.Install,
+		addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme,
+	} {
+		Expect(add(scheme)).To(Succeed())
+	}
+	config := rest.CopyConfig(cluster.Config)
+	config.QPS = -1
+	administrator, err := client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return administrator
+}
