@@ -9,7 +9,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	. "github.com/onsi/gomega/gstruct"
 	gomegatypes "github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -56,7 +56,7 @@ func onCluster1(name string) types.NamespacedName {
 
 // be is a condition with that status and reason.
 func be(status metav1.ConditionStatus, reason string) gomegatypes.GomegaMatcher {
-	return PointTo(MatchFields(IgnoreExtras, Fields{"Status": Equal(status), "Reason": Equal(reason)}))
+	return And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason))
 }
 
 // register makes an add-on that is installed by hand, with dependencies.
@@ -72,7 +72,12 @@ func register(ctx context.Context, name string, dependencies ...string) {
 
 func install(ctx context.Context, key types.NamespacedName) {
 	GinkgoHelper()
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	Expect(hub.Get(ctx, client.ObjectKey{Name: key.Name}, registration)).To(Succeed())
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	// OCM's addon-manager would make the registration its owner, a stand-in does not,
+	// and addon-framework leaves alone what has no owner.
+	Expect(controllerutil.SetOwnerReference(registration, addOn, hub.Scheme())).To(Succeed())
 	Eventually(func() error { return hub.Create(ctx, addOn.DeepCopy()) }).Should(Succeed())
 }
 

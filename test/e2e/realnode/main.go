@@ -53,7 +53,9 @@ func main() {
 		return
 	}
 
-	err := run(*bin, *state, archives(*images), flag.Args())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *bin, *state, archives(*images), flag.Args())
+	stop()
 	var status *exec.ExitError
 	switch {
 	case errors.As(err, &status):
@@ -71,9 +73,7 @@ func archives(list string) []string {
 	return strings.Split(list, ",")
 }
 
-func run(bin, state string, images, command []string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func run(ctx context.Context, bin, state string, images, command []string) error {
 	if err := prerequisites(bin); err != nil {
 		return err
 	}
