@@ -10,7 +10,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	gomegatypes "github.com/onsi/gomega/types"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,7 +28,6 @@ const (
 	required  = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	satisfied = "DependenciesSatisfied"
 	renewed   = "ManagedClusterAddOnLeaseUpdated"
-	stopped   = "ManagedClusterAddOnLeaseUpdateStopped"
 )
 
 const (
@@ -118,29 +116,4 @@ func reportManifests(file string) []*unstructured.Unstructured {
 	image := images + report + ":" + firstVersion
 	return manifests("../../examples/cluster-report/deploy/"+file,
 		"image: cluster-report #", fmt.Sprintf("image: %s #", image), "--agent-image=cluster-report", "--agent-image="+image)
-}
-
-// takeNode keeps new pods off the managed cluster, and deletes those with the
-// labels: what is killed stays away. It returns what gives the node back.
-func takeNode(ctx context.Context, labels client.MatchingLabels) (giveBack func()) {
-	GinkgoHelper()
-	setUnschedulable(ctx, true)
-	Expect(managed.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(agentNamespace), labels, client.GracePeriodSeconds(1))).To(Succeed())
-	Eventually(func() ([]corev1.Pod, error) {
-		var pods corev1.PodList
-		err := managed.List(ctx, &pods, client.InNamespace(agentNamespace), labels)
-		return pods.Items, err
-	}).Should(HaveEach(HaveField("Status.Phase", corev1.PodPending)))
-	return func() { setUnschedulable(ctx, false) }
-}
-
-func setUnschedulable(ctx context.Context, unschedulable bool) {
-	GinkgoHelper()
-	var nodes corev1.NodeList
-	Expect(managed.List(ctx, &nodes)).To(Succeed())
-	for i := range nodes.Items {
-		before := nodes.Items[i].DeepCopy()
-		nodes.Items[i].Spec.Unschedulable = unschedulable
-		Expect(managed.Patch(ctx, &nodes.Items[i], client.MergeFrom(before))).To(Succeed())
-	}
 }

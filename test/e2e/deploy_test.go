@@ -31,8 +31,6 @@ const (
 
 	images       = "interlock.test/"
 	firstVersion = "e2e"
-	// nextVersion differs in what it says of itself only.
-	nextVersion = "e2e-next"
 
 	publishedImage = "quay.io/open-cluster-management/interlock-"
 )
@@ -160,17 +158,6 @@ func apply(ctx context.Context, to client.Client, objects []*unstructured.Unstru
 	}
 }
 
-// remove deletes objects, the last ones first, and waits until they are gone.
-func remove(ctx context.Context, from client.Client, objects []*unstructured.Unstructured) {
-	GinkgoHelper()
-	for i := len(objects) - 1; i >= 0; i-- {
-		Expect(client.IgnoreNotFound(from.Delete(ctx, objects[i].DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationBackground)))).To(Succeed())
-	}
-	for _, object := range objects {
-		Eventually(gone(ctx, from, object)).Should(BeTrue(), "%s %s is still there", object.GetKind(), object.GetName())
-	}
-}
-
 func gone(ctx context.Context, from client.Client, object client.Object) func() (bool, error) {
 	return func() (bool, error) {
 		err := from.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopyObject().(client.Object))
@@ -188,19 +175,4 @@ func rolledOut(ctx context.Context, on client.Client, namespace, name string) fu
 		g.Expect(status.ObservedGeneration).To(Equal(deployment.Generation))
 		g.Expect([]int32{status.Replicas, status.UpdatedReplicas, status.ReadyReplicas}).To(Equal([]int32{wanted, wanted, wanted}), name)
 	}
-}
-
-// podsOf are the pods with those labels that have not been told to stop.
-func podsOf(ctx context.Context, on client.Client, namespace string, labels client.MatchingLabels) ([]corev1.Pod, error) {
-	var pods corev1.PodList
-	if err := on.List(ctx, &pods, client.InNamespace(namespace), labels); err != nil {
-		return nil, err
-	}
-	var running []corev1.Pod
-	for _, pod := range pods.Items {
-		if pod.DeletionTimestamp.IsZero() {
-			running = append(running, pod)
-		}
-	}
-	return running, nil
 }

@@ -8,7 +8,6 @@ package e2e
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -34,11 +33,8 @@ const cluster1 = "cluster1"
 var (
 	hub, managed             client.WithWatch
 	hubConfig, managedConfig *rest.Config
-	// given: Interlock was there before the suite, so somebody else installed it,
-	// and uninstalls it.
+	// given: Interlock was there before the suite, so somebody else installed it.
 	given bool
-	// before is what the hub had before Interlock.
-	before map[string]bool
 )
 
 func TestInterlock(t *testing.T) {
@@ -58,7 +54,6 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	if given {
 		return
 	}
-	before = objectsOn(ctx, hubConfig)
 	deploy(ctx, firstVersion)
 }, NodeTimeout(5*time.Minute))
 
@@ -78,6 +73,3 @@ func connect(variable string) (client.WithWatch, *rest.Config) {
 	Expect(err).NotTo(HaveOccurred())
 	return connected, config
 }
-
-// step says what the suite does, with the time that it has taken so far.
-func step(format string, arguments ...any) { By(fmt.Sprintf(format, arguments...)) }
