@@ -11,10 +11,11 @@ go build -o "$bin/realnode" ./test/e2e/realnode
 hack/e2e-images.sh
 go test -c -tags e2e -o "$bin/e2e.test" ./test/e2e
 
-archives=$(ls "$bin"/e2e-images/*/*.tar | paste -sd,)
+archives=$(find "$bin/e2e-images" -name '*.tar' | paste -sd,)
+export E2E_LOGS=$bin/e2e-logs
 cd test/e2e
 status=0
 "$bin/realnode" -bin "$bin" -state "$bin/e2e" -images "$archives" -- \
   "$bin/e2e.test" -test.v -test.timeout 40m -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"} || status=$?
-[ "$status" = 0 ] || echo "e2e: failed; the logs of nodes and pods are in $bin/e2e" >&2
+[ "$status" = 0 ] || echo "e2e: failed; the logs of the nodes are in $bin/e2e, those of the pods in $E2E_LOGS" >&2
 exit "$status"
