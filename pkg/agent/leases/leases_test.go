@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 var at = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
@@ -99,6 +100,8 @@ func TestObserveFollowsTheLease(t *testing.T) {
 	awaitChange(t, changed)
 	expect(availability.LeaseNotFound, nil)
 
+	// The fake client tells nobody what is written between a list and its watch.
+	NewWithT(t).Eventually(count).WithArguments(managed, "watch").WithTimeout(patience).Should(BeNumerically(">", 0))
 	client := managed.CoordinationV1().Leases("here")
 	if _, err := client.Create(t.Context(), lease(nil), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
