@@ -84,10 +84,21 @@ func awaitChange(t *testing.T, changed <-chan string) {
 	}
 }
 
+// silenced has the API server answer no list until the returned function is called.
+func silenced(managed *fake.Clientset) (answer func()) {
+	silence := make(chan struct{})
+	managed.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		<-silence
+		return false, nil, nil
+	})
+	return func() { close(silence) }
+}
+
 var here = Reference{Place: Managed, Namespace: "here", Name: "proxy"}
 
 func TestObserveFollowsTheLease(t *testing.T) {
 	managed := fake.NewClientset()
+	answer := silenced(managed)
 	watcher, changed := started(t, managed, fake.NewClientset())
 	expect := func(state availability.LeaseState, renewed *time.Time) {
 		t.Helper()
@@ -97,6 +108,7 @@ func TestObserveFollowsTheLease(t *testing.T) {
 		}
 	}
 	expect(availability.LeaseUnobserved, nil)
+	answer()
 	awaitChange(t, changed)
 	expect(availability.LeaseNotFound, nil)
 
@@ -122,6 +134,7 @@ func TestObserveFollowsTheLease(t *testing.T) {
 
 func TestOneWatchPerLease(t *testing.T) {
 	managed, hosting := fake.NewClientset(), fake.NewClientset(lease(renewTime(at)))
+	answer := silenced(hosting)
 	watcher, changed := started(t, managed, hosting)
 	for range 5 {
 		watcher.Observe(here)
@@ -141,12 +154,14 @@ func TestOneWatchPerLease(t *testing.T) {
 	if got := watcher.Observe(elsewhere); got.State != availability.LeaseUnobserved {
 		t.Errorf("takes one lease for another: %+v", got)
 	}
+	answer()
 	awaitChange(t, changed)
 	if got := watcher.Observe(elsewhere); got.State != availability.LeaseFound {
 		t.Errorf("observed %+v on the hosting cluster", got)
 	}
 	watcher.Forget("proxy")
 	watcher.Forget("proxy") // already forgotten
+	t.Cleanup(silenced(hosting))
 	if got := watcher.Observe(elsewhere); got.State != availability.LeaseUnobserved {
 		t.Errorf("remembers what it forgot: %+v", got)
 	}

@@ -17,6 +17,7 @@ import (
 
 func TestVersionsWakeWhoAskedForThem(t *testing.T) {
 	managed := fake.NewClientset()
+	answer := silenced(managed)
 	healthy, versioned := make(chan string, 100), make(chan string, 100)
 	watcher := New(plain{managed.CoordinationV1()}, plain{managed.CoordinationV1()},
 		func(name string) { healthy <- name }, func(name string) { versioned <- name })
@@ -28,6 +29,7 @@ func TestVersionsWakeWhoAskedForThem(t *testing.T) {
 	if got := watcher.ObserveVersion(here); got.State != availability.LeaseUnobserved {
 		t.Fatalf("observed %+v", got)
 	}
+	answer()
 	awaitChange(t, versioned)
 	NewWithT(t).Eventually(count).WithArguments(managed, "watch").WithTimeout(patience).Should(BeNumerically(">", 0))
 	client := managed.CoordinationV1().Leases("here")
