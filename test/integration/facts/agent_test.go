@@ -152,10 +152,11 @@ var _ = Describe("The agent's answers", func() {
 		c.ask(ctx, questions{})
 		acting, err := client.New(c.hubUser, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
 		Expect(err).NotTo(HaveOccurred())
-		theirs := &dependencyv1alpha1.ManagedClusterFacts{}
-		Expect(acting.Get(ctx, other.key(), theirs)).To(Satisfy(apierrors.IsForbidden))
-		ours := &dependencyv1alpha1.ManagedClusterFacts{}
-		Expect(acting.Get(ctx, c.key(), ours)).To(Succeed())
+		list := &dependencyv1alpha1.ManagedClusterFactsList{}
+		Expect(acting.List(ctx, list, client.InNamespace(other.name))).To(Satisfy(apierrors.IsForbidden))
+		Expect(acting.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
+		Expect(list.Items).To(HaveLen(1))
+		ours := &list.Items[0]
 		ours.Spec.APIs = []api{{Kind: "Pod"}}
 		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
