@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
 // A hub that does not answer is asked again after retryFirst, then ever later,
@@ -191,8 +192,8 @@ func (i *Informer) await(ctx context.Context) bool {
 }
 
 // follow keeps the cache until the API is no longer served, or the context ends.
-func (i *Informer) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+func (i *Informer) follow(parent context.Context) error {
+	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	// Both belong to the reflector, until it has ended.
 	var lost error
@@ -221,13 +222,13 @@ func (i *Informer) follow(ctx context.Context) error {
 	}
 	i.setCached(informer.GetIndexer())
 	var running wait.Group
-	running.StartWithContext(ctx, informer.RunWithContext)
+	running.Start(func() { informerstop.Run(ctx, informer.RunWithContext) })
 	if cache.WaitForCacheSync(ctx.Done(), handling.HasSynced) {
 		i.turn(ctx, Served, nil)
 	}
 	running.Wait()
 	i.setCached(nil)
-	if lost != nil {
+	if parent.Err() == nil { // else the reflector may still be about to end
 		i.turn(ctx, Absent, lost)
 	}
 	return nil

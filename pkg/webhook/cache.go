@@ -10,12 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
 // cacheOptions keep of the hub the one Secret and the one configuration, the
 // only ones that may be read, and of registrations what they declare.
 func cacheOptions(secret types.NamespacedName) cache.Options {
-	return cache.Options{ByObject: map[client.Object]cache.ByObject{
+	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
 		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: declarationOnly},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {
 			Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName),

@@ -21,6 +21,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
 // Kind is that of an add-on on a managed cluster.
@@ -57,6 +58,7 @@ func CacheOptions(cluster string) cache.Options {
 		DefaultNamespaces:            map[string]cache.Config{cluster: {}},
 		DefaultUnsafeDisableDeepCopy: ptr.To(true),
 		ReaderFailOnMissingInformer:  true,
+		NewInformer:                  informerstop.NewInformer,
 		ByObject:                     map[client.Object]cache.ByObject{&addonv1alpha1.ManagedClusterAddOn{}: {Transform: strip}},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
 // watch is the watch on one lease, and the store of what it saw: of a lease
@@ -48,8 +49,9 @@ func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterf
 			return client.Watch(ctx, options)
 		},
 	}
-	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(source, client), &coordinationv1.Lease{}, w,
-		cache.ReflectorOptions{Name: "lease " + w.reference.Namespace + "/" + w.reference.Name}).RunWithContext(ctx)
+	reflector := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(source, client), &coordinationv1.Lease{}, w,
+		cache.ReflectorOptions{Name: "lease " + w.reference.Namespace + "/" + w.reference.Name})
+	informerstop.Run(ctx, reflector.RunWithContext)
 }
 
 func (w *watch) health() availability.Lease {

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
 // workers is how many groups are asked about at the same time: one that hangs
@@ -53,7 +55,7 @@ func (s *session) run(ctx context.Context) {
 			return
 		}
 		synced = append(synced, informer.HasSynced)
-		running.Go(func() { informer.RunWithContext(ctx) })
+		running.Go(func() { informerstop.Run(ctx, informer.RunWithContext) })
 	}
 	for range workers {
 		running.Go(func() { s.work(ctx) })

@@ -142,13 +142,6 @@ func (c *caches) sync(ctx context.Context) error {
 	return nil
 }
 
-// wait returns when the informers have stopped, after their context has ended.
-func (c *caches) wait() {
-	for _, factory := range []interface{ Shutdown() }{c.addOns, c.clusters, c.works, c.requests, c.configs} {
-		factory.Shutdown()
-	}
-}
-
 // Get implements utils.AddOnDeploymentConfigGetter from the cache.
 func (c *caches) Get(_ context.Context, namespace, name string) (*addonv1beta1.AddOnDeploymentConfig, error) {
 	object, err := c.configs.ForResource(configResource).Lister().ByNamespace(namespace).Get(name)

@@ -57,7 +57,6 @@ func (d *deployer) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer caches.wait()
 	if err := awaitServed(ctx, d.clock, served); err != nil {
 		return nil //nolint:nilerr // only when the process is to end
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
 // After its CRD has changed, an API server serves the watches of before for
@@ -64,10 +65,10 @@ func (r *Rereader) SetupWithManager(mgr ctrl.Manager) (err error) {
 // they would be without it.
 func (r *Rereader) NewInformer(lw cache.ListerWatcher, object runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	if _, ok := object.(*addonv1alpha1.ClusterManagementAddOn); !ok {
-		return cache.NewSharedIndexInformer(lw, object, resync, indexers)
+		return informerstop.NewInformer(lw, object, resync, indexers)
 	}
 	inner := cache.ToListerWatcherWithContext(lw)
-	return cache.NewSharedIndexInformer(&cache.ListWatch{
+	return informerstop.NewInformer(&cache.ListWatch{
 		ListWithContextFunc: inner.ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			expired := r.current()

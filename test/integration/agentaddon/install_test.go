@@ -354,11 +354,15 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Entry("to bind the agents' role, which may come to contain what addon-manager may not", "bind clusterroles", applyBindingOfMore),
 	)
 
-	It("can be started and stopped while the hub is away", func() {
+	It("can be stopped while the hub is away, whether it has ever seen it or not", func() {
+		seen := run(manager, managerFlags()...)
+		Eventually(seen.Err).Should(gbytes.Say("addon-agent is deployed where its add-on is installed"))
 		Expect(fleet.Hub.StopAPIServer()).To(Succeed())
 		DeferCleanup(fleet.Hub.StartAPIServer)
 		unseen := run(manager, managerFlags()...)
 		Consistently(unseen).WithTimeout(3 * time.Second).ShouldNot(gexec.Exit())
 		Eventually(unseen.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		// A leader that cannot renew its lease ends by itself sooner or later.
+		Eventually(seen.Terminate()).WithTimeout(30 * time.Second).Should(gexec.Exit())
 	})
 })
