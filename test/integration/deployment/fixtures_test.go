@@ -3,7 +3,9 @@ package deployment
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,7 +146,7 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 	}
 }
 
-// ungraft makes the CRD of ClusterManagementAddOns as OCM ships it, without
+// ungraft makes the CRD of ClusterManagementAddOns as OCM ships it, converted by its webhook and without
 // Interlock's fields.
 func ungraft(ctx context.Context) {
 	GinkgoHelper()
@@ -156,6 +158,11 @@ func ungraft(ctx context.Context) {
 			delete(spec.Properties, field)
 		}
 	}
+	lasting, stop := context.WithCancel(context.Background())
+	DeferCleanup(stop)
+	conversion, err := ocmstandin.ServeConversion(lasting)
+	Expect(err).NotTo(HaveOccurred())
+	conversion.Apply(crd)
 	Expect(admin.Update(ctx, crd)).To(Succeed())
 }
 
@@ -256,5 +263,25 @@ func grantAgent(ctx context.Context) {
 		},
 	} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+}
+
+// serveOnLoopback has the Service of the webhook be a name of the loopback
+// interface, where its process listens: so the API server reaches it.
+func serveOnLoopback(objects []*unstructured.Unstructured, address string) {
+	GinkgoHelper()
+	_, text, err := net.SplitHostPort(address)
+	Expect(err).NotTo(HaveOccurred())
+	port, err := strconv.ParseInt(text, 10, 32)
+	Expect(err).NotTo(HaveOccurred())
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "Service":
+			object.Object["spec"] = map[string]any{"type": string(corev1.ServiceTypeExternalName), "externalName": "localhost"}
+		case "ValidatingWebhookConfiguration":
+			for _, webhook := range object.Object["webhooks"].([]any) {
+				Expect(unstructured.SetNestedField(webhook.(map[string]any), port, "clientConfig", "service", "port")).To(Succeed())
+			}
+		}
 	}
 }

@@ -41,12 +41,6 @@ func (r right) covers(request asked) bool {
 // has what needs their rights.
 var agentAddOnRoles = []string{"ClusterRole/interlock-addon-manager-agent", "ClusterRole/interlock-addon-agent-hub"}
 
-// unreached is needed where the API server reaches the webhook by its Service,
-// which it cannot here: the graft then reads one add-on in each version.
-var unreached = right{
-	role: "ClusterRole/interlock-addon-manager", verb: "get", group: "addon.open-cluster-management.io", resource: "clustermanagementaddons",
-}.String()
-
 // granted are the rights that the roles and bindings among the objects give.
 func granted(objects []*unstructured.Unstructured) []right {
 	GinkgoHelper()
