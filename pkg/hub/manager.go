@@ -174,6 +174,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
+		EventPace: degraded.NewEventPace(),
 		Configs: configs, OCM: ocm, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }

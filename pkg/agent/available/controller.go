@@ -134,15 +134,26 @@ func (r *Reconciler) write(
 	if r.Contention.Wrote(key, desired) {
 		r.Metrics.Contested(addOn.Name)
 		r.Notes.Contested(ctx, addOn)
-	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); transition(before, desired) {
+	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {
 		r.Notes.Transition(ctx, addOn, desired)
 	}
 	return r.at(decision.LookAgain), nil
 }
 
-// transition reports whether more than the message is another one.
-func transition(before *metav1.Condition, after metav1.Condition) bool {
-	return before == nil || before.Status != after.Status || before.Reason != after.Reason
+// worthAnEvent reports whether more than the message is another one. What only
+// follows from Degraded is not told again: addon-manager has told of that, on the
+// same object.
+func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
+	const required = availability.ReasonRequiredDependencyNotSatisfied
+	switch {
+	case after.Reason == required:
+		return false
+	case before == nil:
+		return true
+	case before.Reason == required && after.Status == metav1.ConditionTrue:
+		return false
+	}
+	return before.Status != after.Status || before.Reason != after.Reason
 }
 
 // at returns the result that brings the add-on back at that moment.

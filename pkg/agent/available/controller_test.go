@@ -195,7 +195,7 @@ func TestWriterThatInsistsIsMadeToWait(t *testing.T) {
 		t.Errorf("wrote %d times, want 4", len(f.applied))
 	}
 	if diff := cmp.Diff([]string{
-		"Warning RequiredDependencyNotSatisfied", "Warning RequiredDependencyNotSatisfied", "Warning AvailableContested",
+		"Warning AvailableContested",
 	}, f.events); diff != "" {
 		t.Errorf("events (-want +got)\n%s", diff)
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 )
 
 func TestRelevantChanges(t *testing.T) {
@@ -58,8 +59,9 @@ func TestWaker(t *testing.T) {
 	}
 }
 
-func TestTransition(t *testing.T) {
+func TestWorthAnEvent(t *testing.T) {
 	before := &metav1.Condition{Status: "False", Reason: "One", Message: "words"}
+	held := &metav1.Condition{Status: "False", Reason: availability.ReasonRequiredDependencyNotSatisfied}
 	for name, tt := range map[string]struct {
 		before *metav1.Condition
 		after  metav1.Condition
@@ -69,8 +71,14 @@ func TestTransition(t *testing.T) {
 		"another status": {before: before, after: metav1.Condition{Status: "True", Reason: "One"}, want: true},
 		"another reason": {before: before, after: metav1.Condition{Status: "False", Reason: "Two"}, want: true},
 		"other words":    {before: before, after: metav1.Condition{Status: "False", Reason: "One", Message: "others"}},
+
+		"held, as Degraded tells":     {before: before, after: *held},
+		"held from the beginning":     {after: *held},
+		"released, as Degraded tells": {before: held, after: metav1.Condition{Status: "True", Reason: "One"}},
+		"dead when it is released":    {before: held, after: metav1.Condition{Status: "False", Reason: "One"}, want: true},
+		"unknown when it is released": {before: held, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
 	} {
-		if got := transition(tt.before, tt.after); got != tt.want {
+		if got := worthAnEvent(tt.before, tt.after); got != tt.want {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)
 		}
 	}

@@ -17,12 +17,11 @@ const (
 
 // Meaning maps the reason of every event of addon-agent to its meaning. All of
 // them are on a ManagedClusterAddOn. When Available changes, the event has its
-// reason and its message.
+// reason and its message; there is none where that only follows from Degraded.
 var Meaning = map[string]string{
 	availability.ReasonLeaseUpdated:                   "Available became True: the add-on renews its lease.",
 	availability.ReasonLeaseStopped:                   "Available became False: the add-on's lease was not renewed within the grace period, or never.",
 	availability.ReasonLeaseNotFound:                  "Available became Unknown: the add-on has no lease.",
-	availability.ReasonRequiredDependencyNotSatisfied: "Available became False: a Required dependency is not satisfied.",
 	availability.ReasonAwaitingHealthCheck:            "Available became Unknown: the dependencies are satisfied again, and the add-on's own health check has the next word.",
 	ReasonContested:                                   "Somebody else keeps overwriting Available.",
 	ReasonLeaseSkew:                                   "The add-on's lease was renewed further in the future than the grace period is long.",

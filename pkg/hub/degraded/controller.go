@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -42,6 +43,8 @@ type Reconciler struct {
 	Contention   *contention.Tracker
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
+	// EventPace lets events on transitions happen or not; nil lets all happen.
+	EventPace flowcontrol.PassiveRateLimiter
 	Offline      dependency.OfflinePolicy
 	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
 	Configs Configs

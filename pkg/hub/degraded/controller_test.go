@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/flowcontrol"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -188,5 +189,24 @@ func TestWaitsForTheFirstCatalog(t *testing.T) {
 	}
 	if b.applies != 0 {
 		t.Error("wrote before it knew of any declaration")
+	}
+}
+
+func TestEventsGiveWayToConditions(t *testing.T) {
+	b := newBench(t, addOn(leaf.Name))
+	b.EventPace = flowcontrol.NewTokenBucketPassiveRateLimiter(1e-9, 1)
+	for range 3 { // the cache does not see what was written
+		if _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		b.Contention.Forget(leaf)
+	}
+	if told := b.told(); len(told) != 1 || b.applies != 3 {
+		t.Errorf("%d events %q for %d writes", len(told), told, b.applies)
+	}
+	text := "# HELP " + metrics.NameEventsLeftOut + " " + metrics.HelpEventsLeftOut + "\n# TYPE " + metrics.NameEventsLeftOut + " counter\n" +
+		metrics.NameEventsLeftOut + " 2\n"
+	if err := testutil.GatherAndCompare(b.registry, strings.NewReader(text), metrics.NameEventsLeftOut); err != nil {
+		t.Error(err)
 	}
 }

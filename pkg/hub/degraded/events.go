@@ -3,6 +3,7 @@ package degraded
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"open-cluster-management.io/interlock/pkg/announce"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -16,11 +17,23 @@ const EventContested = "DegradedContested"
 
 const actionEvaluate = "EvaluateDependencies"
 
+// NewEventPace returns the pace at which transitions become events: a few
+// hundred at once, then ten a second. When something fails on the whole fleet, one
+// event for each condition would double what is written to the hub, and hold up
+// the conditions, which say it all.
+func NewEventPace() flowcontrol.PassiveRateLimiter {
+	return flowcontrol.NewTokenBucketPassiveRateLimiter(10, 200)
+}
+
 // tellTransition tells of a new status or reason. Another message alone is no
 // event: it stands in the condition, and may change with every failing edge.
 func (r *Reconciler) tellTransition(addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) {
 	stored := fleet.Degraded(addOn)
 	if stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason {
+		return
+	}
+	if r.EventPace != nil && !r.EventPace.TryAccept() {
+		r.Metrics.EventLeftOut()
 		return
 	}
 	eventType := corev1.EventTypeNormal

@@ -27,6 +27,9 @@ const (
 
 	NameContested = "interlock_contested_conditions_total"
 	HelpContested = "Times that Degraded was written again because somebody else keeps overwriting it, by add-on."
+
+	NameEventsLeftOut = "interlock_events_left_out_total"
+	HelpEventsLeftOut = "Transitions of Degraded without an event, because there were too many at once."
 )
 
 // Help maps the name of every metric of addon-manager to its meaning.
@@ -36,6 +39,8 @@ var Help = map[string]string{
 	NameEvaluation:  HelpEvaluation,
 	NameInvalid:     HelpInvalid,
 	NameContested:   HelpContested,
+
+	NameEventsLeftOut: HelpEventsLeftOut,
 
 	NameFactsClusters:  HelpFactsClusters,
 	NameFactsWrites:    HelpFactsWrites,
@@ -60,6 +65,7 @@ type Metrics struct {
 	evaluation  prometheus.Histogram
 	problems    *prometheus.GaugeVec
 	contested   *prometheus.CounterVec
+	leftOut     prometheus.Counter
 	facts       *factsMetrics
 
 	mutex      sync.Mutex
@@ -81,9 +87,10 @@ func New(registry prometheus.Registerer) *Metrics {
 			[]string{"addon", "problem"}),
 		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
 			[]string{"addon"}),
+		leftOut: prometheus.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: HelpEventsLeftOut}),
 		facts: newFactsMetrics(registry),
 	}
-	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested)
+	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested, m.leftOut)
 	return m
 }
 
@@ -106,6 +113,9 @@ func (m *Metrics) Contested(addOn string) {
 	}
 	m.contested.WithLabelValues(addOn).Inc()
 }
+
+// EventLeftOut counts one transition that is told by the condition alone.
+func (m *Metrics) EventLeftOut() { m.leftOut.Inc() }
 
 // Evaluated records how long loading and evaluating took.
 func (m *Metrics) Evaluated(took time.Duration) {
