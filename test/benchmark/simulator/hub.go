@@ -28,6 +28,9 @@ import (
 // administrator.
 const measuredGroup = "interlock:measured"
 
+// auditMegabytes is more than is ever logged: a log that is begun anew would not be counted to its end.
+const auditMegabytes = "100000"
+
 // auditPolicy has every finished request of a measured user logged.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -61,7 +64,7 @@ func StartHub(ctx context.Context, dir, name string) (*Hub, error) {
 		return nil, err
 	}
 	cluster, err := testenv.StartHub(ctx, testenv.Options{Name: name, Flags: map[string][]string{
-		"audit-policy-file": {policy}, "audit-log-path": {audit},
+		"audit-policy-file": {policy}, "audit-log-path": {audit}, "audit-log-maxsize": {auditMegabytes},
 	}})
 	if err != nil {
 		return nil, err
