@@ -16,16 +16,16 @@ const bufferSize = 16 << 10
 type Transport struct {
 	// Next makes the requests.
 	Next http.RoundTripper
-	// Drop are the members that nobody behind this transport reads, by resource:
-	// the last part of a watch's path. Watches of others pass.
-	Drop map[string][]Member
+	// Drop is what nobody behind this transport reads, by resource: the last part
+	// of a watch's path. Watches of others pass.
+	Drop map[string]Drop
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.Next.RoundTrip(request)
-	drop := t.Drop[path.Base(request.URL.Path)]
-	if err != nil || len(drop) == 0 || !isWatch(request) || !isJSON(response) {
+	drop, known := t.Drop[path.Base(request.URL.Path)]
+	if err != nil || !known || !isWatch(request) || !isJSON(response) {
 		return response, err
 	}
 	response.Body = &events{lines: bufio.NewReaderSize(response.Body, bufferSize), body: response.Body, drop: drop}
@@ -50,7 +50,7 @@ func isJSON(response *http.Response) bool {
 type events struct {
 	lines *bufio.Reader
 	body  io.Closer
-	drop  []Member
+	drop  Drop
 	// line and pruned are used again and again; unread is the rest of pruned.
 	line, pruned, unread []byte
 	err                  error

@@ -39,7 +39,7 @@ func TestTransport(t *testing.T) {
 			response := &http.Response{
 				StatusCode: c.code, Header: http.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(chunks(strings.NewReader(c.body))),
 			}
-			got, err := (&Transport{Next: answer{response}, Drop: map[string][]Member{"addons": drop}}).RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
+			got, err := (&Transport{Next: answer{response}, Drop: map[string]Drop{"addons": drop}}).RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
 			if err != nil {
 				t.Fatal(err)
 			}

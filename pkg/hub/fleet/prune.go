@@ -5,16 +5,18 @@ import (
 	"net/http"
 
 	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
-// unread are the members of add-ons and clusters that are most of what the API
+// unread are the members and conditions of add-ons and clusters that are most of what the API
 // server sends, and that the transforms of the cache would strip. An object
 // stands in a watch event under the name object.
-var unread = map[string][]jsonprune.Member{
-	"managedclusteraddons": {
+var unread = map[string]jsonprune.Drop{
+	"managedclusteraddons": {Members: []jsonprune.Member{
 		{Object: "object", Name: "spec"},
 		{Object: "metadata", Name: "managedFields"},
 		{Object: "metadata", Name: "ownerReferences"},
@@ -23,13 +25,17 @@ var unread = map[string][]jsonprune.Member{
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
 		{Object: "configReferences", Name: "lastAppliedConfig"},
-	},
-	"managedclusters": {
+	}, Elements: []jsonprune.Elements{
+		{Array: "conditions", Member: "type", Keep: []string{conditionAvailable, dependency.ConditionDegraded}},
+	}},
+	"managedclusters": {Members: []jsonprune.Member{
 		{Object: "metadata", Name: "managedFields"},
 		{Object: "spec", Name: "managedClusterClientConfigs"},
 		{Object: "status", Name: "allocatable"},
 		{Object: "status", Name: "capacity"},
-	},
+	}, Elements: []jsonprune.Elements{
+		{Array: "conditions", Member: "type", Keep: []string{clusterv1.ManagedClusterConditionAvailable}},
+	}},
 }
 
 // NewCache makes a cache whose watches do not even decode what it would strip.
