@@ -175,7 +175,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
 		EventPace: degraded.NewEventPace(),
-		Configs: configs, OCM: ocm, Facts: answers,
+		Configs:   configs, OCM: ocm, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

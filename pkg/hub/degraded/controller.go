@@ -45,7 +45,7 @@ type Reconciler struct {
 	Recorder     events.EventRecorder
 	// EventPace lets events on transitions happen or not; nil lets all happen.
 	EventPace flowcontrol.PassiveRateLimiter
-	Offline      dependency.OfflinePolicy
+	Offline   dependency.OfflinePolicy
 	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
 	Configs Configs
 	OCM     OCM

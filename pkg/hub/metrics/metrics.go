@@ -88,7 +88,7 @@ func New(registry prometheus.Registerer) *Metrics {
 		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
 			[]string{"addon"}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: HelpEventsLeftOut}),
-		facts: newFactsMetrics(registry),
+		facts:   newFactsMetrics(registry),
 	}
 	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested, m.leftOut)
 	return m

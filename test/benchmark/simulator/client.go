@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,9 @@ type Trivial struct {
 	client client.Client
 	// sent makes each patch differ from the one before.
 	sent atomic.Int64
+	// since is when it reported on Available last, by add-on: whoever writes
+	// another condition does not change that.
+	since sync.Map
 }
 
 // TrivialUser is the user that a trivial client is.
@@ -46,7 +50,9 @@ func (h *Hub) NewTrivial() (*Trivial, error) {
 // Report sets Available of all the add-ons, and returns how long that took.
 func (t *Trivial) Report(ctx context.Context, addOns []types.NamespacedName, status metav1.ConditionStatus) (time.Duration, error) {
 	return t.each(ctx, len(addOns), func(ctx context.Context, i int) error {
-		_, err := t.patch(ctx, addOns[i], conditions(addOns[i].Name, status, "completed with no errors."))
+		now := metav1.Now()
+		t.since.Store(addOns[i], now)
+		_, err := t.patch(ctx, addOns[i], conditions(addOns[i].Name, status, now, "completed with no errors."))
 		return err
 	})
 }
@@ -58,18 +64,22 @@ func (t *Trivial) Touch(ctx context.Context, addOns []types.NamespacedName, patc
 	first := t.sent.Add(int64(patches))
 	return t.each(ctx, patches, func(ctx context.Context, i int) error {
 		key := addOns[i%len(addOns)]
-		_, err := t.patch(ctx, key, touched(key, first+int64(i)))
+		_, err := t.patch(ctx, key, t.touched(key, first+int64(i)))
 		return err
 	})
 }
 
 // TouchOne is Touch for one patch; it returns the version that the add-on has then.
 func (t *Trivial) TouchOne(ctx context.Context, key types.NamespacedName) (version string, err error) {
-	return t.patch(ctx, key, touched(key, t.sent.Add(1)))
+	return t.patch(ctx, key, t.touched(key, t.sent.Add(1)))
 }
 
-func touched(key types.NamespacedName, number int64) []metav1.Condition {
-	return conditions(key.Name, metav1.ConditionTrue, fmt.Sprintf("completed with no errors (%d).", number))
+func (t *Trivial) touched(key types.NamespacedName, number int64) []metav1.Condition {
+	since := joined
+	if reported, ok := t.since.Load(key); ok {
+		since, _ = reported.(metav1.Time)
+	}
+	return conditions(key.Name, metav1.ConditionTrue, since, fmt.Sprintf("completed with no errors (%d).", number))
 }
 
 // Label changes a label of an add-on.

@@ -57,13 +57,16 @@ func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 			DesiredConfig:       &stockv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "94e2f15f9c1ce24a0c1c1a3a5cb0ed6e0a3d1f3a0a1bd4b8d1a1a6a7e9d0c1b2"},
 			LastAppliedConfig:   &stockv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "94e2f15f9c1ce24a0c1c1a3a5cb0ed6e0a3d1f3a0a1bd4b8d1a1a6a7e9d0c1b2"},
 		}},
-		Conditions: conditions(name, metav1.ConditionTrue, "completed with no errors."),
+		Conditions: conditions(name, metav1.ConditionTrue, joined, "completed with no errors."),
 	}
 	return addOn
 }
 
+// joined is since when add-ons are available that nobody has reported on yet.
+var joined = metav1.Now()
+
 // conditions are all that stock OCM keeps on an add-on.
-func conditions(addOn string, available metav1.ConditionStatus, progress string) []metav1.Condition {
+func conditions(addOn string, available metav1.ConditionStatus, since metav1.Time, progress string) []metav1.Condition {
 	now := metav1.Now()
 	condition := func(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: now}
@@ -74,7 +77,7 @@ func conditions(addOn string, available metav1.ConditionStatus, progress string)
 		condition("RegistrationApplied", metav1.ConditionTrue, "SetPermissionApplied", "Registration of the addon agent is configured"),
 		condition("ClusterCertificateRotated", metav1.ConditionTrue, "ClientCertificateUpdated", "client certificate rotated starting from 2026-01-01 to 2027-01-01"),
 		condition("ManifestApplied", metav1.ConditionTrue, "AddonManifestApplied", "manifests of addon are applied successfully"),
-		availableCondition(addOn, available, now),
+		availableCondition(addOn, available, since),
 	}
 }
 

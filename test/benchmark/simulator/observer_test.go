@@ -17,7 +17,7 @@ func newObserver() *Observer {
 // show has the observer see an add-on with that Available.
 func show(o *Observer, cluster string, status metav1.ConditionStatus) types.NamespacedName {
 	addOn := installedAddOn(cluster, "a")
-	addOn.Status.Conditions = conditions("a", status, "")
+	addOn.Status.Conditions = conditions("a", status, joined, "")
 	o.saw(addOn)
 	return types.NamespacedName{Namespace: cluster, Name: "a"}
 }
