@@ -21,36 +21,46 @@ type compared struct {
 	began, ended time.Time
 }
 
-// compareWithPatches measures the time from begin to the last expected
-// condition, and next to it the time in which a trivial client makes as many
-// status patches: half of them before, half after. Nothing is measured while
-// events of what was before are still being written.
-func (s *session) compareWithPatches(ctx context.Context, writes int, expected simulator.Expectation, begin func() error) (compared, error) {
-	touched := simulator.On(s.fleet.Clusters, simulator.Leaf)
-	before, err := s.touch(ctx, touched, writes/2)
-	if err != nil {
-		return compared{}, err
+// comparison holds one storm after the other, all of as many writes, against
+// what a trivial client needs for them: half of the patches are made before a
+// storm, half after it, and what comes after one comes before the next.
+type comparison struct {
+	session *session
+	writes  int
+	// half is how long the patches since the last storm took; zero before the first.
+	half time.Duration
+}
+
+// storm measures the time from begin to the last expected condition. Nothing
+// is measured while events of what was before are still being written.
+func (c *comparison) storm(ctx context.Context, expected simulator.Expectation, begin func() error) (compared, error) {
+	if c.half == 0 {
+		if err := c.touch(ctx); err != nil {
+			return compared{}, err
+		}
 	}
-	c := compared{began: time.Now()}
+	before, measured := c.half, compared{began: time.Now()}
 	if err := begin(); err != nil {
 		return compared{}, err
 	}
-	if c.ended, err = s.observer.Await(ctx, expected, s.patience(writes)); err != nil {
+	var err error
+	if measured.ended, err = c.session.observer.Await(ctx, expected, c.session.patience(c.writes)); err != nil {
 		return compared{}, err
 	}
-	after, err := s.touch(ctx, touched, writes-writes/2)
-	if err != nil {
+	if err := c.touch(ctx); err != nil {
 		return compared{}, err
 	}
-	c.storm, c.raw = c.ended.Sub(c.began), before+after
-	return c, s.calmDown(ctx)
+	measured.storm, measured.raw = measured.ended.Sub(measured.began), before+c.half
+	return measured, c.session.calmDown(ctx)
 }
 
-func (s *session) touch(ctx context.Context, touched []simulator.Key, patches int) (time.Duration, error) {
-	if err := s.calmDown(ctx); err != nil {
-		return 0, err
+// touch has the trivial client make half of the patches.
+func (c *comparison) touch(ctx context.Context) (err error) {
+	if err := c.session.calmDown(ctx); err != nil {
+		return err
 	}
-	return s.trivial.Touch(ctx, touched, patches)
+	c.half, err = c.session.trivial.Touch(ctx, simulator.On(c.session.fleet.Clusters, simulator.Leaf), (c.writes+1)/2)
+	return err
 }
 
 // calmDown waits until Interlock has written nothing, not even an event, for a

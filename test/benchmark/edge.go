@@ -15,9 +15,10 @@ const (
 )
 
 func edge(ctx context.Context, s *session, found *result.Scenario) error {
+	comparison := &comparison{session: s}
 	for range s.repetitions {
 		for _, added := range []bool{true, false} {
-			if err := s.edgeOnce(ctx, added, found); err != nil {
+			if err := s.edgeOnce(ctx, added, comparison, found); err != nil {
 				return err
 			}
 		}
@@ -25,7 +26,7 @@ func edge(ctx context.Context, s *session, found *result.Scenario) error {
 	return nil
 }
 
-func (s *session) edgeOnce(ctx context.Context, added bool, found *result.Scenario) error {
+func (s *session) edgeOnce(ctx context.Context, added bool, comparison *comparison, found *result.Scenario) error {
 	addOn, reason, what := simulator.AddOn{Name: edited}, "", "removed"
 	if added {
 		addOn.Dependencies = []addonv1alpha1.AddonDependency{{Name: simulator.Absent, Type: addonv1alpha1.DependencyTypeRequired}}
@@ -40,7 +41,8 @@ func (s *session) edgeOnce(ctx context.Context, added bool, found *result.Scenar
 			writes++
 		}
 	}
-	storm, err := s.compareWithPatches(ctx, writes, expected, func() error { return s.fleet.Hub.Declare(ctx, addOn) })
+	comparison.writes = writes
+	storm, err := comparison.storm(ctx, expected, func() error { return s.fleet.Hub.Declare(ctx, addOn) })
 	if err != nil {
 		return err
 	}

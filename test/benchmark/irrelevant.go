@@ -15,7 +15,7 @@ const (
 	irrelevantMethod = `With a dependency down on a fifth of the clusters, 200 updates per second change other conditions and labels of add-ons. ` +
 		`Counted at the API server: what addon-manager reads and writes; compared: the processor time of both.`
 	updatesPerSecond = 200
-	updatesFor       = 20 * time.Second
+	updatesFor       = 12 * time.Second
 	maxCPUShare      = 5
 )
 

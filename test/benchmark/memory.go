@@ -35,7 +35,7 @@ func memory(ctx context.Context, s *session, found *result.Scenario) error {
 		Name: "memory", Title: "Resident memory over the size of the fleet", X: "ManagedClusterAddOns", Y: "MiB",
 		Lines: []result.Line{{Name: "addon-manager"}, {Name: "plain controller-runtime cache"}},
 	}
-	for _, tenths := range []int{0, 3, 6} {
+	for _, tenths := range []int{0, 5} {
 		if err := s.grow(ctx, s.clusters*tenths/10); err != nil {
 			return err
 		}

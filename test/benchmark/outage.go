@@ -22,15 +22,18 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 		Name: "converge-" + found.ID, Title: "Time until all conditions are right, over the clusters hit at once",
 		X: "clusters", Y: "seconds", Lines: []result.Line{{Name: "Interlock"}, {Name: "a trivial client's patches"}},
 	}
-	for _, tenths := range []int{1, 4} {
-		part := s.fleet.Clusters[:len(s.fleet.Clusters)*tenths/10]
-		if _, err := s.outageOnce(ctx, part, &growth, nil); err != nil {
-			return err
+	if s.agents == nil {
+		for _, tenths := range []int{1, 4} {
+			part := s.fleet.Clusters[:len(s.fleet.Clusters)*tenths/10]
+			if _, err := s.outageOnce(ctx, part, &comparison{session: s}, &growth, nil); err != nil {
+				return err
+			}
 		}
 	}
 	profiled := s.profileCPU(ctx, "outage-"+found.ID)
+	comparison := &comparison{session: s}
 	for i := range s.repetitions {
-		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, found)
+		storm, err := s.outageOnce(ctx, s.fleet.Clusters, comparison, &growth, found)
 		if err != nil {
 			return err
 		}
@@ -38,16 +41,21 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 			found.Charts = append(found.Charts, s.writesOverTime(found.ID, storm))
 		}
 	}
-	found.Charts = append(found.Charts, growth)
+	if s.agents == nil {
+		found.Charts = append(found.Charts, growth)
+	}
 	return profiled()
 }
 
 // outageOnce makes the root fail and recover on the clusters, and returns the
 // first of both storms.
-func (s *session) outageOnce(ctx context.Context, clusters []string, growth *result.Chart, found *result.Scenario) (failed compared, err error) {
+func (s *session) outageOnce(
+	ctx context.Context, clusters []string, comparison *comparison, growth *result.Chart, found *result.Scenario,
+) (failed compared, err error) {
 	for _, up := range []bool{false, true} {
 		expected, writes := s.outageExpected(clusters, up)
-		storm, err := s.compareWithPatches(ctx, writes, expected, func() error {
+		comparison.writes = writes
+		storm, err := comparison.storm(ctx, expected, func() error {
 			return s.setAvailable(ctx, clusters, simulator.Root, up)
 		})
 		if err != nil {
