@@ -124,7 +124,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 			contested := sum(now(manager.series(metrics.NameContested, "addon", leaf))) // before it is answered again
 			answers := requests("APPLY") - before
 			AddReportEntry("contested", fmt.Sprintf("%d times overwritten, %.0f answers in 6 s", rounds, answers))
-			Expect(rounds).To(BeNumerically(">", 20))
+			Expect(rounds).To(BeNumerically(">", 10)) // fewer than 30 on a busy machine
 			// At once, then after 0.5, 1, 2 and 4 s; a conflict now and then counts here.
 			Expect(answers).To(BeNumerically("<=", 8))
 			Expect(contested).To(And(BeNumerically(">=", 2), BeNumerically("<=", answers)))
