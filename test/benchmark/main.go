@@ -13,7 +13,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
@@ -33,6 +36,9 @@ type options struct {
 }
 
 func main() {
+	// What libraries have to say goes nowhere: the screen is for the user.
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cmdline.Run(ctx, newCommand(), os.Stderr)
 	stop()

@@ -10,10 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
 	"open-cluster-management.io/interlock/test/benchmark/result"
 )
 
@@ -22,9 +18,6 @@ var errMissed = errors.New("bounds were missed")
 // run plays the selected scenarios, writes what they have found, and fails when
 // a bound is missed.
 func run(ctx context.Context, o options) (err error) {
-	// What libraries have to say goes nowhere: the screen is for the user.
-	log.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
 	s, err := newSession(o)
 	if err != nil {
 		return err
