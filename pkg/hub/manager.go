@@ -155,8 +155,9 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	}
 	err = (&declarations.Reconciler{
 		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
-		Wake:   both(waker.Wake, asking.Wake),
-		Reread: reread, Hidden: hidden,
+		Wake:      both(waker.Wake, asking.Wake),
+		WakeFirst: func(catalog *dependency.Catalog, addOn string) bool { return !catalog.Questions(addOn).Empty() },
+		Reread:    reread, Hidden: hidden,
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err

@@ -35,6 +35,9 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// Wake has the add-ons of these keys evaluated anew.
 	Wake func(ctx context.Context, keys []types.NamespacedName) error
+	// WakeFirst reports for which add-ons of the first catalog to wake anybody;
+	// nil: for all of them. Whoever evaluates add-ons begins with all there are.
+	WakeFirst func(catalog *dependency.Catalog, addOn string) bool
 	// Reread gets an event when all add-ons were read again, without events of
 	// their own; nil: they never are.
 	Reread <-chan event.GenericEvent
@@ -90,6 +93,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	r.Store.Set(catalog)
 	changed := catalog.Changed(before)
 	for _, addOn := range changed {
+		if r.told == nil && r.WakeFirst != nil && !r.WakeFirst(catalog, addOn) {
+			continue
+		}
 		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return reconcile.Result{}, err

@@ -37,6 +37,8 @@ type mapping struct {
 	// forget drops what is remembered of an add-on that is no more, even when
 	// its successor of the same name is there before anybody looks.
 	forget func(types.NamespacedName)
+	// initial has an add-on evaluated that is there when addon-manager starts.
+	initial func(types.NamespacedName)
 }
 
 // addOns: an add-on is evaluated when it comes, goes, or somebody touches its
@@ -46,6 +48,10 @@ type mapping struct {
 func (m mapping) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
+			if e.IsInInitialList {
+				m.initial(key(e.Object)) // and so will be its peers and dependents
+				return
+			}
 			enqueue(q, key(e.Object))
 			m.peers(e.Object, q)
 			m.dependents(e.Object, 0, q)

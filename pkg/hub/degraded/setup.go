@@ -66,11 +66,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker, concurrenc
 	if err != nil {
 		return fmt.Errorf("create degraded controller: %w", err)
 	}
+	initial := newBacklog()
 	mapping := mapping{
+		initial:      initial.add,
 		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold, forget: r.Contention.Forget,
 	}
 	sources := []source.Source{
-		waker.source(),
+		waker.source(), initial.source(),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, mapping.addOns()),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, mapping.clusters()),
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -67,10 +66,7 @@ func (w *Warmup) NeedLeaderElection() bool { return false }
 
 func (w *Warmup) prepare(ctx context.Context) error {
 	if err := w.index(ctx); err != nil {
-		return fmt.Errorf("index managed cluster add-ons by name: %w", err)
-	}
-	if err := w.cache.IndexField(ctx, &addonv1alpha1.ManagedClusterAddOn{}, IndexConfig, ConfigKeys); err != nil {
-		return fmt.Errorf("index managed cluster add-ons by their configuration: %w", err)
+		return fmt.Errorf("index managed cluster add-ons: %w", err)
 	}
 	for _, object := range []client.Object{
 		&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{},
@@ -82,21 +78,32 @@ func (w *Warmup) prepare(ctx context.Context) error {
 	return nil
 }
 
-// index does what the cache's IndexField does, but for a second entry of each
-// add-on under its own namespace: nobody asks for that, and it would take more
+// index does what the cache's IndexField does, but for second entries of each
+// add-on under its own namespace: nobody asks for these, and they would take more
 // memory than the conditions. The names are those that the cache looks for.
 func (w *Warmup) index(ctx context.Context) error {
 	informer, err := w.cache.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
-	return informer.AddIndexers(toolscache.Indexers{"field:" + indexName: func(object any) ([]string, error) {
-		accessor, err := meta.Accessor(object)
-		if err != nil {
-			return nil, err
+	return informer.AddIndexers(toolscache.Indexers{
+		"field:" + indexName:   inAllNamespaces(func(addOn client.Object) []string { return []string{addOn.GetName()} }),
+		"field:" + IndexConfig: inAllNamespaces(ConfigKeys),
+	})
+}
+
+func inAllNamespaces(values func(client.Object) []string) toolscache.IndexFunc {
+	return func(object any) ([]string, error) {
+		addOn, ok := object.(client.Object)
+		if !ok {
+			return nil, fmt.Errorf("a %T cannot be indexed", object)
 		}
-		return []string{"__all_namespaces/" + accessor.GetName()}, nil
-	}})
+		indexed := values(addOn)
+		for i, value := range indexed {
+			indexed[i] = shared("__all_namespaces/" + value)
+		}
+		return indexed, nil
+	}
 }
 
 // complain says at intervals that the hub is waited for, until it has answered:

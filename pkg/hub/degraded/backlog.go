@@ -1,0 +1,86 @@
+package degraded
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+const (
+	// queueFill is how many add-ons of the backlog may be in the queue at a time.
+	queueFill = 1024
+	// feedingPause is the time between two looks at the queue.
+	feedingPause = 5 * time.Millisecond
+)
+
+// backlog is all add-ons that there are when addon-manager starts. They go to the
+// queue little by little: its maps never shrink again, and with a whole fleet at
+// once would stay as large as the conditions.
+type backlog struct {
+	mutex   sync.Mutex
+	waiting []types.NamespacedName
+	arrived chan struct{}
+}
+
+func newBacklog() *backlog { return &backlog{arrived: make(chan struct{}, 1)} }
+
+func (b *backlog) add(key types.NamespacedName) {
+	b.mutex.Lock()
+	b.waiting = append(b.waiting, key)
+	b.mutex.Unlock()
+	select {
+	case b.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// take returns up to that many add-ons.
+func (b *backlog) take(count int) []types.NamespacedName {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	taken := b.waiting[:max(0, min(count, len(b.waiting)))]
+	if b.waiting = b.waiting[len(taken):]; len(b.waiting) == 0 {
+		b.waiting = nil
+	}
+	return taken
+}
+
+func (b *backlog) source() source.Source {
+	return source.Func(func(ctx context.Context, q queue) error {
+		go b.feed(ctx, q)
+		return nil
+	})
+}
+
+// feed fills the queue from the backlog until the context ends.
+func (b *backlog) feed(ctx context.Context, q queue) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.arrived:
+		}
+		pause := time.NewTicker(feedingPause)
+		for b.left() {
+			for _, key := range b.take(queueFill - q.Len()) {
+				enqueue(q, key)
+			}
+			select {
+			case <-ctx.Done():
+				pause.Stop()
+				return
+			case <-pause.C:
+			}
+		}
+		pause.Stop()
+	}
+}
+
+func (b *backlog) left() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return len(b.waiting) > 0
+}

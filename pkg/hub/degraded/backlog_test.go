@@ -1,0 +1,58 @@
+package degraded
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
+	const all = 3 * queueFill
+	b := newBacklog()
+	for i := range all {
+		b.add(types.NamespacedName{Namespace: fmt.Sprint(i), Name: "leaf"})
+	}
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	if err := b.source().Start(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	seen, most := map[reconcile.Request]bool{}, 0
+	next := func() {
+		most = max(most, q.Len())
+		request, _ := q.Get()
+		seen[request] = true
+		q.Done(request)
+	}
+	for len(seen) < all {
+		next()
+	}
+	if most > queueFill {
+		t.Errorf("%d of %d were in the queue at a time, want at most %d", most, all, queueFill)
+	}
+	b.add(leaf) // after all had gone
+	next()
+	if !seen[reconcile.Request{NamespacedName: leaf}] {
+		t.Errorf("what came last was not evaluated")
+	}
+}
+
+func TestTheFirstListGoesToTheBacklog(t *testing.T) {
+	m, _, _ := mapped(t)
+	b := newBacklog()
+	m.initial = b.add
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	m.addOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: addOn("base"), IsInInitialList: true}, q)
+	if q.Len() != 0 {
+		t.Errorf("%d add-ons are in the queue already", q.Len())
+	}
+	if diff := cmp.Diff([]types.NamespacedName{{Namespace: leaf.Namespace, Name: "base"}}, b.take(2)); diff != "" {
+		t.Error(diff)
+	}
+}
