@@ -18,6 +18,10 @@ var errMissed = errors.New("bounds were missed")
 // run plays the selected scenarios, writes what they have found, and fails when
 // a bound is missed.
 func run(ctx context.Context, o options) (err error) {
+	machine := result.ThisMachine()
+	if err := limitMemory(machine); err != nil {
+		return err
+	}
 	s, err := newSession(o)
 	if err != nil {
 		return err
@@ -25,7 +29,7 @@ func run(ctx context.Context, o options) (err error) {
 	defer func() { err = errors.Join(err, s.close(err)) }()
 
 	report := &result.Report{
-		Machine: result.ThisMachine(), Command: commandLine(), Started: time.Now(),
+		Machine: machine, Command: commandLine(), Started: time.Now(),
 		Settings: []result.Setting{
 			{Name: "Fleet", Value: fmt.Sprintf("%d managed clusters with %d add-ons each", o.clusters, o.addOns)},
 			{Name: "Repetitions", Value: strconv.Itoa(o.repetitions)},
@@ -88,4 +92,14 @@ func number(id string) int {
 		return len(scenarios) + 1
 	}
 	return row
+}
+
+// limitMemory has the processes that are started collect their garbage before
+// they take more than half of the machine's memory: the API server of 100,000
+// add-ons would take most of 24 GiB. Others do not come near that.
+func limitMemory(machine result.Machine) error {
+	if os.Getenv("GOMEMLIMIT") != "" || machine.MemoryGiB < 2 {
+		return nil
+	}
+	return os.Setenv("GOMEMLIMIT", fmt.Sprintf("%dGiB", machine.MemoryGiB/2))
 }
