@@ -157,7 +157,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"webhook: {resources: {cpu: 100m}}":    "additional properties 'cpu' not allowed",
 		"nodeSelector: {infra: true}":          "nodeSelector",
 	} {
-		if _, err := render(values); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Render(values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not say %q", values, err, want)
 		}
 	}

@@ -10,4 +10,7 @@ var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeInstallation()
 	describeWebhooks()
 	describeRealAddOns()
+	describeStorm()
+	describeUpgrade()
+	describeUninstallation()
 })

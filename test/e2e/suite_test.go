@@ -33,8 +33,6 @@ const cluster1 = "cluster1"
 var (
 	hub, managed             client.WithWatch
 	hubConfig, managedConfig *rest.Config
-	// given: Interlock was there before the suite, so somebody else installed it.
-	given bool
 )
 
 func TestInterlock(t *testing.T) {
@@ -49,11 +47,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hub, hubConfig = connect("HUB_KUBECONFIG")
 	managed, managedConfig = connect("MANAGED_KUBECONFIG")
 
-	given = isInstalled(ctx)
+	Expect(isInstalled(ctx)).To(BeFalse(), "Interlock is on the hub: uninstall it, as the suite installs it by itself")
 	ensureOCM(ctx)
-	if given {
-		return
-	}
+	settleElder(ctx)
+	takeBefore(ctx)
 	deploy(ctx, firstVersion)
 }, NodeTimeout(5*time.Minute))
 
