@@ -234,5 +234,6 @@ func ofAgent(object *unstructured.Unstructured) bool {
 	if object.GetName() == agent+"-hub-kubeconfig" && !ocmIsReal {
 		return false // OCM's registration agent made it and removes it; the one that stands in for it does not
 	}
-	return strings.HasPrefix(object.GetName(), "interlock") && object.GetKind() != "Event"
+	// Its lease stays where it was, as that of any add-on.
+	return strings.HasPrefix(object.GetName(), "interlock") && object.GetKind() != "Event" && object.GetKind() != "Lease"
 }

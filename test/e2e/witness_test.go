@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	toolscache "k8s.io/client-go/tools/cache"
 	toolswatch "k8s.io/client-go/tools/watch"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -54,7 +55,8 @@ type witness struct {
 // write is one write of an add-on.
 type write struct {
 	number int // in the order of all
-	// conditions are those whose status it changed, with the new status.
+	// conditions has, of Available and Degraded, those whose status it changed,
+	// with the new status, empty for none.
 	conditions map[string]metav1.ConditionStatus
 	by         []string
 }
@@ -161,18 +163,17 @@ func (w *witness) compare(key string, before, after client.Object) {
 	is := after.(*addonv1alpha1.ManagedClusterAddOn)
 	w.seen++
 	seen := write{number: w.seen, conditions: map[string]metav1.ConditionStatus{}, by: by}
-	for _, condition := range is.Status.Conditions {
-		old := meta.FindStatusCondition(was.Status.Conditions, condition.Type)
-		if old == nil || old.Status != condition.Status {
-			seen.conditions[condition.Type] = condition.Status
-		}
-	}
-	for _, condition := range was.Status.Conditions {
-		if meta.FindStatusCondition(is.Status.Conditions, condition.Type) == nil {
-			seen.conditions[condition.Type] = "gone"
+	for _, kind := range []string{available, degraded} {
+		old, now := statusOf(was, kind), statusOf(is, kind)
+		if old != now {
+			seen.conditions[kind] = now
 		}
 	}
 	w.writes[client.ObjectKeyFromObject(is)] = append(w.writes[client.ObjectKeyFromObject(is)], seen)
+}
+
+func statusOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) metav1.ConditionStatus {
+	return ptr.Deref(meta.FindStatusCondition(addOn.Status.Conditions, kind), metav1.Condition{}).Status
 }
 
 // writesOf counts, so far, those of add-ons with the name.
