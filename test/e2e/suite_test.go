@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/format"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -37,6 +38,7 @@ var (
 
 func TestInterlock(t *testing.T) {
 	RegisterFailHandler(Fail)
+	format.MaxLength = 0 // what differs is at the end as well
 	RunSpecs(t, "Interlock on clusters")
 }
 

@@ -40,6 +40,7 @@ func describeUninstallation() {
 			sayElderAvailable(ctx)
 			g.Expect(conditionOf(ctx, elder, available)()).To(be(metav1.ConditionFalse, required))
 		}).Should(Succeed())
+		Expect(changes(ctx, Default)).To(And(ContainSubstring(namespace), ContainSubstring(required)), "the comparison does not see what is installed")
 		if command := os.Getenv("INTERLOCK_UNINSTALL_COMMAND"); command != "" {
 			execute(ctx, command)
 			expectTakenBack(ctx)
@@ -49,11 +50,7 @@ func describeUninstallation() {
 		By("comparing the hub with what it was before")
 		sayElderAvailable(ctx)
 		removeAddOns(ctx)
-		Eventually(func(g Gomega) {
-			taken, err := snapshot.Take(ctx, hubConfig, neutral)
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(cmp.Diff(before, taken)).To(BeEmpty())
-		}).Should(Succeed())
+		Eventually(func(g Gomega) string { return changes(ctx, g) }).Should(BeEmpty())
 	})
 }
 
@@ -196,13 +193,20 @@ var before snapshot.Snapshot
 // takeBefore waits until nothing comes to the hub any more by itself.
 func takeBefore(ctx context.Context) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		taken, err := snapshot.Take(ctx, hubConfig, neutral)
-		g.Expect(err).NotTo(HaveOccurred())
+	Eventually(func(g Gomega) bool {
 		was := before
-		before = taken
-		g.Expect(cmp.Diff(was, taken)).To(BeEmpty())
-	}).WithPolling(2 * time.Second).Should(Succeed())
+		before = take(ctx, g)
+		return cmp.Equal(was, before)
+	}).WithPolling(2 * time.Second).Should(BeTrue())
+}
+
+// changes is how the hub differs from what it was before Interlock.
+func changes(ctx context.Context, g Gomega) string { return cmp.Diff(before, take(ctx, g)) }
+
+func take(ctx context.Context, g Gomega) snapshot.Snapshot {
+	taken, err := snapshot.Take(ctx, hubConfig, neutral)
+	g.Expect(err).NotTo(HaveOccurred())
+	return taken
 }
 
 // neutral leaves out what comes and goes by itself on a cluster that lives, and
