@@ -47,9 +47,8 @@ done
 
 echo "e2e-kind: the suite"
 release="interlock --kubeconfig '$HUB_KUBECONFIG' --namespace interlock-system --wait"
-# shellcheck disable=SC2016 # the suite sets VERSION
 export INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 5m \
-  --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag="'"$VERSION"'
+  --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag=\$VERSION" # the suite sets VERSION
 export INTERLOCK_UNINSTALL_COMMAND="helm uninstall $release --timeout 10m &&
   kubectl --kubeconfig '$HUB_KUBECONFIG' delete namespace interlock-system"
 E2E_LOGS=$work/logs go test -tags e2e -v -timeout 40m ./test/e2e -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"}

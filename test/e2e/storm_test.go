@@ -27,12 +27,12 @@ func describeStorm() {
 
 		By("a dependency going up and down on all clusters")
 		calm := storm.keepFlipping(ctx, time.Millisecond)
-		Eventually(watching.writesOf(leaf)).Should(BeNumerically(">=", 2*stormClusters))
+		Eventually(watching.answers).Should(BeNumerically(">=", 2*stormClusters))
 		By("deleting the leading pod " + first)
 		Expect(hub.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: first}})).To(Succeed())
 		Eventually(leader).WithContext(ctx).ShouldNot(Equal(first))
-		until := watching.writesOf(leaf)() + 2*stormClusters
-		Eventually(watching.writesOf(leaf)).Should(BeNumerically(">=", until), "the next one goes on")
+		until := watching.answers() + 2*stormClusters
+		Eventually(watching.answers).Should(BeNumerically(">=", until), "the next one goes on")
 		flips := calm()
 
 		By("looking at where it ended")
@@ -42,7 +42,7 @@ func describeStorm() {
 			storm.settle(ctx)
 		}
 		watching.stop(ctx)
-		AddReportEntry("storm", ReportEntryVisibilityAlways, stormReport{flips, watching.writesOf(leaf)()})
+		AddReportEntry("storm", ReportEntryVisibilityAlways, stormReport{flips, watching.answers()})
 		watching.expectExplained(ctx, storm)
 		Expect(leader(ctx)).NotTo(Equal(first))
 		Eventually(rolledOut(ctx, hub, namespace, addonManager)).Should(Succeed())

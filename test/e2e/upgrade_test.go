@@ -55,14 +55,14 @@ func describeUpgrade() {
 		Eventually(leader).WithContext(ctx).ShouldNot(Equal(first))
 		Eventually(imagesOf(ctx, managed, agentNamespace, agentWorkload)).Should(And(HaveLen(1), HaveEach(HaveSuffix(":"+nextVersion))))
 		Eventually(rolledOut(ctx, managed, agentNamespace, agentWorkload)).Should(Succeed())
-		until := watching.writesOf(leaf)() + len(loaded.clusters)
-		Eventually(watching.writesOf(leaf)).Should(BeNumerically(">=", until), "the new leader goes on")
+		until := watching.answers() + len(loaded.clusters)
+		Eventually(watching.answers).Should(BeNumerically(">=", until), "the new leader goes on")
 
 		By("looking at what was written and answered")
 		flips := stopLoad()
 		loaded.settle(ctx)
 		watching.stop(ctx)
-		AddReportEntry("load", ReportEntryVisibilityAlways, stormReport{flips, watching.writesOf(leaf)()})
+		AddReportEntry("load", ReportEntryVisibilityAlways, stormReport{flips, watching.answers()})
 		for _, one := range questions {
 			one.expectAnswered()
 		}

@@ -3,10 +3,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,8 +12,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	toolscache "k8s.io/client-go/tools/cache"
 	toolswatch "k8s.io/client-go/tools/watch"
 	"k8s.io/utils/ptr"
@@ -176,19 +171,17 @@ func statusOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) metav1.Cond
 	return ptr.Deref(meta.FindStatusCondition(addOn.Status.Conditions, kind), metav1.Condition{}).Status
 }
 
-// writesOf counts, so far, those of add-ons with the name.
-func (w *witness) writesOf(name string) func() int {
-	return func() int {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		count := 0
-		for key, writes := range w.writes {
-			if key.Name == name {
-				count += len(writes)
-			}
+// answers counts the writes of leaf so far, on all clusters.
+func (w *witness) answers() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	count := 0
+	for key, writes := range w.writes {
+		if key.Name == leaf {
+			count += len(writes)
 		}
-		return count
 	}
+	return count
 }
 
 // stop waits until all has been seen that was written before.
@@ -205,54 +198,6 @@ func (w *witness) stop(ctx context.Context) {
 		Eventually(marked).Should(BeClosed(), "the watch of %s has not seen all", kind)
 	}
 	w.end()
-}
-
-// expectExplained fails for all that was seen and should not have been: of a
-// flipping fleet a change of leaf that no change of base explains, of all else
-// any change; and a write that says nothing new.
-func (w *witness) expectExplained(ctx context.Context, flipping *fleet) {
-	GinkgoHelper()
-	Expect(w.lost).To(BeEmpty())
-	Expect(w.empty).To(BeEmpty(), "writes of Interlock that say nothing new")
-	unexplained := map[types.NamespacedName][]write{}
-	leaves := 0
-	for key, writes := range w.writes {
-		writes = slices.DeleteFunc(slices.Clone(writes), func(one write) bool { return len(one.conditions) == 0 })
-		switch {
-		case !slices.Contains(flipping.clusters, key.Namespace):
-			unexplained[key] = writes
-		case key.Name == leaf:
-			leaves += len(w.writes[key])
-			unexplained[key] = unexplainedBy(w.writes[types.NamespacedName{Namespace: key.Namespace, Name: base}], writes)
-		}
-	}
-	maps.DeleteFunc(unexplained, func(_ types.NamespacedName, writes []write) bool { return len(writes) == 0 })
-	Expect(unexplained).To(BeEmpty(), "changes of conditions without a reason")
-	// A server-side apply that changes nothing is an event for nobody, but the API server has counted it.
-	Expect(applies(ctx)-w.applied).To(BeNumerically("<=", leaves), "server-side applies of conditions, of which %d were seen to change leaf", leaves)
-}
-
-// unexplainedBy are the changes of leaf that do not each follow a change of
-// base of their own, in the order in which base changed: an older state of base
-// that comes back is not explained by anything.
-func unexplainedBy(bases, leaves []write) []write {
-	var unexplained []write
-	next := 0
-	for _, change := range leaves {
-		wanted := metav1.ConditionFalse // of base's Available
-		if change.conditions[degraded] == metav1.ConditionFalse {
-			wanted = metav1.ConditionTrue
-		}
-		found := slices.IndexFunc(bases[next:], func(cause write) bool {
-			return cause.number < change.number && cause.conditions[available] == wanted
-		})
-		if _, other := change.conditions[available]; found < 0 || other {
-			unexplained = append(unexplained, change)
-			continue
-		}
-		next += found + 1
-	}
-	return unexplained
 }
 
 // content is what an object says, without what every write changes.
@@ -295,28 +240,4 @@ func isInterlock(manager string) bool { return strings.HasPrefix(manager, "inter
 
 func keyOf(object runtime.Object) string {
 	return fmt.Sprintf("%T %s", object, client.ObjectKeyFromObject(object.(client.Object)))
-}
-
-// applies is how many server-side applies of an add-on's status the API server
-// has taken so far. Nobody but Interlock writes so.
-func applies(ctx context.Context) float64 {
-	GinkgoHelper()
-	cluster, err := kubernetes.NewForConfig(hubConfig)
-	Expect(err).NotTo(HaveOccurred())
-	page, err := cluster.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
-	Expect(err).NotTo(HaveOccurred())
-	total := 0.0
-	for _, metric := range families["apiserver_request_total"].GetMetric() {
-		has := map[string]string{}
-		for _, pair := range metric.GetLabel() {
-			has[pair.GetName()] = pair.GetValue()
-		}
-		if has["resource"] == "managedclusteraddons" && has["subresource"] == "status" && has["verb"] == "APPLY" && has["code"] == "200" && has["dry_run"] == "" {
-			total += metric.GetCounter().GetValue()
-		}
-	}
-	return total
 }
