@@ -53,7 +53,9 @@ type write struct {
 	// conditions has, of Available and Degraded, those whose status it changed,
 	// with the new status, empty for none.
 	conditions map[string]metav1.ConditionStatus
-	by         []string
+	// answer: it changed what Degraded says, which nobody but addon-manager does.
+	answer bool
+	by     []string
 }
 
 // markAnnotation is written last of all that a witness is to see.
@@ -158,6 +160,7 @@ func (w *witness) compare(key string, before, after client.Object) {
 	is := after.(*addonv1alpha1.ManagedClusterAddOn)
 	w.seen++
 	seen := write{number: w.seen, conditions: map[string]metav1.ConditionStatus{}, by: by}
+	seen.answer = !equality.Semantic.DeepEqual(degradedOf(content(was)), degradedOf(content(is)))
 	for _, kind := range []string{available, degraded} {
 		old, now := statusOf(was, kind), statusOf(is, kind)
 		if old != now {
@@ -171,17 +174,31 @@ func statusOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) metav1.Cond
 	return ptr.Deref(meta.FindStatusCondition(addOn.Status.Conditions, kind), metav1.Condition{}).Status
 }
 
-// answers counts the writes of leaf so far, on all clusters.
+// answers counts, so far, what addon-manager wrote of leaf on all clusters.
 func (w *witness) answers() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	count := 0
 	for key, writes := range w.writes {
 		if key.Name == leaf {
-			count += len(writes)
+			count += answersAmong(writes)
 		}
 	}
 	return count
+}
+
+func answersAmong(writes []write) int {
+	count := 0
+	for _, one := range writes {
+		if one.answer {
+			count++
+		}
+	}
+	return count
+}
+
+func degradedOf(addOn client.Object) *metav1.Condition {
+	return meta.FindStatusCondition(addOn.(*addonv1alpha1.ManagedClusterAddOn).Status.Conditions, degraded)
 }
 
 // stop waits until all has been seen that was written before.
