@@ -10,4 +10,5 @@ var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeInstallation()
 	describeWebhooks()
 	describeRealAddOns()
+	describeOutages()
 })
