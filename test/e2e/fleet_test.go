@@ -84,6 +84,7 @@ func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) (stop func
 		failures = append(failures, f.flip(ctx, cluster, !f.well[cluster]))
 		flips++
 	})
+	DeferCleanup(end)
 	return func() int {
 		GinkgoHelper()
 		end()

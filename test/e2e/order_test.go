@@ -10,6 +10,7 @@ var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeInstallation()
 	describeWebhooks()
 	describeRealAddOns()
+	describeOutages()
 	describeStorm()
 	describeUpgrade()
 	describeUninstallation()

@@ -5,27 +5,20 @@ package e2e
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Between two flips on one of the loaded clusters, and between two questions.
-const (
-	paceOfLoad    = 20 * time.Millisecond
-	paceOfAsking  = 50 * time.Millisecond
-	agentWorkload = "interlock-addon-agent"
-)
+// paceOfLoad is the time between two flips.
+const paceOfLoad = 20 * time.Millisecond
+
+const agentWorkload = "interlock-addon-agent"
 
 func describeUpgrade() {
 	It("is upgraded under load without a flap, and without a write or an answer that should not have been", func(ctx context.Context) {
@@ -42,9 +35,8 @@ func describeUpgrade() {
 		first := leader(ctx)
 		watching := startWitness(ctx)
 		stopLoad := loaded.keepFlipping(ctx, paceOfLoad)
-		questions := []*question{
-			ask(ctx, "is a cycle denied", cycleIsDenied), ask(ctx, "is a registration converted", registrationIsConverted), ask(ctx, "is the agent there", agentIsThere),
-		}
+		requests := keepAsking(ctx, denied, converted, agentServes)
+		DeferCleanup(requests.stop)
 
 		By("upgrading")
 		deploy(ctx, nextVersion)
@@ -63,9 +55,10 @@ func describeUpgrade() {
 		loaded.settle(ctx)
 		watching.stop(ctx)
 		AddReportEntry("load", ReportEntryVisibilityAlways, stormReport{flips, watching.answers()})
-		for _, one := range questions {
-			one.expectAnswered()
-		}
+		requests.goOn()
+		requests.stop()
+		AddReportEntry("rounds of requests", ReportEntryVisibilityAlways, requests.rounds.Load())
+		Expect(requests.failures).To(BeEmpty())
 		watching.expectExplained(ctx, loaded)
 	})
 }
@@ -84,72 +77,14 @@ func imagesOf(ctx context.Context, on client.Client, namespace, name string) fun
 	}
 }
 
-// question is asked again and again, and is always to have the same answer.
-type question struct {
-	text   string
-	asked  int
-	denied []string // when the answer was no, and why
-	end    func()
-}
-
-func ask(ctx context.Context, text string, answer func(context.Context) error) *question {
-	q := &question{text: text}
-	q.end = inBackground(ctx, paceOfAsking, func(ctx context.Context) {
-		began := time.Now()
-		if err := answer(ctx); err != nil {
-			q.denied = append(q.denied, fmt.Sprintf("%s, after %s: %v", began.Format(time.TimeOnly), time.Since(began), err))
-		}
-		q.asked++
-	})
-	return q
-}
-
-func (q *question) expectAnswered() {
-	GinkgoHelper()
-	q.end()
-	Expect(q.denied).To(BeEmpty(), q.text)
-	Expect(q.asked).To(BeNumerically(">", 10), q.text)
-	AddReportEntry(q.text, ReportEntryVisibilityAlways, fmt.Sprintf("always, of %d times", q.asked))
-}
-
-// cycleIsDenied: where the webhook does not answer, its failure policy lets it pass.
-func cycleIsDenied(ctx context.Context) error {
-	err := hub.Create(ctx, narcissus(), client.DryRunAll)
-	switch {
-	case err == nil:
-		return errors.New("admission let it pass")
-	case !apierrors.IsForbidden(err):
-		return err
-	}
-	return nil
-}
-
-// registrationIsConverted: what is written through v1beta1 is converted, and
-// keeps what only v1alpha1 has.
-func registrationIsConverted(ctx context.Context) error {
-	written := &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "dependent"}}
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"at":"`+time.Now().String()+`"}}}`))
-	if err := hub.Patch(ctx, written, patch); err != nil {
-		return err
-	}
-	stored := &addonv1alpha1.ClusterManagementAddOn{}
-	if err := hub.Get(ctx, client.ObjectKey{Name: "dependent"}, stored); err != nil {
-		return err
-	}
-	if len(stored.Spec.Dependencies) != 1 {
-		return fmt.Errorf("its dependencies are %v", stored.Spec.Dependencies)
-	}
-	return nil
-}
-
-// agentIsThere: it has a pod that is ready on the managed cluster.
-func agentIsThere(ctx context.Context) error {
+// agentServes: it has a pod that is ready on the managed cluster.
+func agentServes(ctx context.Context) error {
 	deployment := &appsv1.Deployment{}
 	if err := managed.Get(ctx, client.ObjectKey{Namespace: agentNamespace, Name: agentWorkload}, deployment); err != nil {
 		return err
 	}
 	if deployment.Status.AvailableReplicas < 1 {
-		return errors.New("no pod of it is available")
+		return errors.New("no pod of addon-agent is available")
 	}
 	return nil
 }
