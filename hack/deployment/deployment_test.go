@@ -96,7 +96,7 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		},
 		"webhook": {
 			"webhook: {replicas: 4, stopAfterSeconds: 9, args: [--v=2]}", "Deployment/" + namespace + "/interlock-webhook",
-			[]string{"replicas: 4", "seconds: 9", "- --v=2"},
+			[]string{"replicas: 4", "- --stop-after=9s", "- --v=2"},
 		},
 		"nodes": {
 			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}", "Deployment/" + namespace + "/interlock-addon-manager",

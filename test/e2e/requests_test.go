@@ -34,7 +34,10 @@ func denied(ctx context.Context) error {
 	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "narcissus → narcissus") {
 		return nil
 	}
-	return fmt.Errorf("an add-on that depends on itself was not denied as such: %v", err)
+	if err == nil {
+		return errors.New("an add-on that depends on itself was not denied")
+	}
+	return fmt.Errorf("an add-on that depends on itself was not denied as such: %w", err)
 }
 
 // converted writes the registration "dependent", which has one dependency, in the
