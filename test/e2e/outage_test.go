@@ -61,7 +61,10 @@ func describeOutages() {
 	It("holds what it said while the managed cluster is cut off, and goes on when that is back", func(ctx context.Context) {
 		before := agentPod(ctx)
 		mend := cut(ctx)
-		DeferCleanup(mend)
+		DeferCleanup(func(ctx context.Context) {
+			mend(ctx)
+			reportCluster(ctx, metav1.ConditionTrue)
+		})
 		_, err := net.DialTimeout("tcp", strings.TrimPrefix(managedConfig.Host, "https://"), 3*time.Second)
 		Expect(err).To(Satisfy(os.IsTimeout), "the managed cluster can still be reached")
 		told := recordDegraded(ctx, onCluster1(report))

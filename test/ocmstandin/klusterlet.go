@@ -297,6 +297,9 @@ func (k *Klusterlet) ownedByAnother(work *workv1.ManifestWork, manifest *unstruc
 
 // tell sets the work's conditions where they are to change.
 func (k *Klusterlet) tell(ctx context.Context, work *workv1.ManifestWork, failure error) error {
+	if answer := apierrors.APIStatus(nil); failure != nil && !errors.As(failure, &answer) {
+		return nil // OCM's agent is on the managed cluster: when that is cut off, so is the agent
+	}
 	status, reason, message := metav1.ConditionTrue, "AppliedManifestWorkComplete", "Apply manifest work complete"
 	if failure != nil {
 		status, reason, message = metav1.ConditionFalse, "AppliedManifestWorkFailed", failure.Error()
