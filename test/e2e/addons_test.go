@@ -28,6 +28,7 @@ const (
 	required  = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	satisfied = "DependenciesSatisfied"
 	renewed   = "ManagedClusterAddOnLeaseUpdated"
+	stopped   = "ManagedClusterAddOnLeaseUpdateStopped"
 )
 
 const (
@@ -50,6 +51,13 @@ func conditionOf(ctx context.Context, key types.NamespacedName, kind string) fun
 
 func onCluster1(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster1, Name: name}
+}
+
+func addOnsOnCluster1(ctx context.Context) []addonv1alpha1.ManagedClusterAddOn {
+	GinkgoHelper()
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	Expect(hub.List(ctx, &addOns, client.InNamespace(cluster1))).To(Succeed())
+	return addOns.Items
 }
 
 // be is a condition with that status and reason.

@@ -161,7 +161,8 @@ func joinCluster(ctx context.Context) {
 }
 
 // reportCluster says whether the managed cluster is there, as the hub's
-// registration controller does by the cluster's lease.
+// registration controller does by the cluster's lease. Of one that is not it says
+// that nothing is known of its add-ons either.
 func reportCluster(ctx context.Context, status metav1.ConditionStatus) {
 	GinkgoHelper()
 	reason := map[metav1.ConditionStatus]string{
@@ -175,6 +176,14 @@ func reportCluster(ctx context.Context, status metav1.ConditionStatus) {
 	Expect(err).NotTo(HaveOccurred())
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster1}}
 	Expect(hub.Status().Patch(ctx, cluster, client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
+	if status == metav1.ConditionTrue {
+		return
+	}
+	for _, addOn := range addOnsOnCluster1(ctx) {
+		say(ctx, client.ObjectKeyFromObject(&addOn), metav1.Condition{
+			Type: available, Status: status, Reason: reason, Message: "Registration agent stopped updating its lease.",
+		})
+	}
 }
 
 func clusterAvailable(ctx context.Context) func() (bool, error) {

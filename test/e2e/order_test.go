@@ -10,4 +10,8 @@ var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeInstallation()
 	describeWebhooks()
 	describeRealAddOns()
+	describeOutages()
+	describeStorm()
+	describeUpgrade()
+	describeUninstallation()
 })

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -37,11 +38,18 @@ const (
 
 // Klusterlet stands in for the two agents that OCM runs for a managed cluster:
 // the registration agent, as far as it gets add-ons their credentials for the
-// hub (a CertificateSigningRequest, and a Secret with a kubeconfig), and the
-// work agent, which applies ManifestWorks and removes what they contained.
+// hub (a CertificateSigningRequest, and a Secret with a kubeconfig, anew where
+// the Secret has gone), and the work agent, which applies ManifestWorks and
+// removes what they contained.
 //
-// Left out: renewal of certificates, the driver that uses tokens, leases and
-// health, feedback rules, update strategies other than server-side apply.
+// What a work contained stays as long as another work owns it too. OCM writes
+// down who owns what in owner references to AppliedManifestWorks; here it is
+// remembered, and forgotten with the process. As there, a work does not own what
+// it is to orphan: that does not keep it from being removed with another work.
+//
+// Left out: renewal of certificates before they end, the driver that uses
+// tokens, leases and health, feedback rules, update strategies other than
+// server-side apply.
 type Klusterlet struct {
 	// Cluster is the managed cluster's name on the hub.
 	Cluster string
@@ -56,8 +64,14 @@ type Klusterlet struct {
 	Report func(error)
 
 	hub, managed, hosting client.Client
-	pending               map[string]*rsa.PrivateKey // of requests, by name
-	applied               map[string][]*unstructured.Unstructured
+	pending               map[types.UID]pendingRequest            // by add-on
+	applied               map[string][]*unstructured.Unstructured // what a work owns, by its name
+}
+
+// pendingRequest is a request for a certificate, and the key that it is for.
+type pendingRequest struct {
+	name string
+	key  *rsa.PrivateKey
 }
 
 // Run does the agents' work until the context ends.
@@ -66,7 +80,7 @@ func (k *Klusterlet) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.pending, k.applied = map[string]*rsa.PrivateKey{}, map[string][]*unstructured.Unstructured{}
+	k.pending, k.applied = map[types.UID]pendingRequest{}, map[string][]*unstructured.Unstructured{}
 	for _, cluster := range []struct {
 		config *rest.Config
 		client *client.Client
@@ -132,36 +146,40 @@ func (k *Klusterlet) credentials(ctx context.Context, addOn *addonv1beta1.Manage
 	if err := on.Get(ctx, client.ObjectKey{Name: secret.Namespace}, &corev1.Namespace{}); err != nil {
 		return client.IgnoreNotFound(err) // the work makes it
 	}
-	request := fmt.Sprintf("addon-%s-%s-%s", k.Cluster, addOn.Name, addOn.UID)
-	key, asked := k.pending[request]
-	if !asked {
-		return k.request(ctx, request, addOn.Name, wanted)
+	asked, pending := k.pending[addOn.UID]
+	if !pending {
+		return k.request(ctx, addOn, wanted)
 	}
 	found := &certificatesv1.CertificateSigningRequest{}
-	if err := k.hub.Get(ctx, client.ObjectKey{Name: request}, found); err != nil || len(found.Status.Certificate) == 0 {
+	if err := k.hub.Get(ctx, client.ObjectKey{Name: asked.name}, found); err != nil || len(found.Status.Certificate) == 0 {
 		return err
 	}
-	secret.Data, err = k.kubeconfig(found.Status.Certificate, key)
+	secret.Data, err = k.kubeconfig(found.Status.Certificate, asked.key)
 	if err != nil {
 		return err
 	}
-	return on.Create(ctx, secret)
+	if err := on.Create(ctx, secret); err != nil {
+		return err
+	}
+	delete(k.pending, addOn.UID) // whoever loses the Secret needs a new certificate
+	return nil
 }
 
 // request asks the hub for a certificate, as the registration agent does.
-func (k *Klusterlet) request(ctx context.Context, name, addOn string, wanted *addonv1beta1.KubeClientConfig) error {
+func (k *Klusterlet) request(ctx context.Context, addOn *addonv1beta1.ManagedClusterAddOn, wanted *addonv1beta1.KubeClientConfig) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
 	}
-	request, err := SigningRequest(name, k.Cluster, addOn, wanted.Subject.User, wanted.Subject.Groups, key)
+	request, err := SigningRequest("", k.Cluster, addOn.Name, wanted.Subject.User, wanted.Subject.Groups, key)
 	if err != nil {
 		return err
 	}
+	request.GenerateName = fmt.Sprintf("addon-%s-%s-", k.Cluster, addOn.Name)
 	if err := k.hub.Create(ctx, request); err != nil {
-		return fmt.Errorf("request a certificate for %s: %w", addOn, err)
+		return fmt.Errorf("request a certificate for %s: %w", addOn.Name, err)
 	}
-	k.pending[name] = key
+	k.pending[addOn.UID] = pendingRequest{request.Name, key}
 	return nil
 }
 
@@ -260,15 +278,28 @@ func (k *Klusterlet) apply(ctx context.Context, manifests []*unstructured.Unstru
 func (k *Klusterlet) remove(ctx context.Context, work *workv1.ManifestWork, manifests []*unstructured.Unstructured) error {
 	var failures []error
 	for _, manifest := range slices.Backward(manifests) {
-		if !orphaned(work, manifest) {
+		if !orphaned(work, manifest) && !k.ownedByAnother(work, manifest) {
 			failures = append(failures, client.IgnoreNotFound(k.managed.Delete(ctx, manifest.DeepCopy())))
 		}
 	}
 	return errors.Join(failures...)
 }
 
+// ownedByAnother reports whether another work of the cluster owns the manifest.
+func (k *Klusterlet) ownedByAnother(work *workv1.ManifestWork, manifest *unstructured.Unstructured) bool {
+	for name, owned := range k.applied {
+		if name != work.Name && slices.ContainsFunc(owned, func(other *unstructured.Unstructured) bool { return same(other, manifest) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // tell sets the work's conditions where they are to change.
 func (k *Klusterlet) tell(ctx context.Context, work *workv1.ManifestWork, failure error) error {
+	if answer := apierrors.APIStatus(nil); failure != nil && !errors.As(failure, &answer) {
+		return nil // OCM's agent is on the managed cluster: when that is cut off, so is the agent
+	}
 	status, reason, message := metav1.ConditionTrue, "AppliedManifestWorkComplete", "Apply manifest work complete"
 	if failure != nil {
 		status, reason, message = metav1.ConditionFalse, "AppliedManifestWorkFailed", failure.Error()

@@ -110,8 +110,8 @@ func runInside(ctx context.Context, hub, managed *node, command []string) error 
 		"HUB_KUBECONFIG="+hub.spec.Kubeconfig(),
 		"MANAGED_KUBECONFIG="+managed.spec.Kubeconfig(),
 		// What the suite cannot do through an API: take the cluster's network away.
-		"MANAGED_CUT_COMMAND="+managed.enter()+" iptables -w -I INPUT -i "+uplink+" -j DROP",
-		"MANAGED_MEND_COMMAND="+managed.enter()+" iptables -w -D INPUT -i "+uplink+" -j DROP",
+		"MANAGED_CUT_COMMAND="+managed.cutCommand(),
+		"MANAGED_MEND_COMMAND="+managed.mendCommand(),
 	)
 	return cmd.Run()
 }

@@ -1,0 +1,228 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+const (
+	// outage is long enough for every client to notice that its connections are
+	// dead: Kubernetes' take up to 45 seconds.
+	outage = time.Minute
+	// repair is how long OCM may take until what was on a managed cluster is
+	// there again: its work agent looks every four to six minutes.
+	repair = 8 * time.Minute
+)
+
+func describeOutages() {
+	It("takes a dependency whose agent is killed for available until its lease expires", func(ctx context.Context) {
+		killAccountAgent(ctx)
+		Consistently(conditionOf(ctx, onCluster1(account), available)).WithTimeout(3 * time.Second).Should(be(metav1.ConditionTrue, renewed))
+		Expect(conditionOf(ctx, onCluster1(report), available)()).To(be(metav1.ConditionTrue, renewed))
+	})
+
+	// The lease has five minutes, which no setting of the add-on changes. They are
+	// waited for, and not wasted.
+	describeCertificates()
+
+	It("degrades the dependent when it has expired, and has it recover with the dependency", func(ctx context.Context) {
+		DeferCleanup(func(ctx context.Context) { cordon(ctx, false) })
+		expires := leaseOf(ctx, account).Spec.RenewTime.Add(availability.DefaultGracePeriod)
+		Eventually(conditionOf(ctx, onCluster1(account), available)).WithTimeout(time.Until(expires) + 2*time.Minute).Should(And(
+			be(metav1.ConditionFalse, stopped),
+			HaveField("LastTransitionTime.Time", BeTemporally(">=", expires.Truncate(time.Second)))))
+		expectDegraded(ctx, stopped)
+
+		By("letting the agent run again")
+		cordon(ctx, false)
+		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
+		expectWorking(ctx)
+	})
+
+	It("holds what it said while the managed cluster is cut off, and goes on when that is back", func(ctx context.Context) {
+		before := agentPod(ctx)
+		mend := cut(ctx)
+		DeferCleanup(func(ctx context.Context) {
+			mend(ctx)
+			reportCluster(ctx, metav1.ConditionTrue)
+		})
+		_, err := net.DialTimeout("tcp", strings.TrimPrefix(managedConfig.Host, "https://"), 3*time.Second)
+		Expect(err).To(Satisfy(os.IsTimeout), "the managed cluster can still be reached")
+		told := recordDegraded(ctx, onCluster1(report))
+
+		By("having OCM find out")
+		reportCluster(ctx, metav1.ConditionUnknown)
+		written := versionsOnCluster1(ctx)
+		Consistently(func() map[string]string { return versionsOnCluster1(ctx) }).WithTimeout(outage).WithPolling(time.Second).Should(Equal(written),
+			"nobody has anything to say of add-ons on a lost cluster")
+
+		By("giving it back")
+		mend(ctx)
+		reportCluster(ctx, metav1.ConditionTrue)
+		for _, name := range []string{account, agent} {
+			Eventually(conditionOf(ctx, onCluster1(name), available)).Should(be(metav1.ConditionTrue, renewed))
+		}
+		expectWorking(ctx)
+		Expect(told()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
+		expectSame(ctx, before)
+	})
+
+	describeRotatedCredential()
+
+	It("degrades the dependent when the dependency is deleted, and has it work again when that is back", func(ctx context.Context) {
+		// The manifests of managed-serviceaccount contain the namespace that all
+		// add-ons share: it goes along, and with it the agents of the others.
+		uninstall(ctx, onCluster1(account))
+		expectDegraded(ctx, "(not installed)")
+		written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cluster1, Name: report}}
+		Expect(hub.Delete(ctx, written)).To(Succeed())
+		Eventually(gone(ctx, managed, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: "managed-serviceaccount-addon-agent"}})).Should(BeTrue())
+		Eventually(func() (corev1.NamespacePhase, error) {
+			shared := &corev1.Namespace{}
+			err := managed.Get(ctx, client.ObjectKey{Name: agentNamespace}, shared)
+			return shared.Status.Phase, client.IgnoreNotFound(err)
+		}).ShouldNot(Equal(corev1.NamespaceTerminating))
+
+		By("installing it again")
+		install(ctx, onCluster1(account))
+		Eventually(conditionOf(ctx, onCluster1(account), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
+		expectWorking(ctx)
+		Eventually(func() error { return hub.Get(ctx, onCluster1(report), written) }).Should(Succeed(), "no new report was made")
+	})
+}
+
+// expectDegraded: so is the report, by its dependency, for which the message has
+// that reason.
+func expectDegraded(ctx context.Context, why string) {
+	GinkgoHelper()
+	Eventually(conditionOf(ctx, onCluster1(report), degraded)).Should(And(
+		be(metav1.ConditionTrue, required),
+		HaveField("Message", And(ContainSubstring("Required addon 'managed-serviceaccount' is not"), ContainSubstring(why)))))
+	Eventually(conditionOf(ctx, onCluster1(report), available)).Should(be(metav1.ConditionFalse, required))
+}
+
+// killAccountAgent kills the pod of managed-serviceaccount on the managed cluster.
+// OCM mends what is done to the Deployment; so it is the nodes that take no pods
+// until they are told to again.
+func killAccountAgent(ctx context.Context) {
+	GinkgoHelper()
+	cordon(ctx, true)
+	labels := client.MatchingLabels{"addon-agent": account}
+	Expect(managed.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(agentNamespace), labels, client.GracePeriodSeconds(0))).To(Succeed())
+	Eventually(func() ([]corev1.Pod, error) {
+		var pods corev1.PodList
+		err := managed.List(ctx, &pods, client.InNamespace(agentNamespace), labels)
+		return pods.Items, err
+	}).Should(And(HaveLen(1), HaveEach(HaveField("Status.Phase", corev1.PodPending))))
+}
+
+// cordon says whether the nodes of the managed cluster take no new pods.
+func cordon(ctx context.Context, unschedulable bool) {
+	GinkgoHelper()
+	var nodes corev1.NodeList
+	Expect(managed.List(ctx, &nodes)).To(Succeed())
+	for i := range nodes.Items {
+		before := nodes.Items[i].DeepCopy()
+		nodes.Items[i].Spec.Unschedulable = unschedulable
+		Expect(managed.Patch(ctx, &nodes.Items[i], client.MergeFrom(before))).To(Succeed())
+	}
+}
+
+func leaseOf(ctx context.Context, addOn string) *coordinationv1.Lease {
+	GinkgoHelper()
+	lease := &coordinationv1.Lease{}
+	Expect(managed.Get(ctx, client.ObjectKey{Namespace: agentNamespace, Name: addOn}, lease)).To(Succeed())
+	return lease
+}
+
+// agentPod is the pod of addon-agent.
+func agentPod(ctx context.Context) corev1.Pod {
+	GinkgoHelper()
+	var pods corev1.PodList
+	Expect(managed.List(ctx, &pods, client.InNamespace(agentNamespace), client.MatchingLabels{"app.kubernetes.io/name": "interlock-addon-agent"})).To(Succeed())
+	Expect(pods.Items).To(HaveLen(1))
+	return pods.Items[0]
+}
+
+// expectSame: addon-agent still runs in that pod, and has not been restarted.
+func expectSame(ctx context.Context, before corev1.Pod) {
+	GinkgoHelper()
+	after := agentPod(ctx)
+	Expect(after.UID).To(Equal(before.UID))
+	Expect(after.Status.ContainerStatuses[0].RestartCount).To(Equal(before.Status.ContainerStatuses[0].RestartCount))
+}
+
+// cut takes the managed cluster's network away, and returns what gives it back.
+func cut(ctx context.Context) (mend func(context.Context)) {
+	GinkgoHelper()
+	cutting, mending := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_MEND_COMMAND")
+	if cutting == "" || mending == "" || ocmIsReal {
+		Skip("MANAGED_CUT_COMMAND and MANAGED_MEND_COMMAND are not set: whoever provided these clusters cannot take away the network of one")
+	}
+	shell(ctx, cutting)
+	isCut := true
+	return func(ctx context.Context) {
+		if isCut {
+			shell(ctx, mending)
+		}
+		isCut = false
+	}
+}
+
+func shell(ctx context.Context, line string) {
+	GinkgoHelper()
+	out, err := exec.CommandContext(ctx, "sh", "-c", line).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "%s: %s", line, out)
+}
+
+// versionsOnCluster1 are the versions of the add-ons of the managed cluster, which
+// whoever writes something changes.
+func versionsOnCluster1(ctx context.Context) map[string]string {
+	GinkgoHelper()
+	versions := map[string]string{}
+	for _, addOn := range addOnsOnCluster1(ctx) {
+		versions[addOn.Name] = addOn.ResourceVersion
+	}
+	return versions
+}
+
+// recordDegraded watches an add-on, and returns what stops that and tells every
+// Degraded that it has had meanwhile.
+func recordDegraded(ctx context.Context, key types.NamespacedName) (told func() []*metav1.Condition) {
+	GinkgoHelper()
+	watching, err := hub.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(key.Namespace))
+	Expect(err).NotTo(HaveOccurred())
+	recorded := make(chan []*metav1.Condition)
+	go func() {
+		var conditions []*metav1.Condition
+		for event := range watching.ResultChan() {
+			if addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn); ok && addOn.Name == key.Name {
+				conditions = append(conditions, meta.FindStatusCondition(addOn.Status.Conditions, degraded))
+			}
+		}
+		recorded <- conditions
+	}()
+	return func() []*metav1.Condition {
+		watching.Stop()
+		return <-recorded
+	}
+}

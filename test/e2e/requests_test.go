@@ -1,0 +1,117 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// denied asks for what the webhook denies. The API server passes it where it does
+// not reach the webhook, or does not trust it.
+func denied(ctx context.Context) error {
+	narcissus := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+		Name:        "narcissus",
+		Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: narcissus"},
+	}}
+	narcissus.Spec.InstallStrategy.Type = "Manual"
+	switch err := hub.Create(ctx, narcissus, client.DryRunAll); {
+	case err == nil:
+		return errors.New("an add-on that depends on itself was let pass")
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "narcissus → narcissus"):
+		return nil
+	default:
+		return fmt.Errorf("an add-on that depends on itself was not denied as such: %w", err)
+	}
+}
+
+// converted writes the registration "dependent", which has one dependency, in the
+// version that is not stored: only the webhook's conversion keeps that.
+func converted(ctx context.Context) error {
+	newer := &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "dependent"}}
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{"written":%q}}}`, time.Now())
+	if err := hub.Patch(ctx, newer, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fmt.Errorf("write through v1beta1: %w", err)
+	}
+	older := &addonv1alpha1.ClusterManagementAddOn{}
+	if err := hub.Get(ctx, client.ObjectKeyFromObject(newer), older); err != nil {
+		return err
+	}
+	if len(older.Spec.Dependencies) != 1 {
+		return errors.New("its dependency was lost on the way through v1beta1")
+	}
+	return nil
+}
+
+// expectGuarded: whoever writes Available, on a cluster without an agent, so that
+// nobody but the guard keeps it False.
+func expectGuarded(ctx context.Context) {
+	GinkgoHelper()
+	key := inNamespace(ctx, "unattended", "dependent")
+	install(ctx, key)
+	Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionTrue, required))
+	Eventually(func(g Gomega) {
+		say(ctx, key, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: renewed})
+		g.Expect(conditionOf(ctx, key, available)()).To(be(metav1.ConditionFalse, required))
+	}).Should(Succeed())
+	uninstall(ctx, key)
+}
+
+// requests that are to succeed each time, a few every second.
+type requests struct {
+	// failures may be read once they have stopped.
+	failures []error
+
+	rounds  atomic.Int64
+	running sync.WaitGroup
+	end     context.CancelFunc
+}
+
+func keepAsking(ctx context.Context, ask ...func(context.Context) error) *requests {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r := &requests{end: cancel}
+	r.running.Go(func() {
+		pace := time.NewTicker(100 * time.Millisecond)
+		defer pace.Stop()
+		for {
+			for _, one := range ask {
+				if err := one(ctx); err != nil && ctx.Err() == nil {
+					r.failures = append(r.failures, fmt.Errorf("%s: %w", time.Now().Format(time.TimeOnly), err))
+				}
+			}
+			r.rounds.Add(1)
+			select {
+			case <-ctx.Done():
+				return
+			case <-pace.C:
+			}
+		}
+	})
+	return r
+}
+
+// goOn waits for some more of them.
+func (r *requests) goOn() {
+	GinkgoHelper()
+	Eventually(r.rounds.Load).Should(BeNumerically(">", r.rounds.Load()+20))
+}
+
+func (r *requests) stop() {
+	r.end()
+	r.running.Wait()
+}
