@@ -122,13 +122,14 @@ images: tools-present ## build images of addon-manager and addon-agent into bin/
 KUBECTL ?= kubectl
 
 .PHONY: deploy
-deploy: tools-present ## install Interlock on the hub of kubectl's current context, with the images of IMAGE_PREFIX and VERSION
-	@IMAGE='$(IMAGE_PREFIX)addon-manager:$(VERSION)' KUBECTL='$(KUBECTL)' hack/deploy.sh
+deploy: tools-present ## install Interlock on the hub of kubectl's current context, with the images of IMAGE_PREFIX and VERSION (AGENT=1: addon-agent as an add-on too)
+	@IMAGE='$(IMAGE_PREFIX)addon-manager:$(VERSION)' $(if $(AGENT),AGENT_IMAGE='$(IMAGE_PREFIX)addon-agent:$(VERSION)') \
+	  KUBECTL='$(KUBECTL)' hack/deploy.sh apply
 
 .PHONY: undeploy
 undeploy: tools-present ## take back what Interlock wrote to that hub, then delete it
 	@go run -ldflags '$(LDFLAGS)' ./cmd/addon-manager uninstall
-	@$(KUBECTL) delete --ignore-not-found -k deploy/hub
+	@KUBECTL='$(KUBECTL)' hack/deploy.sh delete
 
 .PHONY: e2e
 e2e: tools-present node ## run test/e2e on two real nodes on this machine (Linux, root, containerd; FOCUS=text for some specs)

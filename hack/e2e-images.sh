@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the images of the end-to-end suite into bin/e2e-images, for this machine's architecture: Interlock,
-# managed-serviceaccount, the example that depends on it, and what a node without a registry needs to run pods.
+# Builds the images of the end-to-end suite into bin/e2e-images, for this machine's architecture: Interlock in two
+# versions, managed-serviceaccount, the example that depends on it, and what a node without a registry needs to run pods.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,6 +15,8 @@ image() {
     -platforms "linux/$(go env GOARCH)" -ldflags "-s -w -X open-cluster-management.io/interlock/pkg/version.Version=$version" "$@"
 }
 image 1 . pause=./test/e2e/pause
-image e2e . addon-manager=./cmd/addon-manager addon-agent=./cmd/addon-agent
+for version in e2e e2e-next; do
+  image "$version" . addon-manager=./cmd/addon-manager addon-agent=./cmd/addon-agent
+done
 image e2e examples/cluster-report cluster-report=.
 image e2e test/e2e/addons msa=open-cluster-management.io/managed-serviceaccount/cmd

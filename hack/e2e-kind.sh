@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
-# Runs the suite of test/e2e on two kind clusters: a hub and a managed cluster that clusteradm made, with Interlock
-# from its Helm chart. Needs docker, kind, helm, clusteradm and kubectl. KEEP=1 leaves the clusters running.
+# Runs the suite of test/e2e on two kind clusters: a hub and a managed cluster that clusteradm made. The suite installs
+# Interlock from its Helm chart. Needs docker, kind, helm, clusteradm and kubectl. KEEP=1 leaves the clusters running;
+# FOCUS=text runs only the specs with that text in their names.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 hub=interlock-hub
 managed=interlock-cluster1
 work=$PWD/bin/e2e-kind
-version=e2e
-prefix=localhost/interlock-
 
 for tool in docker kind helm clusteradm kubectl; do
   command -v "$tool" >/dev/null || { echo "error: $tool is not installed, or not in PATH" >&2; exit 1; }
 done
-[ -d test/e2e ] || { echo "error: there is no suite in test/e2e" >&2; exit 1; }
 
 clean_up() {
   [ -n "${KEEP:-}" ] && { echo "e2e-kind: the clusters $hub and $managed keep running: kind delete cluster --name NAME"; return; }
@@ -35,18 +33,22 @@ KUBECONFIG=$HUB_KUBECONFIG clusteradm init --wait --output-join-command-file "$w
 printf ' --force-internal-endpoint-lookup\n' >>"$work/join"
 KUBECONFIG=$MANAGED_KUBECONFIG bash "$work/join" cluster1
 KUBECONFIG=$HUB_KUBECONFIG clusteradm accept --clusters cluster1 --wait
+# The example add-on asks the cluster from the hub.
+kubectl --kubeconfig "$HUB_KUBECONFIG" patch managedcluster cluster1 --type merge \
+  -p "{\"spec\":{\"managedClusterClientConfigs\":[{\"url\":\"https://$managed-control-plane:6443\"}]}}"
 
-echo "e2e-kind: Interlock"
-make images IMAGE_PREFIX="$prefix" VERSION="$version"
-for name in addon-manager addon-agent; do
+echo "e2e-kind: images"
+hack/e2e-images.sh
+for archive in bin/e2e-images/e2e*/*.tar; do
   for cluster in "$hub" "$managed"; do
-    kind load image-archive "bin/images/$name.tar" --name "$cluster"
+    kind load image-archive "$archive" --name "$cluster"
   done
 done
-helm upgrade --install interlock deploy/charts/interlock --kubeconfig "$HUB_KUBECONFIG" \
-  --namespace interlock-system --create-namespace --wait --timeout 5m \
-  --set "images.prefix=$prefix" --set "images.tag=$version"
 
 echo "e2e-kind: the suite"
-go test -v -timeout 40m ./test/e2e/...
-helm uninstall interlock --kubeconfig "$HUB_KUBECONFIG" --namespace interlock-system --wait --timeout 10m
+release="interlock --kubeconfig '$HUB_KUBECONFIG' --namespace interlock-system --wait"
+export INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 5m \
+  --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag=\$VERSION" # the suite sets VERSION
+export INTERLOCK_UNINSTALL_COMMAND="helm uninstall $release --timeout 10m &&
+  kubectl --kubeconfig '$HUB_KUBECONFIG' delete namespace interlock-system"
+E2E_LOGS=$work/logs go test -tags e2e -v -timeout 40m ./test/e2e -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"}

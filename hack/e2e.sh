@@ -12,7 +12,8 @@ hack/e2e-images.sh
 go test -c -tags e2e -o "$bin/e2e.test" ./test/e2e
 
 archives=$(find "$bin/e2e-images" -name '*.tar' | paste -sd,)
-export E2E_LOGS=$bin/e2e-logs
+export E2E_LOGS=$bin/e2e-logs INTERLOCK_UNINSTALL_HOOKS=$bin/e2e-hooks.yaml
+go run -C hack/deployment ./hooks 'images: {prefix: interlock.test/, tag: e2e-next}' >"$INTERLOCK_UNINSTALL_HOOKS"
 cd test/e2e
 status=0
 "$bin/realnode" -bin "$bin" -state "$bin/e2e" -images "$archives" -- \

@@ -124,6 +124,7 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 		"--certificates=cert-manager":        `"cert-manager": must be interlock or files`,
 		"--certificates=":                    "must be interlock or files",
 		"--certificate-dir=/certificate":     "is not read with --certificates=interlock; set --certificates=files",
+		"--stop-after=-1s":                   "--stop-after=-1s: must not be negative",
 		"--certificates=files":               `--certificate-dir="": open tls.crt: no such file`,
 	} {
 		code, out, errOut := run(t, "webhook", argument)

@@ -21,6 +21,7 @@ const (
 	flagWebhook        = "webhook-bind-address"
 	flagCertificates   = "certificates"
 	flagCertificateDir = "certificate-dir"
+	flagStopAfter      = "stop-after"
 )
 
 type webhookOptions struct {
@@ -77,12 +78,17 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.BoolVar(&o.webhook.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.webhook.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
+	flags.DurationVar(&o.webhook.StopAfter, flagStopAfter, 0,
+		"For how long it serves after it is told to stop, and has the API server turn to another replica meanwhile.")
 	o.log.AddFlags(flags)
 }
 
 func (o *webhookOptions) validate() error {
 	if o.webhook.Address == "0" {
 		return fmt.Errorf("--%s=%q: there is nothing else to serve", flagWebhook, o.webhook.Address)
+	}
+	if o.webhook.StopAfter < 0 {
+		return fmt.Errorf("--%s=%s: must not be negative", flagStopAfter, o.webhook.StopAfter)
 	}
 	return cmp.Or(
 		o.validateCertificates(),

@@ -96,7 +96,7 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		},
 		"webhook": {
 			"webhook: {replicas: 4, stopAfterSeconds: 9, args: [--v=2]}", "Deployment/" + namespace + "/interlock-webhook",
-			[]string{"replicas: 4", "seconds: 9", "- --v=2"},
+			[]string{"replicas: 4", "- --stop-after=9s", "- --v=2"},
 		},
 		"nodes": {
 			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}", "Deployment/" + namespace + "/interlock-addon-manager",
@@ -157,7 +157,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"webhook: {resources: {cpu: 100m}}":    "additional properties 'cpu' not allowed",
 		"nodeSelector: {infra: true}":          "nodeSelector",
 	} {
-		if _, err := render(values); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Render(values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not say %q", values, err, want)
 		}
 	}

@@ -6,21 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"helm.sh/helm/v4/pkg/chart/common"
-	"helm.sh/helm/v4/pkg/chart/common/util"
-	"helm.sh/helm/v4/pkg/chart/v2/loader"
-	"helm.sh/helm/v4/pkg/engine"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
-
-const (
-	chartFolder = "../../deploy/charts/interlock"
-	namespace   = "interlock-system"
-)
-
-type object = map[string]any
 
 // objects are Kubernetes objects by kind, namespace and name.
 type objects map[string]object
@@ -56,11 +45,6 @@ func (o objects) without(keys ...string) objects {
 	return rest
 }
 
-// documents splits YAML at the lines that separate documents.
-func documents(content string) []string {
-	return strings.Split("\n"+content, "\n---")
-}
-
 // base builds a kustomization.
 func base(t *testing.T, folder string) objects {
 	t.Helper()
@@ -79,42 +63,19 @@ func base(t *testing.T, folder string) objects {
 	return found
 }
 
-// render renders the chart with values on top of its own.
-func render(values string) (map[string]string, error) {
-	chart, err := loader.Load(chartFolder)
-	if err != nil {
-		return nil, err
-	}
-	given := object{}
-	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
-		return nil, err
-	}
-	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Render(chart, all)
-}
-
 // chart is what a release consists of, and hooks what runs before it is deleted.
 func chart(t *testing.T, values string) (release, hooks objects) {
 	t.Helper()
-	rendered, err := render(values)
+	installed, run, err := Render(values)
 	if err != nil {
 		t.Fatal(err)
 	}
 	release, hooks = objects{}, objects{}
-	for file, content := range rendered {
-		if !strings.HasSuffix(file, ".yaml") {
-			continue
-		}
-		for _, document := range documents(content) {
-			if strings.Contains(document, "helm.sh/hook") {
-				hooks.add(t, document)
-			} else {
-				release.add(t, document)
-			}
-		}
+	for _, document := range installed {
+		release.add(t, document)
+	}
+	for _, document := range run {
+		hooks.add(t, document)
 	}
 	return release, hooks
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,6 +39,8 @@ type Options struct {
 	// MetricsSecure serves them over TLS, to those who may read them.
 	MetricsSecure bool
 	HealthAddress string
+	// StopAfter is for how long it serves after it is told to stop.
+	StopAfter time.Duration
 	// Namespace of the Secret.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.
@@ -99,7 +102,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, err
 	}
-	return mgr, setupServing(mgr, options, certified)
+	served := &leaving{Manager: mgr, after: options.StopAfter}
+	return served, setupServing(served, options, certified)
 }
 
 func newServer(options Options, keeper *certificate.Keeper) (ctrlwebhook.Server, error) {
@@ -135,12 +139,12 @@ func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Kee
 	return keeper.Certified(), injector.SetupWithManager(mgr)
 }
 
-func setupServing(mgr ctrl.Manager, options Options, certified <-chan struct{}) error {
+func setupServing(mgr *leaving, options Options, certified <-chan struct{}) error {
 	serving := &starter{certified: certified, secret: options.secret(), start: func() healthz.Checker {
 		webhooks := mgr.GetWebhookServer() // the first call adds it to the manager, which starts it
-		webhooks.Register(conversion.Path, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
-		webhooks.Register(guard.Path, guard.NewWebhook())
-		webhooks.Register(admission.Path, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetCache()}})
+		webhooks.Register(conversion.Path, mgr.closing(conversion.NewHandler(mgr.GetLogger().WithName("conversion"))))
+		webhooks.Register(guard.Path, mgr.closing(guard.NewWebhook()))
+		webhooks.Register(admission.Path, mgr.closing(&ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetCache()}}))
 		return webhooks.StartedChecker()
 	}}
 	if err := mgr.Add(serving); err != nil {

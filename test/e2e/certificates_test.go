@@ -39,7 +39,7 @@ var (
 func describeCertificates() {
 	It("renews the webhook's certificate and authority while requests run, none of which fails", func(ctx context.Context) {
 		register(ctx, "dependent", "dependency")
-		requests := keepAsking(ctx)
+		requests := keepAsking(ctx, denied, converted)
 		DeferCleanup(requests.stop)
 		first := webhookCertificates(ctx)
 

@@ -3,10 +3,15 @@
 package e2e
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,10 +19,10 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	k8syaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -31,46 +36,30 @@ const (
 
 	images       = "interlock.test/"
 	firstVersion = "e2e"
-
-	publishedImage = "quay.io/open-cluster-management/interlock-"
+	// nextVersion differs in what it says of itself only.
+	nextVersion = "e2e-next"
 )
+
+// publishedImage is an image of Interlock as deploy/ names it.
+var publishedImage = regexp.MustCompile(`quay\.io/open-cluster-management/interlock-([a-z-]+):[\w.]+`)
 
 func isInstalled(ctx context.Context) bool {
 	return hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: addonManager}, &appsv1.Deployment{}) == nil
 }
 
-// interlock is deploy/hub in that version, told to install the agent and to
-// graft the CRD, with the rights that deploy/hub has for it.
-func interlock(version string) []*unstructured.Unstructured {
-	GinkgoHelper()
-	objects := kustomized("hub", version)
-	for _, file := range []string{"agent-clusterrole.yaml", "agent-hub-clusterrole.yaml"} {
-		objects = addMissing(objects, manifests("../../deploy/hub/"+file)...)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: "interlock-addon-manager-agent"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "interlock-addon-manager-agent"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: addonManager}},
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(binding)
-	Expect(err).NotTo(HaveOccurred())
-	objects = addMissing(objects, &unstructured.Unstructured{Object: content})
-	for _, object := range objects {
-		if object.GetKind() == "Deployment" && object.GetName() == addonManager {
-			addArguments(object, "--install-agent", "--agent-image="+images+"addon-agent:"+firstVersion, "--graft-crds")
-		}
-	}
-	return objects
-}
-
-// deploy applies interlock on the hub. A real node has no DNS, so addon-manager
-// is told where its webhook's Service is.
+// deploy installs Interlock in that version on the hub, told to install the
+// agent and to graft the CRD, or upgrades it to that: by the command of
+// INTERLOCK_DEPLOY_COMMAND if there is one, else from deploy/.
 func deploy(ctx context.Context, version string) {
 	GinkgoHelper()
+	if command := os.Getenv("INTERLOCK_DEPLOY_COMMAND"); command != "" {
+		execute(ctx, command, "VERSION="+version)
+		return
+	}
 	objects := interlock(version)
 	isDeployment := func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" }
 	apply(ctx, hub, slices.DeleteFunc(slices.Clone(objects), isDeployment))
+	// A real node has no DNS, so addon-manager is told where its webhook's Service is.
 	service := &corev1.Service{}
 	Expect(hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: webhook}, service)).To(Succeed())
 	deployments := slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool { return !isDeployment(object) })
@@ -82,17 +71,19 @@ func deploy(ctx context.Context, version string) {
 	apply(ctx, hub, deployments)
 }
 
-func addMissing(objects []*unstructured.Unstructured, further ...*unstructured.Unstructured) []*unstructured.Unstructured {
-	for _, object := range further {
-		found := false
-		for _, known := range objects {
-			found = found || known.GetKind() == object.GetKind() && known.GetName() == object.GetName()
-		}
-		if !found {
-			objects = append(objects, object)
-		}
-	}
-	return objects
+// interlock is what is deployed of a version.
+func interlock(version string) []*unstructured.Unstructured {
+	GinkgoHelper()
+	return kustomized("overlay", version)
+}
+
+// execute runs a command line of whoever made the clusters.
+func execute(ctx context.Context, line string, environment ...string) {
+	GinkgoHelper()
+	command := exec.CommandContext(ctx, "bash", "-c", line)
+	command.Env = append(os.Environ(), environment...)
+	command.Stdout, command.Stderr = GinkgoWriter, GinkgoWriter
+	Expect(command.Run()).To(Succeed(), line)
 }
 
 func addArguments(deployment *unstructured.Unstructured, arguments ...string) {
@@ -106,21 +97,15 @@ func addArguments(deployment *unstructured.Unstructured, arguments ...string) {
 	Expect(unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")).To(Succeed())
 }
 
-// kustomized are the objects of a folder of deploy/, with the images of a version.
+// kustomized are the objects of a folder with a kustomization, with the images
+// of a version.
 func kustomized(folder, version string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../../deploy/"+folder)
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
 	Expect(err).NotTo(HaveOccurred())
 	content, err := built.AsYaml()
 	Expect(err).NotTo(HaveOccurred())
-	lines := strings.Split(string(content), "\n")
-	for i, line := range lines {
-		if before, image, ok := strings.Cut(line, "image: "+publishedImage); ok {
-			name, _, _ := strings.Cut(image, ":")
-			lines[i] = before + "image: " + images + name + ":" + version
-		}
-	}
-	return decode(strings.NewReader(strings.Join(lines, "\n")))
+	return decode(bytes.NewReader(publishedImage.ReplaceAll(content, []byte(images+"$1:"+version))))
 }
 
 // manifests are the objects of a file, after replacements in its text.
@@ -158,10 +143,34 @@ func apply(ctx context.Context, to client.Client, objects []*unstructured.Unstru
 	}
 }
 
+// remove deletes objects as `kubectl delete` does, and waits until they are gone.
+func remove[T client.Object](ctx context.Context, from client.Client, objects []T) {
+	GinkgoHelper()
+	for _, object := range objects {
+		Eventually(func() error {
+			err := from.Delete(ctx, object.DeepCopyObject().(client.Object), client.PropagationPolicy(metav1.DeletePropagationBackground))
+			if meta.IsNoMatchError(err) {
+				return nil // its CRD went before it
+			}
+			return client.IgnoreNotFound(err)
+		}).Should(Succeed(), "delete %s %s", kindOf(object), object.GetName())
+	}
+	for _, object := range objects {
+		Eventually(gone(ctx, from, object)).Should(BeTrue(), "%s %s is still there", kindOf(object), object.GetName())
+	}
+}
+
+func kindOf(object client.Object) string {
+	return cmp.Or(object.GetObjectKind().GroupVersionKind().Kind, fmt.Sprintf("%T", object))
+}
+
 func gone(ctx context.Context, from client.Client, object client.Object) func() (bool, error) {
 	return func() (bool, error) {
 		err := from.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopyObject().(client.Object))
-		return client.IgnoreNotFound(err) == nil && err != nil, client.IgnoreNotFound(err)
+		if meta.IsNoMatchError(err) {
+			return true, nil
+		}
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	}
 }
 

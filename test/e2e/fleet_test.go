@@ -5,6 +5,10 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -12,10 +16,124 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
+
+const (
+	base = "fleet-base"
+	leaf = "fleet-leaf" // requires base
+)
+
+// fleet is clusters of which there is nothing but a namespace with base and
+// leaf: nobody reports on base but the suite, nobody on leaf but addon-manager.
+type fleet struct {
+	clusters []string
+	// well is where base was last said to be available.
+	well map[string]bool
+}
+
+// newFleet makes n clusters, on which base is available and leaf is told so.
+func newFleet(ctx context.Context, prefix string, n int) *fleet {
+	GinkgoHelper()
+	Eventually(expectGrafted(ctx)).Should(Succeed())
+	register(ctx, base)
+	register(ctx, leaf, base)
+	f := &fleet{well: map[string]bool{}}
+	for i := range n {
+		f.clusters = append(f.clusters, fmt.Sprintf("%s-%d", prefix, i))
+		for _, name := range []string{base, leaf} {
+			install(ctx, inNamespace(ctx, f.clusters[i], name))
+		}
+	}
+	for _, cluster := range f.clusters {
+		expectLeaf(ctx, cluster, false)
+	}
+	f.flipAll(ctx, true)
+	f.settle(ctx)
+	return f
+}
+
+// flip says whether base is available on the cluster.
+func (f *fleet) flip(ctx context.Context, cluster string, well bool) error {
+	condition := metav1.Condition{Type: available, Status: metav1.ConditionFalse, Reason: "Broken"}
+	if well {
+		condition.Status, condition.Reason = metav1.ConditionTrue, "Working"
+	}
+	f.well[cluster] = well
+	return tell(ctx, types.NamespacedName{Namespace: cluster, Name: base}, condition)
+}
+
+func (f *fleet) flipAll(ctx context.Context, well bool) {
+	GinkgoHelper()
+	for _, cluster := range f.clusters {
+		Expect(f.flip(ctx, cluster, well)).To(Succeed())
+	}
+}
+
+// keepFlipping turns base on one cluster after the other, at that pace and
+// without waiting for leaf to follow, until it is stopped.
+func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) (stop func() (flips int)) {
+	var failures []error
+	flips := 0
+	end := inBackground(ctx, pace, func(ctx context.Context) {
+		cluster := f.clusters[flips%len(f.clusters)]
+		failures = append(failures, f.flip(ctx, cluster, !f.well[cluster]))
+		flips++
+	})
+	DeferCleanup(end)
+	return func() int {
+		GinkgoHelper()
+		end()
+		Expect(errors.Join(failures...)).NotTo(HaveOccurred(), "the suite's own writes")
+		return flips
+	}
+}
+
+// settle waits until leaf is everywhere what base has it be.
+func (f *fleet) settle(ctx context.Context) {
+	GinkgoHelper()
+	for _, cluster := range f.clusters {
+		expectLeaf(ctx, cluster, f.well[cluster])
+	}
+}
+
+func (f *fleet) dissolve(ctx context.Context) {
+	GinkgoHelper()
+	var objects []client.Object
+	for _, name := range []string{leaf, base} {
+		objects = append(objects, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	for _, cluster := range f.clusters {
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
+	}
+	remove(ctx, hub, objects)
+}
+
+func expectLeaf(ctx context.Context, cluster string, well bool) {
+	GinkgoHelper()
+	key := types.NamespacedName{Namespace: cluster, Name: leaf}
+	if well {
+		Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionFalse, satisfied), cluster)
+		return
+	}
+	Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionTrue, required), cluster)
+}
+
+// inBackground does something again and again until it is ended; the last
+// time is finished then, and not cut off.
+func inBackground(ctx context.Context, pace time.Duration, do func(context.Context)) (end func()) {
+	lasting := context.WithoutCancel(ctx)
+	looping, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		wait.UntilWithContext(looping, func(context.Context) { do(lasting) }, pace)
+	})
+	return func() { cancel(); running.Wait() }
+}
 
 // inNamespace makes the namespace, if it is not there yet.
 func inNamespace(ctx context.Context, namespace, name string) types.NamespacedName {
@@ -24,11 +142,15 @@ func inNamespace(ctx context.Context, namespace, name string) types.NamespacedNa
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// say writes a condition as stock controllers do: the whole list in a merge
-// patch, with the version that it was read in.
 func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
 	GinkgoHelper()
-	Eventually(func() error {
+	Eventually(func() error { return tell(ctx, key, condition) }).Should(Succeed())
+}
+
+// tell writes a condition as stock controllers do: the whole list in a merge
+// patch, with the version that it was read in.
+func tell(ctx context.Context, key types.NamespacedName, condition metav1.Condition) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
 		if err := hub.Get(ctx, key, addOn); err != nil {
 			return err
@@ -38,7 +160,9 @@ func say(ctx context.Context, key types.NamespacedName, condition metav1.Conditi
 			"metadata": map[string]any{"resourceVersion": addOn.ResourceVersion},
 			"status":   map[string]any{"conditions": addOn.Status.Conditions},
 		})
-		Expect(err).NotTo(HaveOccurred())
+		if err != nil {
+			return err
+		}
 		return hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("registration-agent"))
-	}).Should(Succeed())
+	})
 }

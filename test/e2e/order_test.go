@@ -11,4 +11,7 @@ var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeWebhooks()
 	describeRealAddOns()
 	describeOutages()
+	describeStorm()
+	describeUpgrade()
+	describeUninstallation()
 })

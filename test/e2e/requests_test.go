@@ -72,7 +72,7 @@ func expectGuarded(ctx context.Context) {
 	uninstall(ctx, key)
 }
 
-// requests that the webhook answers, a few every second.
+// requests that are to succeed each time, a few every second.
 type requests struct {
 	// failures may be read once they have stopped.
 	failures []error
@@ -82,15 +82,17 @@ type requests struct {
 	end     context.CancelFunc
 }
 
-func keepAsking(ctx context.Context) *requests {
+func keepAsking(ctx context.Context, ask ...func(context.Context) error) *requests {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &requests{end: cancel}
 	r.running.Go(func() {
 		pace := time.NewTicker(100 * time.Millisecond)
 		defer pace.Stop()
 		for {
-			if err := errors.Join(denied(ctx), converted(ctx)); err != nil && ctx.Err() == nil {
-				r.failures = append(r.failures, err)
+			for _, one := range ask {
+				if err := one(ctx); err != nil && ctx.Err() == nil {
+					r.failures = append(r.failures, fmt.Errorf("%s: %w", time.Now().Format(time.TimeOnly), err))
+				}
 			}
 			r.rounds.Add(1)
 			select {

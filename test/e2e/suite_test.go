@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/format"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -33,12 +34,11 @@ const cluster1 = "cluster1"
 var (
 	hub, managed             client.WithWatch
 	hubConfig, managedConfig *rest.Config
-	// given: Interlock was there before the suite, so somebody else installed it.
-	given bool
 )
 
 func TestInterlock(t *testing.T) {
 	RegisterFailHandler(Fail)
+	format.MaxLength = 0 // what differs is at the end as well
 	RunSpecs(t, "Interlock on clusters")
 }
 
@@ -49,11 +49,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hub, hubConfig = connect("HUB_KUBECONFIG")
 	managed, managedConfig = connect("MANAGED_KUBECONFIG")
 
-	given = isInstalled(ctx)
+	Expect(isInstalled(ctx)).To(BeFalse(), "Interlock is on the hub: uninstall it, as the suite installs it by itself")
 	ensureOCM(ctx)
-	if given {
-		return
-	}
+	settleElder(ctx)
+	takeBefore(ctx)
 	deploy(ctx, firstVersion)
 }, NodeTimeout(5*time.Minute))
 

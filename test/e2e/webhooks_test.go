@@ -16,17 +16,22 @@ import (
 
 const registrationsCRD = "clustermanagementaddons.addon.open-cluster-management.io"
 
+// expectGrafted: the CRD has Interlock's conversion, and so its fields.
+func expectGrafted(ctx context.Context) func(Gomega) {
+	return func(g Gomega) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		g.Expect(hub.Get(ctx, client.ObjectKey{Name: registrationsCRD}, crd)).To(Succeed())
+		g.Expect(crd.Spec.Conversion.Webhook.ClientConfig.Service).To(HaveField("Name", webhook))
+	}
+}
+
 func describeWebhooks() {
 	It("denies a registration that depends on itself, and says why", func(ctx context.Context) {
 		Eventually(denied).WithContext(ctx).Should(Succeed())
 	})
 
 	It("grafts the field onto OCM's CRD, and keeps it through writes of clients that do not know it", func(ctx context.Context) {
-		Eventually(func(g Gomega) {
-			crd := &apiextensionsv1.CustomResourceDefinition{}
-			g.Expect(hub.Get(ctx, client.ObjectKey{Name: registrationsCRD}, crd)).To(Succeed())
-			g.Expect(crd.Spec.Conversion.Webhook.ClientConfig.Service).To(HaveField("Name", webhook))
-		}).Should(Succeed())
+		Eventually(expectGrafted(ctx)).Should(Succeed())
 		register(ctx, "dependent", "dependency")
 		older := &addonv1alpha1.ClusterManagementAddOn{}
 		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, older)).To(Succeed())

@@ -33,6 +33,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/test/snapshot"
 )
 
 func read(file string, object any) {
@@ -55,7 +56,7 @@ func addressFor() string {
 var _ = Describe("What deploy/ installs", Ordered, func() {
 	var (
 		deployed, uninstallation []*unstructured.Unstructured
-		before                   snapshot
+		before                   snapshot.Snapshot
 		manager, webhook         *gexec.Session
 		metrics, webhookMetrics  string
 		served                   string
@@ -239,7 +240,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		remove(ctx, deployed)
 		unregister()
 		Eventually(func(g Gomega) {
-			g.Expect(takeSnapshot(ctx, g).traces()).To(BeEmpty(), "what managedFields say of Interlock")
+			g.Expect(takeSnapshot(ctx, g).Traces("interlock-")).To(BeEmpty(), "what managedFields say of Interlock")
 		}).WithTimeout(20 * time.Second).Should(Succeed())
 		reportAvailable(ctx)
 		Eventually(func(g Gomega) {

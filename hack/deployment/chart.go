@@ -1,0 +1,60 @@
+package deployment
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	chartFolder = "../../deploy/charts/interlock"
+	namespace   = "interlock-system"
+)
+
+type object = map[string]any
+
+// Render renders the chart with values, as YAML, on top of its own. It returns
+// the documents that a release consists of, and those that Helm runs before it
+// deletes the release. The chart is found from this module's folder.
+func Render(values string) (release, hooks []string, err error) {
+	chart, err := loader.Load(chartFolder)
+	if err != nil {
+		return nil, nil, err
+	}
+	given := object{}
+	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
+		return nil, nil, err
+	}
+	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	rendered, err := engine.Render(chart, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, file := range slices.Sorted(maps.Keys(rendered)) {
+		if !strings.HasSuffix(file, ".yaml") {
+			continue
+		}
+		for _, document := range documents(rendered[file]) {
+			if strings.Contains(document, "helm.sh/hook") {
+				hooks = append(hooks, document)
+			} else {
+				release = append(release, document)
+			}
+		}
+	}
+	return release, hooks, nil
+}
+
+// documents splits YAML at the lines that separate documents.
+func documents(content string) []string {
+	return strings.Split("\n"+content, "\n---")
+}

@@ -1,0 +1,243 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/test/snapshot"
+)
+
+// elder is an add-on that was there before Interlock, on a cluster without an
+// agent of Interlock's. What it depends on is never installed.
+var elder = types.NamespacedName{Namespace: "elder", Name: "elder"}
+
+func describeUninstallation() {
+	It("leaves nothing behind when it is uninstalled", func(ctx context.Context) {
+		Eventually(conditionOf(ctx, elder, degraded)).Should(be(metav1.ConditionTrue, required))
+		Eventually(func(g Gomega) { // once the guard is there, the next write of anybody is held to what Degraded says
+			sayElderAvailable(ctx)
+			g.Expect(conditionOf(ctx, elder, available)()).To(be(metav1.ConditionFalse, required))
+		}).Should(Succeed())
+		Expect(changes(ctx, Default)).To(And(ContainSubstring(namespace), ContainSubstring(required)), "the comparison does not see what is installed")
+		if command := os.Getenv("INTERLOCK_UNINSTALL_COMMAND"); command != "" {
+			execute(ctx, command)
+			expectTakenBack(ctx)
+		} else {
+			uninstallByHook(ctx)
+		}
+		By("comparing the hub with what it was before")
+		sayElderAvailable(ctx)
+		removeAddOns(ctx)
+		Eventually(func(g Gomega) string { return changes(ctx, g) }).Should(BeEmpty())
+	})
+}
+
+// uninstallByHook runs what Helm runs before it deletes a release, here where
+// there is no Helm, and then deletes what was deployed.
+func uninstallByHook(ctx context.Context) {
+	GinkgoHelper()
+	By("running the chart's hook")
+	const rendered = "INTERLOCK_UNINSTALL_HOOKS"
+	Expect(os.Getenv(rendered)).NotTo(BeEmpty(), "%s must name the file with the chart's hooks: `make e2e` sets it", rendered)
+	tells := runJob(ctx, manifests(os.Getenv(rendered)))
+	Expect(tells).To(MatchRegexp(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing of Interlock's is left`))
+	Expect(tells).To(ContainSubstring("the CRD of ClusterManagementAddOns is as OCM made it"))
+	expectTakenBack(ctx)
+
+	By("running deploy/uninstall once more")
+	tells = runJob(ctx, kustomized("../../deploy/uninstall", nextVersion))
+	Expect(tells).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, nothing of Interlock's is left`))
+	expectTakenBack(ctx)
+
+	By("deleting what was deployed")
+	remove(ctx, hub, interlock(nextVersion))
+}
+
+// runJob applies a Job with its rights, waits until it has done its work, and
+// deletes all of it. It returns what the Job told.
+func runJob(ctx context.Context, objects []*unstructured.Unstructured) string {
+	GinkgoHelper()
+	isJob := func(object *unstructured.Unstructured) bool { return object.GetKind() == "Job" }
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
+		return strings.Compare(fmt.Sprint(isJob(a)), fmt.Sprint(isJob(b))) // Helm's weights say the same: the Job comes last
+	})
+	apply(ctx, hub, objects)
+	job := &batchv1.Job{}
+	Eventually(func(g Gomega) {
+		g.Expect(hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "interlock-uninstall"}, job)).To(Succeed())
+		if job.Status.Failed > 0 {
+			StopTrying("it failed").Attach("log", logOf(ctx, job)).Now()
+		}
+		g.Expect(job.Status.Succeeded).To(BeEquivalentTo(1))
+	}).WithTimeout(6 * time.Minute).Should(Succeed())
+	told := logOf(ctx, job)
+	GinkgoWriter.Println(told)
+	remove(ctx, hub, objects)
+	return told
+}
+
+// logOf is what the pods of a Job have written.
+func logOf(ctx context.Context, job *batchv1.Job) string {
+	GinkgoHelper()
+	var pods corev1.PodList
+	Expect(hub.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.ControllerUidLabel: string(job.UID)})).To(Succeed())
+	cluster, err := kubernetes.NewForConfig(hubConfig)
+	Expect(err).NotTo(HaveOccurred())
+	var all strings.Builder
+	for _, pod := range pods.Items {
+		log, err := cluster.CoreV1().Pods(job.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		all.Write(log)
+	}
+	return all.String()
+}
+
+// expectTakenBack: Interlock's conditions, guard, graft and agents are gone,
+// whether what was deployed is still there or not.
+func expectTakenBack(ctx context.Context) {
+	GinkgoHelper()
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	Expect(hub.List(ctx, &addOns)).To(Succeed())
+	for _, addOn := range addOns.Items {
+		key := client.ObjectKeyFromObject(&addOn)
+		Expect(key.Name).NotTo(Equal(agent), "the agent is still an add-on of %s", key.Namespace)
+		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(dependency.Reasons))), key.String())
+		Expect(addOn.ManagedFields).NotTo(ContainElement(HaveField("Manager", HavePrefix("interlock-"))), key.String())
+	}
+	for kind, version := range map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1"} {
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion(guard.Group + "/" + version)
+		object.SetKind(kind)
+		object.SetName(guard.Name)
+		Expect(gone(ctx, hub, object)()).To(BeTrue(), kind)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	Expect(hub.Get(ctx, client.ObjectKey{Name: registrationsCRD}, crd)).To(Succeed())
+	for _, version := range crd.Spec.Versions {
+		for _, field := range addonv1alpha1.GraftedSpecFields() {
+			Expect(version.Schema.OpenAPIV3Schema.Properties["spec"].Properties).NotTo(HaveKey(field), version.Name)
+		}
+	}
+	if service := crd.Spec.Conversion.Webhook.ClientConfig.Service; service != nil {
+		Expect(service.Namespace).NotTo(Equal(namespace), "who converts registrations")
+	}
+	Eventually(func() (snapshot.Snapshot, error) { return snapshot.Take(ctx, managedConfig, ofAgent) }).
+		Should(BeEmpty(), "what is left of the agent on the managed cluster")
+}
+
+// settleElder makes the add-on that was there before Interlock.
+func settleElder(ctx context.Context) {
+	GinkgoHelper()
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+		Name: elder.Name, Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: never-installed"},
+	}}
+	registration.Spec.InstallStrategy.Type = "Manual"
+	Expect(hub.Create(ctx, registration)).To(Succeed())
+	install(ctx, inNamespace(ctx, elder.Namespace, elder.Name))
+	sayElderAvailable(ctx)
+}
+
+// sayElderAvailable is what OCM's agent says of it every 30 seconds.
+func sayElderAvailable(ctx context.Context) {
+	GinkgoHelper()
+	say(ctx, elder, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: renewed, Message: "elder add-on is available."})
+}
+
+// removeAddOns takes away what the specs brought to the hub beside Interlock.
+func removeAddOns(ctx context.Context) {
+	GinkgoHelper()
+	for _, name := range []string{report, account, "dependent"} { // what OCM installs by them would otherwise come back
+		remove(ctx, hub, []client.Object{&addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}})
+	}
+	for _, name := range []string{report, account} {
+		uninstall(ctx, onCluster1(name))
+	}
+	Eventually(func() ([]workv1.ManifestWork, error) {
+		var works workv1.ManifestWorkList
+		err := hub.List(ctx, &works, client.InNamespace(cluster1))
+		return works.Items, err
+	}).Should(BeEmpty(), "what is on the managed cluster")
+	remove(ctx, hub, reportManifests("manager.yaml"))
+	remove(ctx, hub, manifests("manifests/managed-serviceaccount.yaml"))
+	remove(ctx, hub, []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "unattended"}},
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "managedserviceaccounts.authentication.open-cluster-management.io"}},
+	})
+}
+
+// before is what the hub had before Interlock.
+var before snapshot.Snapshot
+
+// takeBefore waits until nothing comes to the hub any more by itself.
+func takeBefore(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) bool {
+		was := before
+		before = take(ctx, g)
+		return cmp.Equal(was, before)
+	}).WithPolling(2 * time.Second).Should(BeTrue())
+}
+
+// changes is how the hub differs from what it was before Interlock.
+func changes(ctx context.Context, g Gomega) string { return cmp.Diff(before, take(ctx, g)) }
+
+func take(ctx context.Context, g Gomega) snapshot.Snapshot {
+	taken, err := snapshot.Take(ctx, hubConfig, neutral)
+	g.Expect(err).NotTo(HaveOccurred())
+	return taken
+}
+
+// neutral leaves out what comes and goes by itself on a cluster that lives, and
+// of managedFields all but what speaks of Interlock.
+func neutral(object *unstructured.Unstructured) bool {
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	delete(metadata, "generation")
+	switch object.GetKind() {
+	case "CertificateSigningRequest", "Endpoints", "EndpointSlice", "PodMetrics", "NodeMetrics":
+		return false
+	case "Event":
+		told, _ := object.Object["reportingController"].(string)
+		return strings.HasPrefix(told, "interlock-")
+	case "Lease":
+		delete(object.Object, "spec")
+	}
+	ours := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return !strings.HasPrefix(entry.Manager, "interlock-")
+	})
+	object.SetManagedFields(append([]metav1.ManagedFieldsEntry(nil), ours...))
+	if !strings.HasSuffix(object.GroupVersionKind().Group, "open-cluster-management.io") {
+		delete(object.Object, "status") // kubelets and controllers keep it
+	}
+	return true
+}
+
+// ofAgent leaves out all that is not addon-agent's.
+func ofAgent(object *unstructured.Unstructured) bool {
+	if object.GetName() == agent+"-hub-kubeconfig" && !ocmIsReal {
+		return false // OCM's registration agent made it and removes it; the one that stands in for it does not
+	}
+	// Its lease stays where it was, as that of any add-on.
+	return strings.HasPrefix(object.GetName(), "interlock") && object.GetKind() != "Event" && object.GetKind() != "Lease"
+}
