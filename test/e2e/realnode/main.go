@@ -8,8 +8,9 @@
 //	realnode [flags] [-- command [arguments]]
 //
 // With a command, it runs that in the hub's network namespace, with
-// HUB_KUBECONFIG and MANAGED_KUBECONFIG in its environment, and what else it gives
-// to test/e2e (see runInside), and ends with its exit status. Without one it prints how to look around and waits for Ctrl-C.
+// HUB_KUBECONFIG, MANAGED_KUBECONFIG and whatever else test/e2e is told (see
+// runInside) in its environment, and ends with its exit status. Without one it
+// prints how to look around and waits for Ctrl-C.
 //
 // It needs root and, from Debian, containerd, runc, containernetworking-plugins,
 // iptables, conntrack and iproute2; bin/ must have what `make node` builds.
