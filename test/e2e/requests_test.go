@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +16,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -54,6 +59,34 @@ func converted(ctx context.Context) error {
 	}
 	if len(older.Spec.Dependencies) != 1 {
 		return errors.New("its dependency was lost on the way through v1beta1")
+	}
+	return nil
+}
+
+// trusted connects to every pod of the webhook, with the trust that the API server
+// was told of. That keeps its connections, and would meet a certificate that it
+// does not trust only when one of them has ended.
+func trusted(ctx context.Context) error {
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := hub.Get(ctx, client.ObjectKey{Name: webhook}, configuration); err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(configuration.Webhooks[0].ClientConfig.CABundle)
+	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: webhook + "." + namespace + ".svc", MinVersion: tls.VersionTLS12}}
+	var pods corev1.PodList
+	if err := hub.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": webhook}); err != nil {
+		return err
+	}
+	if len(pods.Items) == 0 {
+		return errors.New("there are no pods of the webhook")
+	}
+	for _, pod := range pods.Items {
+		connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(pod.Status.PodIP, "9443"))
+		if err != nil {
+			return fmt.Errorf("connect to %s: %w", pod.Name, err)
+		}
+		_ = connection.Close() // nothing was sent
 	}
 	return nil
 }

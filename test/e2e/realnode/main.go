@@ -8,8 +8,9 @@
 //	realnode [flags] [-- command [arguments]]
 //
 // With a command, it runs that in the hub's network namespace, with
-// HUB_KUBECONFIG and MANAGED_KUBECONFIG in its environment, and ends with its
-// exit status. Without one it prints how to look around and waits for Ctrl-C.
+// HUB_KUBECONFIG, MANAGED_KUBECONFIG and whatever else test/e2e is told (see
+// runInside) in its environment, and ends with its exit status. Without one it
+// prints how to look around and waits for Ctrl-C.
 //
 // It needs root and, from Debian, containerd, runc, containernetworking-plugins,
 // iptables, conntrack and iproute2; bin/ must have what `make node` builds.
@@ -109,6 +110,7 @@ func runInside(ctx context.Context, hub, managed *node, command []string) error 
 	cmd.Env = append(os.Environ(),
 		"HUB_KUBECONFIG="+hub.spec.Kubeconfig(),
 		"MANAGED_KUBECONFIG="+managed.spec.Kubeconfig(),
+		"HUB_PODS_REACHABLE=true",
 		// What the suite cannot do through an API: take the cluster's network away.
 		"MANAGED_CUT_COMMAND="+managed.cutCommand(),
 		"MANAGED_MEND_COMMAND="+managed.mendCommand(),
