@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,6 +185,12 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			requests.begin("installs the guard (--guard=" + mode + ")")
 			manager = managerWith("--guard=" + mode)
 			Eventually(guards(ctx, kind)).Should(BeTrue())
+			watched := map[string]string{"policy": "mutatingadmissionpolicies", "webhook": "mutatingwebhookconfigurations"}[mode]
+			Eventually(func() bool {
+				return slices.ContainsFunc(requests.all(), func(a asked) bool {
+					return a.user == managerUser && a.Verb == "watch" && a.Resource == watched
+				})
+			}).Should(BeTrue(), "it watches over %s", watched)
 			stop(manager)
 			requests.begin("removes the guard (--guard=off)")
 			manager = managerWith("--guard=off")
