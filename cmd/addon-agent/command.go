@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -178,8 +179,15 @@ func (o *options) validate() error {
 		o.log.Validate())
 }
 
+// gcPercent is how much garbage may gather before it is collected, in percent of
+// what lives: there is an agent on each cluster, and it has little to do.
+const gcPercent = 50
+
 func (o *options) run(ctx context.Context, clusters agent.Clusters) error {
 	o.agent.Registry = ctrlmetrics.Registry
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	mgr, err := agent.NewManager(clusters, o.agent)
 	if err != nil {
 		return err

@@ -140,20 +140,15 @@ func (r *Reconciler) write(
 	return r.at(decision.LookAgain), nil
 }
 
-// worthAnEvent reports whether more than the message is another one. What only
-// follows from Degraded is not told again: addon-manager has told of that, on the
-// same object.
+// worthAnEvent reports whether something is wrong, and more than the message is
+// another one. What only follows from Degraded is not told again: addon-manager
+// has told of that, on the same object. A fleet that recovers has no time for
+// events at all.
 func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
-	const required = availability.ReasonRequiredDependencyNotSatisfied
-	switch {
-	case after.Reason == required:
-		return false
-	case before == nil:
-		return true
-	case before.Reason == required && after.Status == metav1.ConditionTrue:
+	if after.Status == metav1.ConditionTrue || after.Reason == availability.ReasonRequiredDependencyNotSatisfied {
 		return false
 	}
-	return before.Status != after.Status || before.Reason != after.Reason
+	return before == nil || before.Status != after.Status || before.Reason != after.Reason
 }
 
 // at returns the result that brings the add-on back at that moment.

@@ -40,8 +40,8 @@ func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
 	if result.RequeueAfter != grace-time.Minute {
 		t.Errorf("comes back after %s, want %s: the moment of expiry", result.RequeueAfter, grace-time.Minute)
 	}
-	if diff := cmp.Diff([]string{"Normal ManagedClusterAddOnLeaseUpdated"}, f.events); diff != "" {
-		t.Errorf("events (-want +got)\n%s", diff)
+	if len(f.events) != 0 {
+		t.Errorf("events %q of what is well", f.events)
 	}
 }
 

@@ -68,7 +68,8 @@ func TestWorthAnEvent(t *testing.T) {
 		want   bool
 	}{
 		"the first":      {after: *before, want: true},
-		"another status": {before: before, after: metav1.Condition{Status: "True", Reason: "One"}, want: true},
+		"another status": {before: before, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
+		"well again":     {before: before, after: metav1.Condition{Status: "True", Reason: "One"}},
 		"another reason": {before: before, after: metav1.Condition{Status: "False", Reason: "Two"}, want: true},
 		"other words":    {before: before, after: metav1.Condition{Status: "False", Reason: "One", Message: "others"}},
 

@@ -48,13 +48,9 @@ func New(clk clock.PassiveClock, creator client.Writer, cluster string) *Recorde
 	}
 }
 
-// Transition tells that Available has changed.
+// Transition tells that Available is no longer True.
 func (r *Recorder) Transition(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, now metav1.Condition) {
-	eventType := corev1.EventTypeWarning
-	if now.Status == metav1.ConditionTrue {
-		eventType = corev1.EventTypeNormal
-	}
-	r.create(ctx, addOn, eventType, now.Reason, now.Message)
+	r.create(ctx, addOn, now.Reason, now.Message)
 }
 
 // Contested tells that somebody else keeps overwriting Available.
@@ -84,7 +80,7 @@ func (r *Recorder) lasting(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 		return
 	}
 	log.FromContext(ctx).Info(note, "reason", reason)
-	r.create(ctx, addOn, corev1.EventTypeWarning, reason, note)
+	r.create(ctx, addOn, reason, note)
 }
 
 func (r *Recorder) toldLately(key types.NamespacedName, reason string) bool {
@@ -103,7 +99,7 @@ func (r *Recorder) toldLately(key types.NamespacedName, reason string) bool {
 
 // create makes an event. What it tells of has happened either way, so that a
 // failure is not worth more than a line in the log.
-func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, eventType, reason, note string) {
+func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, reason, note string) {
 	ctx, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
 	now := r.clock.Now()
@@ -113,7 +109,7 @@ func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 		ReportingController: controllerName,
 		ReportingInstance:   r.name,
 		Action:              action,
-		Type:                eventType,
+		Type:                corev1.EventTypeWarning,
 		Reason:              reason,
 		Note:                announce.Note(note),
 		Regarding:           *announce.About(announce.ManagedClusterAddOn, addOn),

@@ -53,14 +53,6 @@ func TestEachTransitionIsAnEventOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestGoodNewsAreNoWarning(t *testing.T) {
-	recorder, _, created := newRecorder(nil)
-	recorder.Transition(t.Context(), addOn, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated"})
-	if got := (*created)[0].Type; got != "Normal" {
-		t.Errorf("type %s", got)
-	}
-}
-
 func TestStateThatLastsIsToldOfNowAndThen(t *testing.T) {
 	recorder, clk, created := newRecorder(nil)
 	tell := func(want int, why string) {

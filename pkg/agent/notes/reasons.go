@@ -19,7 +19,6 @@ const (
 // them are on a ManagedClusterAddOn. When Available changes, the event has its
 // reason and its message; there is none where that only follows from Degraded.
 var Meaning = map[string]string{
-	availability.ReasonLeaseUpdated:        "Available became True: the add-on renews its lease.",
 	availability.ReasonLeaseStopped:        "Available became False: the add-on's lease was not renewed within the grace period, or never.",
 	availability.ReasonLeaseNotFound:       "Available became Unknown: the add-on has no lease.",
 	availability.ReasonAwaitingHealthCheck: "Available became Unknown: the dependencies are satisfied again, and the add-on's own health check has the next word.",

@@ -136,7 +136,9 @@ func TestWakesWhomAChangeConcerns(t *testing.T) {
 
 func TestTheFirstCatalogWakesOnlyWhomItMust(t *testing.T) {
 	b := newBench(t, registered("leaf"), registered("base"), installed("cluster1", "leaf"), installed("cluster1", "base"))
-	b.WakeFirst = func(catalog *dependency.Catalog, addOn string) bool { return slices.Contains(catalog.AddOns(), addOn) && addOn == "leaf" }
+	b.WakeFirst = func(catalog *dependency.Catalog, addOn string) bool {
+		return slices.Contains(catalog.AddOns(), addOn) && addOn == "leaf"
+	}
 	b.expect(t, "cluster1/leaf")
 	b.declare(t, "base", "leaf")
 	b.expect(t, "cluster1/base")

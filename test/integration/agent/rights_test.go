@@ -32,6 +32,7 @@ var _ = Describe("The agent's rights", func() {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		other.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
 		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
