@@ -223,8 +223,8 @@ func (c *cluster) version(ctx context.Context, addOn string) func() (string, err
 	}
 }
 
-// events returns type and reason of the events on an add-on, oldest first.
-func (c *cluster) events(ctx context.Context, addOn string) func() ([]string, error) {
+// events returns type and reason of the events on the add-on "proxy", oldest first.
+func (c *cluster) events(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		var told []string
 		list := &eventsv1.EventList{}
@@ -232,7 +232,7 @@ func (c *cluster) events(ctx context.Context, addOn string) func() ([]string, er
 			return nil, err
 		}
 		for _, event := range list.Items {
-			if event.Regarding.Kind == "ManagedClusterAddOn" && event.Regarding.Name == addOn {
+			if event.Regarding.Kind == "ManagedClusterAddOn" && event.Regarding.Name == "proxy" {
 				told = append(told, event.Type+" "+event.Reason)
 			}
 		}

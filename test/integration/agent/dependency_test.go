@@ -35,7 +35,7 @@ var _ = Describe("The dependency rule", func() {
 
 		Expect(c.say(ctx, "proxy", degraded("True", "DependencyNotSatisfied", "an Optional one"))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		Expect(c.events(ctx, "proxy")()).NotTo(ContainElement("Warning "+required), "addon-manager tells of that")
+		Expect(c.events(ctx)()).NotTo(ContainElement("Warning "+required), "addon-manager tells of that")
 	})
 
 	It("goes back to what the lease says, whatever that is", func(ctx context.Context) {
@@ -109,7 +109,7 @@ var _ = Describe("A writer that keeps overwriting Available", func() {
 		Expect(overwritten).To(BeNumerically(">", 10), "not much of a contest")
 
 		Eventually(c.availability(ctx, "proxy")).WithTimeout(16 * time.Second).Should(be("False", required))
-		Eventually(c.events(ctx, "proxy")).Should(ContainElement("Warning AvailableContested"))
+		Eventually(c.events(ctx)).Should(ContainElement("Warning AvailableContested"))
 		Expect(c.series("proxy")).To(HaveKeyWithValue("interlock_agent_contested_conditions_total", BeNumerically(">=", 2)))
 	})
 })

@@ -38,7 +38,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 		Expect(managed.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}})).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
 
-		Eventually(c.events(ctx, "proxy")).Should(ConsistOf("Warning "+leaseNotFound, "Warning "+leaseStopped, "Warning "+leaseNotFound))
+		Eventually(c.events(ctx)).Should(ConsistOf("Warning "+leaseNotFound, "Warning "+leaseStopped, "Warning "+leaseNotFound))
 		Expect(c.series("proxy")).To(And(
 			HaveKeyWithValue("interlock_agent_condition_writes_total", BeNumerically(">=", 5)),
 			HaveKeyWithValue("interlock_agent_leases_watched", 1.0)))
@@ -62,7 +62,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 		renew(ctx, managed, c.name, "proxy", time.Now().Add(50*time.Hour))
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		Eventually(c.events(ctx, "proxy")).Should(ContainElement("Warning LeaseRenewedInFuture"))
+		Eventually(c.events(ctx)).Should(ContainElement("Warning LeaseRenewedInFuture"))
 		Expect(c.series("proxy")).To(HaveKeyWithValue("interlock_agent_lease_skew_seconds", BeNumerically("~", 50*3600, 60)))
 
 		renew(ctx, managed, c.name, "proxy", time.Now())

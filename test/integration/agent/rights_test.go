@@ -39,7 +39,7 @@ var _ = Describe("The agent's rights", func() {
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
 		Expect(c.say(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		Eventually(c.events(ctx, "proxy")).ShouldNot(BeEmpty())
+		Eventually(c.events(ctx)).ShouldNot(BeEmpty())
 
 		for _, traffic := range []*traffic{&c.hubTraffic, &c.managedTraffic} {
 			Expect(traffic.all()).NotTo(BeEmpty())
