@@ -20,7 +20,7 @@ const (
 	agentMemory    = 40.0
 	renewedBoundMS = 15_000.0 / 50
 	expiredBoundMS = 1000.0
-	leasesEach     = 5
+	leasesEach     = 4
 	agentLull      = 5 * time.Second
 )
 

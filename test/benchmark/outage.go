@@ -23,11 +23,9 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 		X: "clusters", Y: "seconds", Lines: []result.Line{{Name: "Interlock"}, {Name: "a trivial client's patches"}},
 	}
 	if s.agents == nil {
-		for _, tenths := range []int{1, 4} {
-			part := s.fleet.Clusters[:len(s.fleet.Clusters)*tenths/10]
-			if _, err := s.outageOnce(ctx, part, &comparison{session: s}, &growth, nil); err != nil {
-				return err
-			}
+		third := s.fleet.Clusters[:len(s.fleet.Clusters)/3]
+		if _, err := s.outageOnce(ctx, third, &comparison{session: s}, &growth, nil); err != nil {
+			return err
 		}
 	}
 	profiled := s.profileCPU(ctx, "outage-"+found.ID)

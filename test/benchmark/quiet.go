@@ -16,8 +16,8 @@ const (
 		`all leases are renewed while nothing else happens. Writes to add-ons and events are counted at the API server; the lease of leader election is not.`
 	// interruptionLull is how long clients may take to come back after the API
 	// server has: their retries grow apart, to half a minute.
-	interruptionLull = 45 * time.Second
-	renewalLull      = 10 * time.Second
+	interruptionLull = 35 * time.Second
+	renewalLull      = 5 * time.Second
 )
 
 func quiet(ctx context.Context, s *session, found *result.Scenario) error {

@@ -52,8 +52,13 @@ func run(ctx context.Context, o options) (err error) {
 	return tell(report, o)
 }
 
+// commandLine is what to call to have the same again, from the checkout's folder.
 func commandLine() string {
-	return strings.Join(append([]string{"go run ./test/benchmark"}, os.Args[1:]...), " ")
+	line := strings.Join(append([]string{"go run ./test/benchmark"}, os.Args[1:]...), " ")
+	if folder, err := os.Getwd(); err == nil {
+		line = strings.ReplaceAll(line, folder+string(os.PathSeparator), "")
+	}
+	return line
 }
 
 // play runs one scenario. A scenario that cannot be carried through does not
