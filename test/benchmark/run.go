@@ -43,12 +43,12 @@ func run(ctx context.Context, o options) (err error) {
 		if err := s.enter(ctx, scenario.stage); err != nil {
 			return err
 		}
-		report.Scenarios = append(report.Scenarios, s.play(ctx, scenario))
+		found := s.play(ctx, scenario)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return errors.Join(ctx.Err(), tell(report, o)) // what was found before stays
 		}
+		report.Scenarios = append(report.Scenarios, found)
 	}
-	report.Took = time.Since(report.Started)
 	return tell(report, o)
 }
 
@@ -77,6 +77,7 @@ func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario 
 
 // tell writes the report and prints what was missed.
 func tell(report *result.Report, o options) error {
+	report.Took = time.Since(report.Started)
 	slices.SortStableFunc(report.Scenarios, func(a, b *result.Scenario) int { return number(a.ID) - number(b.ID) })
 	if err := report.Write(o.out, o.name); err != nil {
 		return err
