@@ -14,6 +14,8 @@ const (
 	queueFill = 1024
 	// feedingPause is the time between two looks at the queue.
 	feedingPause = 5 * time.Millisecond
+	// restAfter is how long nothing may have come to the backlog for it to be over.
+	restAfter = time.Second
 )
 
 // backlog is all add-ons that there are when addon-manager starts. They go to the
@@ -23,9 +25,13 @@ type backlog struct {
 	mutex   sync.Mutex
 	waiting []types.NamespacedName
 	arrived chan struct{}
+	// over is called once all are with the queue and no more seem to come.
+	over func()
 }
 
-func newBacklog() *backlog { return &backlog{arrived: make(chan struct{}, 1)} }
+func newBacklog(over func()) *backlog {
+	return &backlog{arrived: make(chan struct{}, 1), over: over}
+}
 
 func (b *backlog) add(key types.NamespacedName) {
 	b.mutex.Lock()
@@ -57,25 +63,34 @@ func (b *backlog) source() source.Source {
 
 // feed fills the queue from the backlog until the context ends.
 func (b *backlog) feed(ctx context.Context, q queue) {
+	var rest <-chan time.Time // never, before the first add-on
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-rest:
+			rest = nil
+			b.over()
 		case <-b.arrived:
+			b.drain(ctx, q)
+			rest = time.After(restAfter)
 		}
-		pause := time.NewTicker(feedingPause)
-		for b.left() {
-			for _, key := range b.take(queueFill - q.Len()) {
-				enqueue(q, key)
-			}
-			select {
-			case <-ctx.Done():
-				pause.Stop()
-				return
-			case <-pause.C:
-			}
+	}
+}
+
+// drain hands over what waits, as fast as the queue is worked off.
+func (b *backlog) drain(ctx context.Context, q queue) {
+	pause := time.NewTicker(feedingPause)
+	defer pause.Stop()
+	for b.left() {
+		for _, key := range b.take(queueFill - q.Len()) {
+			enqueue(q, key)
 		}
-		pause.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
 	}
 }
 

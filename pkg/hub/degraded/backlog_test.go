@@ -3,6 +3,7 @@ package degraded
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,7 +14,8 @@ import (
 
 func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
 	const all = 3 * queueFill
-	b := newBacklog()
+	over := make(chan struct{}, 1)
+	b := newBacklog(func() { over <- struct{}{} })
 	for i := range all {
 		b.add(types.NamespacedName{Namespace: fmt.Sprint(i), Name: "leaf"})
 	}
@@ -32,6 +34,11 @@ func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
 	for len(seen) < all {
 		next()
 	}
+	select {
+	case <-over:
+	case <-time.After(10 * restAfter):
+		t.Errorf("it was not told that the backlog is over")
+	}
 	if most > queueFill {
 		t.Errorf("%d of %d were in the queue at a time, want at most %d", most, all, queueFill)
 	}
@@ -44,7 +51,7 @@ func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
 
 func TestTheFirstListGoesToTheBacklog(t *testing.T) {
 	m, _, _ := mapped(t)
-	b := newBacklog()
+	b := newBacklog(func() {})
 	m.initial = b.add
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()

@@ -3,6 +3,7 @@ package degraded
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -66,7 +67,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker, concurrenc
 	if err != nil {
 		return fmt.Errorf("create degraded controller: %w", err)
 	}
-	initial := newBacklog()
+	// Reading and evaluating a whole fleet leaves garbage that would be kept as
+	// long as nothing else happens, and counted against the limit of the pod.
+	initial := newBacklog(debug.FreeOSMemory)
 	mapping := mapping{
 		initial:      initial.add,
 		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold, forget: r.Contention.Forget,
