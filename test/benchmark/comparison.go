@@ -15,52 +15,79 @@ const stormBound = 1.25
 // calmFor is how long nobody may have written before something is measured.
 const calmFor = time.Second
 
+// storm is a change of the fleet, and the conditions that must come of it.
+type storm struct {
+	name     string
+	expected simulator.Expectation
+	begin    func() error
+}
+
 // compared is a storm and what it is held against.
 type compared struct {
 	storm, raw   time.Duration
 	began, ended time.Time
 }
 
-// comparison holds one storm after the other, all of as many writes, against
-// what a trivial client needs for them: half of the patches are made before a
-// storm, half after it, and what comes after one comes before the next.
+// comparison holds storms, all of as many writes, against what a trivial client
+// needs for them.
 type comparison struct {
 	session *session
 	writes  int
-	// half is how long the patches since the last storm took; zero before the first.
-	half time.Duration
+	// raw is how long the patches since the last storm took; zero before the first.
+	raw time.Duration
 }
 
-// storm measures the time from begin to the last expected condition. Nothing
-// is measured while events of what was before are still being written.
-func (c *comparison) storm(ctx context.Context, expected simulator.Expectation, begin func() error) (compared, error) {
-	if c.half == 0 {
+// play plays storms one after the other, and holds each against the mean of as
+// many patches before the first and after the last of them.
+func (c *comparison) play(ctx context.Context, storms ...storm) ([]compared, error) {
+	if c.raw == 0 {
 		if err := c.touch(ctx); err != nil {
-			return compared{}, err
+			return nil, err
 		}
 	}
-	before, measured := c.half, compared{began: time.Now()}
-	if err := begin(); err != nil {
-		return compared{}, err
-	}
-	var err error
-	if measured.ended, err = c.session.observer.Await(ctx, expected, c.session.patience(c.writes)); err != nil {
-		return compared{}, err
+	before, played := c.raw, make([]compared, len(storms))
+	for i, storm := range storms {
+		if err := c.session.settleDown(ctx); err != nil {
+			return nil, err
+		}
+		played[i].began = time.Now()
+		if err := storm.begin(); err != nil {
+			return nil, err
+		}
+		var err error
+		if played[i].ended, err = c.session.observer.Await(ctx, storm.expected, c.session.patience(c.writes)); err != nil {
+			return nil, fmt.Errorf("%s: %w", storm.name, err)
+		}
+		played[i].storm = played[i].ended.Sub(played[i].began)
 	}
 	if err := c.touch(ctx); err != nil {
-		return compared{}, err
+		return nil, err
 	}
-	measured.storm, measured.raw = measured.ended.Sub(measured.began), before+c.half
-	return measured, c.session.calmDown(ctx)
+	for i := range played {
+		played[i].raw = (before + c.raw) / 2
+	}
+	return played, nil
 }
 
-// touch has the trivial client make half of the patches.
+// touch has the trivial client make the patches.
 func (c *comparison) touch(ctx context.Context) (err error) {
-	if err := c.session.calmDown(ctx); err != nil {
+	if err := c.session.settleDown(ctx); err != nil {
 		return err
 	}
-	c.half, err = c.session.trivial.Touch(ctx, simulator.On(c.session.fleet.Clusters, simulator.Leaf), (c.writes+1)/2)
+	c.raw, err = c.session.trivial.Touch(ctx, simulator.On(c.session.fleet.Clusters, simulator.Leaf), c.writes)
 	return err
+}
+
+// settleDown brings about the same start for whatever is measured next: events
+// of what was before are written, and the API server has no garbage. Its heap is
+// of gigabytes; to collect that takes it seconds, in which it does half as much.
+// On whom that falls would otherwise depend on nothing but the moment, and with
+// storms and patches in turns be always the same.
+func (s *session) settleDown(ctx context.Context) error {
+	if err := s.calmDown(ctx); err != nil {
+		return err
+	}
+	return s.fleet.Hub.CollectGarbage(ctx)
 }
 
 // calmDown waits until Interlock has written nothing, not even an event, for a

@@ -17,37 +17,36 @@ const (
 func edge(ctx context.Context, s *session, found *result.Scenario) error {
 	comparison := &comparison{session: s}
 	for range s.repetitions {
-		for _, added := range []bool{true, false} {
-			if err := s.edgeOnce(ctx, added, comparison, found); err != nil {
-				return err
-			}
+		storms := []storm{s.edgeStorm(ctx, true), s.edgeStorm(ctx, false)}
+		comparison.writes = len(s.fleet.Clusters)
+		if s.agents != nil {
+			comparison.writes *= 2
+		}
+		played, err := comparison.play(ctx, storms...)
+		if err != nil {
+			return err
+		}
+		for i := range played {
+			played[i].tell(found, storms[i].name, comparison.writes)
 		}
 	}
 	return nil
 }
 
-func (s *session) edgeOnce(ctx context.Context, added bool, comparison *comparison, found *result.Scenario) error {
-	addOn, reason, what := simulator.AddOn{Name: edited}, "", "removed"
+func (s *session) edgeStorm(ctx context.Context, added bool) storm {
+	addOn, reason, what := simulator.AddOn{Name: edited}, "", "edge removed"
 	if added {
 		addOn.Dependencies = []addonv1alpha1.AddonDependency{{Name: simulator.Absent, Type: addonv1alpha1.DependencyTypeRequired}}
-		reason, what = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "added"
+		reason, what = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "edge added"
 	}
-	expected, writes := simulator.Expectation{}, 0
+	expected := simulator.Expectation{}
 	for _, key := range simulator.On(s.fleet.Clusters, edited) {
 		expected[key] = simulator.DegradedFor(reason)
-		writes++
 		if s.agents != nil {
 			expected[key] = simulator.Both(expected[key], simulator.AvailableIs(statusOf(!added)))
-			writes++
 		}
 	}
-	comparison.writes = writes
-	storm, err := comparison.storm(ctx, expected, func() error { return s.fleet.Hub.Declare(ctx, addOn) })
-	if err != nil {
-		return err
-	}
-	storm.tell(found, "edge "+what, writes)
-	return nil
+	return storm{name: what, expected: expected, begin: func() error { return s.fleet.Hub.Declare(ctx, addOn) }}
 }
 
 // reasonOf is the reason of a dependent whose only failing edge that is.

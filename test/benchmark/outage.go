@@ -14,7 +14,7 @@ const (
 	outageMethod = `An add-on that two others require fails on all clusters at once, and comes back: by a trivial client's patches, ` +
 		`or, with agents, because its leases are no longer renewed. Measured is the time until the last condition that follows from it ` +
 		`has been delivered on a watch. Each time a trivial client makes the same number of status patches, on an add-on that nobody ` +
-		`depends on, with the same watches open: half of them before, half of them after.`
+		`depends on, with the same watches open: once before both, once after both. Before each of the four the API server collects its garbage.`
 )
 
 func outage(ctx context.Context, s *session, found *result.Scenario) error {
@@ -50,24 +50,23 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 func (s *session) outageOnce(
 	ctx context.Context, clusters []string, comparison *comparison, growth *result.Chart, found *result.Scenario,
 ) (failed compared, err error) {
-	for _, up := range []bool{false, true} {
-		expected, writes := s.outageExpected(clusters, up)
-		comparison.writes = writes
-		storm, err := comparison.storm(ctx, expected, func() error {
-			return s.setAvailable(ctx, clusters, simulator.Root, up)
-		})
-		if err != nil {
-			return failed, err
-		}
-		what := "it recovers"
-		if !up {
-			what, failed = "it fails", storm
-			for i, took := range []time.Duration{storm.storm, storm.raw} {
-				growth.Lines[i].At = append(growth.Lines[i].At, [2]float64{float64(len(clusters)), took.Seconds()})
-			}
-		}
-		if found != nil {
-			storm.tell(found, what, writes)
+	storms := []storm{{name: "it fails"}, {name: "it recovers"}}
+	for i := range storms {
+		up := i == 1
+		storms[i].begin = func() error { return s.setAvailable(ctx, clusters, simulator.Root, up) }
+		storms[i].expected, comparison.writes = s.outageExpected(clusters, up)
+	}
+	played, err := comparison.play(ctx, storms...)
+	if err != nil {
+		return compared{}, err
+	}
+	failed = played[0]
+	for i, took := range []time.Duration{failed.storm, failed.raw} {
+		growth.Lines[i].At = append(growth.Lines[i].At, [2]float64{float64(len(clusters)), took.Seconds()})
+	}
+	if found != nil {
+		for i := range played {
+			played[i].tell(found, storms[i].name, comparison.writes)
 		}
 	}
 	return failed, nil
