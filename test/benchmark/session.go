@@ -63,14 +63,19 @@ func (s *session) startHub(ctx context.Context) error {
 	return nil
 }
 
-// grow lets clusters join until there are that many.
+// grow lets clusters join until there are that many. Then the API server is
+// restarted: it remembers for its watches what has happened lately, and that a
+// whole fleet was installed within minutes is more than all that is stored.
 func (s *session) grow(ctx context.Context, size int) error {
 	if size <= len(s.fleet.Clusters) {
 		return nil
 	}
 	count, done := s.progress.count(fmt.Sprintf("%d clusters with %d add-ons each", size, s.addOns), size-len(s.fleet.Clusters))
 	defer done()
-	return s.fleet.Grow(ctx, size, count)
+	if err := s.fleet.Grow(ctx, size, count); err != nil {
+		return err
+	}
+	return s.fleet.Hub.Interrupt()
 }
 
 func (s *session) startFleet(ctx context.Context) (err error) {
