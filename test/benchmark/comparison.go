@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"open-cluster-management.io/interlock/test/benchmark/result"
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
@@ -79,15 +81,15 @@ func (c *comparison) touch(ctx context.Context) (err error) {
 }
 
 // settleDown brings about the same start for whatever is measured next: events
-// of what was before are written, and the API server has no garbage. Its heap is
+// of what was before are written, and the API server has next to no garbage. Its heap is
 // of gigabytes; to collect that takes it seconds, in which it does half as much.
 // On whom that falls would otherwise depend on nothing but the moment, and with
 // storms and patches in turns be always the same.
 func (s *session) settleDown(ctx context.Context) error {
-	if err := s.calmDown(ctx); err != nil {
-		return err
-	}
-	return s.fleet.Hub.CollectGarbage(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.calmDown(ctx) })
+	group.Go(func() error { return s.fleet.Hub.CollectGarbage(ctx) })
+	return group.Wait()
 }
 
 // calmDown waits until Interlock has written nothing, not even an event, for a

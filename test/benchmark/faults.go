@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	faultsMethod = `A storm by lot in which dependencies fail and recover on half of the clusters is played twice: addon-manager reaches the API server through a proxy ` +
+	faultsMethod = `A storm by lot in which dependencies fail and recover on a quarter of the clusters is played twice: addon-manager reaches the API server through a proxy ` +
 		`that passes everything, and through one that answers 10 % of its requests with 429, a conflict, or a 504 before or after the request was carried out. ` +
 		`Both times every Degraded must end up as the proposal's rule has it. The proxy counts addon-manager's requests; watches are not among them.`
 	faultShare    = 0.1
@@ -87,15 +87,15 @@ func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) 
 	return storm, s.calm(ctx, down)
 }
 
-// playStorm lets dependencies fail and recover on half of the clusters, one on each on average,
+// playStorm lets dependencies fail and recover on a quarter of the clusters, one on each on average,
 // and returns what became of them last.
 func (s *session) playStorm(ctx context.Context, seed uint64) (map[types.NamespacedName]simulator.EventKind, error) {
 	var dependencies []types.NamespacedName
 	for _, name := range []string{simulator.Root, "cluster-proxy", "governance-policy-framework"} {
-		dependencies = append(dependencies, simulator.On(s.everyNth(2), name)...)
+		dependencies = append(dependencies, simulator.On(s.everyNth(4), name)...)
 	}
 	kinds := []simulator.EventKind{simulator.Fails, simulator.Recovers}
-	schedule := simulator.NewSchedule(seed, dependencies, kinds, len(s.fleet.Clusters)/2, stormWithin)
+	schedule := simulator.NewSchedule(seed, dependencies, kinds, len(s.fleet.Clusters)/4, stormWithin)
 	return schedule.Last(kinds...), schedule.Play(ctx, s.happen)
 }
 

@@ -14,7 +14,7 @@ const (
 		`but hold the same objects in a plain cache of controller-runtime. Measured is the resident memory of both. They are held against each other in a fleet of 100,000 add-ons or more.`
 	memoryBound = 250.0
 	plainBound  = 1.0 / 3
-	memoryLull  = 5 * time.Second
+	memoryLull  = 3 * time.Second
 	// largeFleet is from how many add-ons on memory and start are held against
 	// those of other processes: before, all of them are little more than a Go
 	// program that has just started.
