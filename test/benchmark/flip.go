@@ -58,19 +58,8 @@ func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario)
 	if smallest == largest {
 		return fmt.Errorf("a fleet of %d clusters is not larger than the smallest one", len(largest.fleet.Clusters))
 	}
-	before, err := largest.fleet.Hub.Requests.Count()
-	if err != nil {
-		return err
-	}
 	first := len(largest.took)
-	for i := range flipsEach {
-		for _, fleet := range fleets {
-			if err := fleet.flipOnce(ctx, i); err != nil {
-				return err
-			}
-		}
-	}
-	after, err := largest.fleet.Hub.Requests.Count()
+	asked, err := largest.fleet.Hub.Requests.During(func() error { return flipAll(ctx, fleets) })
 	if err != nil {
 		return err
 	}
@@ -85,9 +74,21 @@ func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario)
 				1000*result.Quantile(fleet.took[first:], q.share))
 		}
 	}
-	asked := after.Since(before)
 	found.Bound("reads and lists by addon-manager", "", float64(asked.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
 	found.Measure("writes to add-ons per flip", "", float64(asked.Writes(simulator.ManagerUser, simulator.FleetResources...))/flipsEach)
+	return nil
+}
+
+// flipAll has the root fail and recover many times, on one cluster of each fleet
+// after the other.
+func flipAll(ctx context.Context, fleets []*flipped) error {
+	for i := range flipsEach {
+		for _, fleet := range fleets {
+			if err := fleet.flipOnce(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -23,29 +23,19 @@ func lost(ctx context.Context, s *session, found *result.Scenario) error {
 	if err := s.calmDown(ctx); err != nil {
 		return err
 	}
-	before, err := s.fleet.Hub.Requests.Count()
-	if err != nil {
-		return err
-	}
-	if err := s.loseAll(ctx); err != nil {
-		return err
-	}
-	during, err := s.fleet.Hub.Requests.Count()
+	whileLost, err := s.fleet.Hub.Requests.During(func() error { return s.loseAll(ctx) })
 	if err != nil {
 		return err
 	}
 	died := s.everyNth(10)
-	if err := s.returnAll(ctx, died); err != nil {
-		return err
-	}
-	after, err := s.fleet.Hub.Requests.Count()
+	afterwards, err := s.fleet.Hub.Requests.During(func() error { return s.returnAll(ctx, died) })
 	if err != nil {
 		return err
 	}
 	differing := len(died) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
-	written := after.Since(during).Writes(simulator.ManagerUser, simulator.FleetResources...)
+	written := afterwards.Writes(simulator.ManagerUser, simulator.FleetResources...)
 	found.Bound("writes by addon-manager while the clusters are lost", "",
-		float64(during.Since(before).Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+		float64(whileLost.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
 	found.Bound("writes to add-ons after the return beyond those that differ", "", float64(written-differing), result.NeverAbove, 0)
 	found.Measure("add-ons that differ after the return", "", float64(differing))
 	return s.recoverOn(ctx, died)

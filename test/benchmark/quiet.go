@@ -37,18 +37,10 @@ func quiet(ctx context.Context, s *session, found *result.Scenario) error {
 		{"all watches are interrupted and resumed", s.interrupt},
 		{"all leases are renewed", s.renewAll},
 	} {
-		before, err := s.fleet.Hub.Requests.Count()
+		asked, err := s.fleet.Hub.Requests.During(func() error { return disturbance.do(ctx) })
 		if err != nil {
 			return err
 		}
-		if err := disturbance.do(ctx); err != nil {
-			return err
-		}
-		after, err := s.fleet.Hub.Requests.Count()
-		if err != nil {
-			return err
-		}
-		asked := after.Since(before)
 		writes := asked.Writes(simulator.ManagerUser, simulator.FleetResources...) + asked.Writes(simulator.AgentUser, simulator.AllResources...)
 		found.Bound("writes: "+disturbance.name, "", float64(writes), result.NeverAbove, 0)
 	}

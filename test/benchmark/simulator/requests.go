@@ -53,6 +53,19 @@ func (r *Requests) Count() (Counts, error) {
 	return counts, nil
 }
 
+// During returns what was asked while something was done.
+func (r *Requests) During(do func() error) (Counts, error) {
+	before, err := r.Count()
+	if err != nil {
+		return nil, err
+	}
+	if err := do(); err != nil {
+		return nil, err
+	}
+	after, err := r.Count()
+	return after.Since(before), err
+}
+
 // readOn counts the lines that are new. A line without an end is left for the
 // next time: it is being written.
 func (r *Requests) readOn() (err error) {
