@@ -14,7 +14,8 @@ func (f *Figure) Spread() string {
 	if len(f.Values) == 0 {
 		return "not measured"
 	}
-	median, least, greatest := f.format(Median(f.Values)), f.format(slices.Min(f.Values)), f.format(slices.Max(f.Values))
+	whole := !slices.ContainsFunc(f.Values, func(value float64) bool { return !isWhole(value) })
+	median, least, greatest := format(Median(f.Values), whole), format(slices.Min(f.Values), whole), format(slices.Max(f.Values), whole)
 	if least == median && greatest == median {
 		return f.withUnit(median)
 	}
@@ -23,7 +24,7 @@ func (f *Figure) Spread() string {
 
 // Bound renders the figure's limit.
 func (f *Figure) Bound() string {
-	limit := f.withUnit(f.format(f.Limit))
+	limit := f.withUnit(format(f.Limit, isWhole(f.Limit)))
 	switch f.Rule {
 	case MedianAtMost, NeverAbove:
 		return "≤ " + limit
@@ -53,12 +54,15 @@ func (f *Figure) withUnit(number string) string {
 	return number + " " + f.Unit
 }
 
-// format keeps three significant digits, and all of large whole numbers.
-func (f *Figure) format(value float64) string {
+func isWhole(value float64) bool { return value == math.Trunc(value) }
+
+// format keeps three significant digits, and all of large numbers; of whole ones
+// those before the point.
+func format(value float64, whole bool) string {
 	switch size := math.Abs(value); {
 	case size == math.MaxFloat64:
 		return "∞"
-	case size >= 100 || value == math.Trunc(value):
+	case size >= 100 || whole:
 		return thousands(int64(math.Round(value)))
 	case size >= 10:
 		return strconv.FormatFloat(value, 'f', 1, 64)
