@@ -13,10 +13,10 @@ import (
 
 const (
 	agentMethod = `The addon-agent of one cluster with 20 add-ons as a process, between a hub and a managed cluster, both real API servers. Leases that have ` +
-		`long expired are renewed, and then left to expire (grace period 3 s): measured until Available has been delivered on a watch of the hub. ` +
+		`long expired are renewed, and then left to expire (grace period 2 s): measured until Available has been delivered on a watch of the hub. ` +
 		`The bound of a renewal is a fiftieth of the 15 s that OCM's own agent takes on average, as it polls.`
 	agentAddOns    = 20
-	agentGrace     = 3 * time.Second
+	agentGrace     = 2 * time.Second
 	agentMemory    = 40.0
 	renewedBoundMS = 15_000.0 / 50
 	expiredBoundMS = 1000.0

@@ -26,58 +26,44 @@ type storm struct {
 
 // compared is a storm and what it is held against.
 type compared struct {
-	storm, raw   time.Duration
-	began, ended time.Time
+	storm, raw time.Duration
+	began      time.Time
 }
 
-// comparison holds storms, all of as many writes, against what a trivial client
-// needs for them.
-type comparison struct {
-	session *session
-	writes  int
-	// raw is how long the patches since the last storm took; zero before the first.
-	raw time.Duration
-}
-
-// play plays storms one after the other, and holds each against the mean of as
-// many patches before the first and after the last of them.
-func (c *comparison) play(ctx context.Context, storms ...storm) ([]compared, error) {
-	if c.raw == 0 {
-		if err := c.touch(ctx); err != nil {
-			return nil, err
-		}
+// compare plays two storms, and holds both against as many patches by a trivial
+// client between them.
+func (s *session) compare(ctx context.Context, writes int, first, second storm) (played [2]compared, err error) {
+	if played[0], err = s.weather(ctx, writes, first); err != nil {
+		return played, err
 	}
-	before, played := c.raw, make([]compared, len(storms))
-	for i, storm := range storms {
-		if err := c.session.settleDown(ctx); err != nil {
-			return nil, err
-		}
-		played[i].began = time.Now()
-		if err := storm.begin(); err != nil {
-			return nil, err
-		}
-		var err error
-		if played[i].ended, err = c.session.observer.Await(ctx, storm.expected, c.session.patience(c.writes)); err != nil {
-			return nil, fmt.Errorf("%s: %w", storm.name, err)
-		}
-		played[i].storm = played[i].ended.Sub(played[i].began)
+	if err := s.settleDown(ctx); err != nil {
+		return played, err
 	}
-	if err := c.touch(ctx); err != nil {
-		return nil, err
+	raw, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), writes)
+	if err != nil {
+		return played, err
 	}
-	for i := range played {
-		played[i].raw = (before + c.raw) / 2
+	if played[1], err = s.weather(ctx, writes, second); err != nil {
+		return played, err
 	}
+	played[0].raw, played[1].raw = raw, raw
 	return played, nil
 }
 
-// touch has the trivial client make the patches.
-func (c *comparison) touch(ctx context.Context) (err error) {
-	if err := c.session.settleDown(ctx); err != nil {
-		return err
+// weather plays a storm until all is as it must be.
+func (s *session) weather(ctx context.Context, writes int, storm storm) (compared, error) {
+	if err := s.settleDown(ctx); err != nil {
+		return compared{}, err
 	}
-	c.raw, err = c.session.trivial.Touch(ctx, simulator.On(c.session.fleet.Clusters, simulator.Leaf), c.writes)
-	return err
+	began := time.Now()
+	if err := storm.begin(); err != nil {
+		return compared{}, err
+	}
+	ended, err := s.observer.Await(ctx, storm.expected, s.patience(writes))
+	if err != nil {
+		return compared{}, fmt.Errorf("%s: %w", storm.name, err)
+	}
+	return compared{storm: ended.Sub(began), began: began}, nil
 }
 
 // settleDown brings about the same start for whatever is measured next: events

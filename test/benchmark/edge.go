@@ -15,19 +15,18 @@ const (
 )
 
 func edge(ctx context.Context, s *session, found *result.Scenario) error {
-	comparison := &comparison{session: s}
+	writes := len(s.fleet.Clusters)
+	if s.agents != nil {
+		writes *= 2
+	}
 	for range s.repetitions {
-		storms := []storm{s.edgeStorm(ctx, true), s.edgeStorm(ctx, false)}
-		comparison.writes = len(s.fleet.Clusters)
-		if s.agents != nil {
-			comparison.writes *= 2
-		}
-		played, err := comparison.play(ctx, storms...)
+		storms := [2]storm{s.edgeStorm(ctx, true), s.edgeStorm(ctx, false)}
+		played, err := s.compare(ctx, writes, storms[0], storms[1])
 		if err != nil {
 			return err
 		}
 		for i := range played {
-			played[i].tell(found, storms[i].name, comparison.writes)
+			played[i].tell(found, storms[i].name, writes)
 		}
 	}
 	return nil

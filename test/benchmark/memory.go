@@ -21,8 +21,8 @@ const (
 	largeFleet = 100_000
 )
 
-// compare adds a figure that has its bound in a large fleet only.
-func (s *session) compare(found *result.Scenario, name string, ratio, limit float64) {
+// boundIfLarge adds a figure that has its bound in a large fleet only.
+func (s *session) boundIfLarge(found *result.Scenario, name string, ratio, limit float64) {
 	if s.installed() >= largeFleet {
 		found.Bound(name, "×", ratio, result.MedianAtMost, limit)
 	} else {
@@ -53,7 +53,7 @@ func memory(ctx context.Context, s *session, found *result.Scenario) error {
 		}
 		found.Bound(fmt.Sprintf("resident memory with %d MCAs", s.installed()), "MiB", manager, result.NeverAbove, memoryBound)
 		found.Measure("plain cache", "MiB", plain)
-		s.compare(found, "over that of a plain cache", manager/plain, plainBound)
+		s.boundIfLarge(found, "over that of a plain cache", manager/plain, plainBound)
 	}
 	found.Charts = append(found.Charts, chart)
 	return nil

@@ -13,8 +13,8 @@ import (
 const (
 	outageMethod = `An add-on that two others require fails on all clusters at once, and comes back: by a trivial client's patches, ` +
 		`or, with agents, because its leases are no longer renewed. Measured is the time until the last condition that follows from it ` +
-		`has been delivered on a watch. Each time a trivial client makes the same number of status patches, on an add-on that nobody ` +
-		`depends on, with the same watches open: once before both, once after both. Before each of the four the API server collects its garbage.`
+		`has been delivered on a watch. Between failing and coming back a trivial client makes the same number of status patches, on an add-on ` +
+		`that nobody depends on, with the same watches open. Before each of the three the API server collects its garbage.`
 )
 
 func outage(ctx context.Context, s *session, found *result.Scenario) error {
@@ -24,14 +24,13 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 	}
 	if s.agents == nil {
 		few := s.fleet.Clusters[:len(s.fleet.Clusters)/10]
-		if _, err := s.outageOnce(ctx, few, &comparison{session: s}, &growth, nil); err != nil {
+		if _, err := s.outageOnce(ctx, few, &growth, nil); err != nil {
 			return err
 		}
 	}
 	profiled := s.profileCPU(ctx, "outage-"+found.ID)
-	comparison := &comparison{session: s}
 	for i := range s.repetitions {
-		storm, err := s.outageOnce(ctx, s.fleet.Clusters, comparison, &growth, found)
+		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, found)
 		if err != nil {
 			return err
 		}
@@ -48,15 +47,15 @@ func outage(ctx context.Context, s *session, found *result.Scenario) error {
 // outageOnce makes the root fail and recover on the clusters, and returns the
 // first of both storms.
 func (s *session) outageOnce(
-	ctx context.Context, clusters []string, comparison *comparison, growth *result.Chart, found *result.Scenario,
+	ctx context.Context, clusters []string, growth *result.Chart, found *result.Scenario,
 ) (failed compared, err error) {
-	storms := []storm{{name: "it fails"}, {name: "it recovers"}}
+	writes, storms := 0, [2]storm{{name: "it fails"}, {name: "it recovers"}}
 	for i := range storms {
 		up := i == 1
 		storms[i].begin = func() error { return s.setAvailable(ctx, clusters, simulator.Root, up) }
-		storms[i].expected, comparison.writes = s.outageExpected(clusters, up)
+		storms[i].expected, writes = s.outageExpected(clusters, up)
 	}
-	played, err := comparison.play(ctx, storms...)
+	played, err := s.compare(ctx, writes, storms[0], storms[1])
 	if err != nil {
 		return compared{}, err
 	}
@@ -66,7 +65,7 @@ func (s *session) outageOnce(
 	}
 	if found != nil {
 		for i := range played {
-			played[i].tell(found, storms[i].name, comparison.writes)
+			played[i].tell(found, storms[i].name, writes)
 		}
 	}
 	return failed, nil

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"open-cluster-management.io/interlock/test/benchmark/result"
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
@@ -14,10 +17,9 @@ const (
 	quietMethod = `With a dependency down on a fifth of the clusters and an agent on each: addon-manager is restarted; its leader is killed and ` +
 		`another takes over; the API server is restarted, so that every watch of addon-manager and of all agents ends and is resumed by a new list; ` +
 		`all leases are renewed while nothing else happens; each once, as nothing is timed. Writes to add-ons and events are counted at the API server; the lease of leader election is not.`
-	// interruptionLull is how long clients may take to come back after the API
-	// server has: their retries grow apart, to half a minute.
-	interruptionLull = 35 * time.Second
-	renewalLull      = 5 * time.Second
+	// resumedWithin is how long clients may take to come back after the API server
+	// has: their retries grow apart, to half a minute.
+	resumedWithin = time.Minute
 )
 
 func quiet(ctx context.Context, s *session, found *result.Scenario) error {
@@ -85,11 +87,24 @@ func (s *session) changeLeader(ctx context.Context) error {
 	return s.restartManager(ctx)
 }
 
+// interrupt ends all watches, and waits until as many are open again.
 func (s *session) interrupt(ctx context.Context) error {
+	before, err := s.fleet.Hub.Watches(ctx)
+	if err != nil {
+		return err
+	}
 	if err := s.fleet.Hub.Interrupt(); err != nil {
 		return err
 	}
-	return pause(ctx, interruptionLull)
+	open := 0
+	err = wait.PollUntilContextTimeout(ctx, time.Second, resumedWithin, true, func(ctx context.Context) (bool, error) {
+		open, err = s.fleet.Hub.Watches(ctx)
+		return open >= before, err
+	})
+	if err != nil {
+		return fmt.Errorf("of %d watches, %d were resumed within %s of the API server's return: %w", before, open, resumedWithin, err)
+	}
+	return pause(ctx, lull)
 }
 
 func (s *session) renewAll(ctx context.Context) error {
@@ -98,5 +113,5 @@ func (s *session) renewAll(ctx context.Context) error {
 			leases.RenewIfAlive(addOn.Name)
 		}
 	}
-	return pause(ctx, renewalLull)
+	return pause(ctx, lull)
 }

@@ -85,8 +85,8 @@ func (m *Manager) AwaitEvaluated(ctx context.Context, atLeast int) error {
 		if err != nil {
 			return false, nil // it does not serve them yet
 		}
-		evaluated, err := sumMetric(text, metrics.NameEvaluation)
-		waiting, waitErr := sumMetric(text, "workqueue_depth")
+		evaluated, err := sumMetric(text, metrics.NameEvaluation, nil)
+		waiting, waitErr := sumMetric(text, "workqueue_depth", nil)
 		return evaluated >= float64(atLeast) && waiting == 0, errors.Join(err, waitErr)
 	})
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/procfs"
 	"k8s.io/client-go/kubernetes"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 )
 
 // Usage is what a process has used.
@@ -48,21 +50,39 @@ func mebibytes(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
 
 // CPU returns the processor time that the API server has used.
 func (h *Hub) CPU(ctx context.Context) (time.Duration, error) {
-	clients, err := kubernetes.NewForConfig(unthrottled(h.cluster.Config))
+	text, err := h.metrics(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("ask the API server for its metrics: %w", err)
+		return 0, err
 	}
-	text, err := clients.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("ask the API server for its metrics: %w", err)
-	}
-	seconds, err := sumMetric(text, "process_cpu_seconds_total")
+	seconds, err := sumMetric(text, "process_cpu_seconds_total", nil)
 	return time.Duration(seconds * float64(time.Second)), err
 }
 
-// sumMetric adds up all series of a metric: counters, gauges, and the counts of
-// histograms.
-func sumMetric(text []byte, name string) (float64, error) {
+// Watches returns how many watches of add-ons are open at the API server.
+func (h *Hub) Watches(ctx context.Context) (int, error) {
+	text, err := h.metrics(ctx)
+	if err != nil {
+		return 0, err
+	}
+	open, err := sumMetric(text, "apiserver_longrunning_requests", map[string]string{"verb": "WATCH", "group": addonv1alpha1.GroupName})
+	return int(open), err
+}
+
+func (h *Hub) metrics(ctx context.Context) ([]byte, error) {
+	clients, err := kubernetes.NewForConfig(unthrottled(h.cluster.Config))
+	if err != nil {
+		return nil, fmt.Errorf("ask the API server for its metrics: %w", err)
+	}
+	text, err := clients.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the API server for its metrics: %w", err)
+	}
+	return text, nil
+}
+
+// sumMetric adds up the series of a metric with these labels: counters, gauges,
+// and the counts of histograms.
+func sumMetric(text []byte, name string, labels map[string]string) (float64, error) {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
@@ -70,7 +90,20 @@ func sumMetric(text []byte, name string) (float64, error) {
 	}
 	sum := 0.0
 	for _, metric := range families[name].GetMetric() {
+		if !hasLabels(metric, labels) {
+			continue
+		}
 		sum += metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
 	}
 	return sum, nil
+}
+
+func hasLabels(metric *dto.Metric, labels map[string]string) bool {
+	found := 0
+	for _, label := range metric.GetLabel() {
+		if value, asked := labels[label.GetName()]; asked && value == label.GetValue() {
+			found++
+		}
+	}
+	return found == len(labels)
 }
