@@ -75,7 +75,10 @@ func (s *session) grow(ctx context.Context, size int) error {
 	if err := s.fleet.Grow(ctx, size, count); err != nil {
 		return err
 	}
-	return s.fleet.Hub.Interrupt()
+	if err := s.fleet.Hub.Interrupt(); err != nil {
+		return err
+	}
+	return s.fleet.Hub.AwaitCache(ctx)
 }
 
 func (s *session) startFleet(ctx context.Context) (err error) {

@@ -10,10 +10,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -31,6 +34,9 @@ const measuredGroup = "interlock:measured"
 
 // auditMegabytes is more than is ever logged: a log that is begun anew would not be counted to its end.
 const auditMegabytes = "100000"
+
+// cachedWithin is how long the API server may take to read all add-ons.
+const cachedWithin = 5 * time.Minute
 
 // auditPolicy has every finished request of a measured user logged.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
@@ -112,6 +118,26 @@ func (h *Hub) User(name string) (*testenv.User, error) {
 
 // Interrupt restarts the API server: every watch on it ends.
 func (h *Hub) Interrupt() error { return h.cluster.Restart() }
+
+// AwaitCache waits until the API server has read all add-ons and answers watches
+// of them: after a restart, with 100,000 of them, that takes half a minute.
+func (h *Hub) AwaitCache(ctx context.Context) error {
+	err := wait.PollUntilContextTimeout(ctx, time.Second, cachedWithin, true, func(ctx context.Context) (bool, error) {
+		events, err := h.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{})
+		if apierrors.IsTooManyRequests(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		events.Stop()
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait until the API server answers watches of add-ons: %w", err)
+	}
+	return nil
+}
 
 // CollectGarbage has the API server collect its garbage, and waits until it has.
 func (h *Hub) CollectGarbage(ctx context.Context) error {
