@@ -67,8 +67,9 @@ func (s *session) weather(ctx context.Context, writes int, storm storm) (compare
 }
 
 // settleDown brings about the same start for whatever is measured next: events
-// of what was before are written, and the API server has next to no garbage. Its heap is
-// of gigabytes; to collect that takes it seconds, in which it does half as much.
+// of what was before are written, and the API server has next to no garbage. Its
+// heap is of gigabytes; to collect that takes it seconds, in which it does half
+// as much.
 // On whom that falls would otherwise depend on nothing but the moment, and with
 // storms and patches in turns be always the same.
 func (s *session) settleDown(ctx context.Context) error {

@@ -93,11 +93,15 @@ func (s *session) interrupt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if before < len(s.fleet.Clusters) {
+		return fmt.Errorf("%d watches are open, fewer than there are agents (%d)", before, len(s.fleet.Clusters))
+	}
 	if err := s.fleet.Hub.Interrupt(); err != nil {
 		return err
 	}
 	open := 0
 	err = wait.PollUntilContextTimeout(ctx, time.Second, resumedWithin, true, func(ctx context.Context) (bool, error) {
+		var err error
 		open, err = s.fleet.Hub.Watches(ctx)
 		return open >= before, err
 	})

@@ -120,7 +120,8 @@ func (h *Hub) User(name string) (*testenv.User, error) {
 func (h *Hub) Interrupt() error { return h.cluster.Restart() }
 
 // AwaitCache waits until the API server has read all add-ons and answers watches
-// of them: after a restart, with 100,000 of them, that takes half a minute.
+// of them: after a restart it refuses them until then, and a client that asks ten
+// times gives up before a large fleet has been read.
 func (h *Hub) AwaitCache(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, time.Second, cachedWithin, true, func(ctx context.Context) (bool, error) {
 		events, err := h.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{})

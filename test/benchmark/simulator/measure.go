@@ -13,7 +13,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/procfs"
 	"k8s.io/client-go/kubernetes"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // Usage is what a process has used.
@@ -64,7 +65,7 @@ func (h *Hub) Watches(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	open, err := sumMetric(text, "apiserver_longrunning_requests", map[string]string{"verb": "WATCH", "group": addonv1alpha1.GroupName})
+	open, err := sumMetric(text, "apiserver_longrunning_requests", map[string]string{"verb": "WATCH", "group": addonv1alpha1.GroupVersion.Group})
 	return int(open), err
 }
 
