@@ -27,6 +27,8 @@ type Validator struct {
 	// Reader lists what is registered on the hub, from a cache. What it
 	// returns is not changed.
 	Reader client.Reader
+
+	reviewer dependency.Reviewer
 }
 
 var _ admission.Handler = &Validator{}
@@ -50,7 +52,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if err := v.Reader.List(ctx, &others, client.UnsafeDisableDeepCopy); err != nil {
 		return unchecked(addOn.Name, fmt.Errorf("list what is registered: %w", err))
 	}
-	return respond(dependency.ReviewRegistration(addOn, before, others.Items))
+	return respond(v.reviewer.Review(addOn, before, others.Items))
 }
 
 func respond(review dependency.Review) admission.Response {
