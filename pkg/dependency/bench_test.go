@@ -84,3 +84,65 @@ func BenchmarkNewCatalog(b *testing.B) {
 		NewCatalog(addOns)
 	}
 }
+
+// BenchmarkConditional is the work on a hub of 200 add-ons with 100 conditional
+// edges each, any of which can be on a cycle: 84 with a selector, and as many
+// with an expression as the schema allows.
+func BenchmarkConditional(b *testing.B) {
+	addOns := conditionalHub(200, 100)
+	before, candidate := addOns[:199], addOns[199]
+	cluster := Cluster{Available: metav1.ConditionTrue, Labels: map[string]string{"network": "private"}}
+	observe := func(string) Observation { return running("1.0.0") }
+	b.Run("catalog", func(b *testing.B) {
+		for b.Loop() {
+			NewCatalog(addOns)
+		}
+	})
+	b.Run("review", func(b *testing.B) {
+		var reviewer Reviewer
+		reviewer.Review(&before[0], nil, before)
+		for b.Loop() {
+			reviewer.Review(&candidate, nil, before)
+		}
+	})
+	b.Run("problems", func(b *testing.B) {
+		for b.Loop() {
+			c := NewCatalog(addOns)
+			for i := range addOns {
+				c.Problems(addOns[i].Name)
+			}
+		}
+	})
+	b.Run("evaluate", func(b *testing.B) {
+		c := NewCatalog(addOns)
+		for b.Loop() {
+			for i := range addOns {
+				c.Evaluate(addOns[i].Name, cluster, observe)
+			}
+		}
+	})
+}
+
+// conditionalHub declares edges on the add-ons that follow each, in a ring.
+// Every fourth condition holds where the label network is private.
+func conditionalHub(addOns, edges int) []addonv1alpha1.ClusterManagementAddOn {
+	name := func(i int) string { return fmt.Sprintf("addon-%03d", i%addOns) }
+	var hub []addonv1alpha1.ClusterManagementAddOn
+	for i := range addOns {
+		addOn := registration(name(i))
+		for j := range edges {
+			network := "private"
+			if (i+j)%4 != 0 {
+				network = fmt.Sprintf("other-%d-%d", i, j)
+			}
+			edge := required(name(i + j + 1))
+			edge.When = &addonv1alpha1.DependencyWhen{Expression: fmt.Sprintf("cluster.labels.?network.orValue('') == '%s'", network)}
+			if j >= 16 {
+				edge.When = &addonv1alpha1.DependencyWhen{ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"network": network}}}
+			}
+			addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
+		}
+		hub = append(hub, addOn)
+	}
+	return hub
+}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -21,26 +20,15 @@ import (
 // the conditions of some of these edges held.
 type knot struct {
 	members []string // ascending
-	// certain are the Required edges between members that always apply.
-	certain map[string][]link
-	// uncertain are those with a condition.
-	uncertain []uncertainLink
-	uses      Uses
+	// graph has all Required edges between members, as if every condition held.
+	graph *graph
+	// conditions are those of the edges that do not always apply, by dependent
+	// and dependency. One that holds is enough for the edge to apply.
+	conditions map[[2]string][]*applicability
+	uses       Uses
 	// statement is all of this as text: equal for equal knots.
 	statement string
-
-	// known keeps the graphs for the sets of edges that applied somewhere.
-	known sync.Map
 }
-
-type uncertainLink struct {
-	from, to string
-	when     *applicability
-}
-
-// maxKnown is up to how many conditions a knot keeps its graphs: there can be
-// two to the power of them.
-const maxKnown = 8
 
 // findKnots returns the knot of each add-on that is in one.
 func findKnots(declarations map[string]Declaration) map[string]*knot {
@@ -68,7 +56,7 @@ func findKnots(declarations map[string]Declaration) map[string]*knot {
 		}
 		k := byComponent[component]
 		if k == nil {
-			k = &knot{certain: map[string][]link{}}
+			k = &knot{}
 			byComponent[component] = k
 		}
 		k.members = append(k.members, name)
@@ -76,7 +64,7 @@ func findKnots(declarations map[string]Declaration) map[string]*knot {
 	knots := map[string]*knot{}
 	for _, k := range byComponent {
 		k.tie(declarations)
-		if len(k.uncertain) == 0 {
+		if len(k.conditions) == 0 {
 			continue // a cycle like any other
 		}
 		for _, member := range k.members {
@@ -95,6 +83,9 @@ func (e *edge) waits() bool {
 // tie fills in the edges between the members.
 func (k *knot) tie(declarations map[string]Declaration) {
 	var statement strings.Builder
+	links := make(map[string][]link, len(k.members))
+	certain := map[[2]string]bool{}
+	k.conditions = map[[2]string][]*applicability{}
 	for _, from := range k.members {
 		declaration := declarations[from]
 		for i := range declaration.edges {
@@ -103,55 +94,55 @@ func (k *knot) tie(declarations map[string]Declaration) {
 				continue
 			}
 			fmt.Fprintf(&statement, "%q→%q", from, e.on)
+			links[from] = append(links[from], link{to: e.on, required: true})
+			ends := [2]string{from, e.on}
 			if e.when == nil {
-				k.certain[from] = append(k.certain[from], link{to: e.on, required: true})
+				certain[ends] = true
 				continue
 			}
-			k.uncertain = append(k.uncertain, uncertainLink{from: from, to: e.on, when: e.when})
-			k.uses |= e.when.uses()
+			k.conditions[ends] = append(k.conditions[ends], e.when)
 			fmt.Fprintf(&statement, " %q %q", e.declared.When.ClusterSelector.String(), e.declared.When.Expression)
 		}
 	}
-	k.statement = statement.String()
+	maps.DeleteFunc(k.conditions, func(ends [2]string, _ []*applicability) bool { return certain[ends] })
+	for _, conditions := range k.conditions {
+		for _, when := range conditions {
+			k.uses |= when.uses()
+		}
+	}
+	k.graph, k.statement = newGraph(links), statement.String()
 }
 
-// cycles are those of a member as Catalog.Cycles tells them, with the edges
-// that apply on the cluster.
+// cycles are those of a member as Catalog.Cycles returns them, with the edges
+// that apply on the cluster. It evaluates a condition only where the search
+// gets to its edge, and at most once.
 func (k *knot) cycles(addOn string, cluster *Cluster, observe func(addOn string) Observation) map[string][]string {
-	applied := make([]byte, len(k.uncertain))
-	for i, edge := range k.uncertain {
-		// Of what cannot be known yet, no cycle is claimed.
-		if applies, err := edge.when.applies(edge.from, cluster, observe); applies && !errors.Is(err, errConfigUnread) {
-			applied[i] = 1
+	known := map[[2]int]bool{}
+	return k.graph.search(addOn, func(from, to int) bool {
+		ends := [2]int{from, to}
+		applies, evaluated := known[ends]
+		if !evaluated {
+			applies = k.applies(k.graph.names[from], k.graph.names[to], cluster, observe)
+			known[ends] = applies
 		}
-	}
-	if g, ok := k.known.Load(string(applied)); ok {
-		return g.(*graph).cycles(addOn)
-	}
-	g := k.graph(applied)
-	if len(k.uncertain) <= maxKnown {
-		k.known.Store(string(applied), g)
-	}
-	return g.cycles(addOn)
+		return applies
+	})
 }
 
-func (k *knot) graph(applied []byte) *graph {
-	links := make(map[string][]link, len(k.members))
-	for from, certain := range k.certain {
-		links[from] = slices.Clone(certain)
-	}
-	for i, edge := range k.uncertain {
-		if applied[i] == 1 {
-			links[edge.from] = append(links[edge.from], link{to: edge.to, required: true})
-		}
-	}
-	return newGraph(links)
+// applies reports whether one of the edges between two members is known to
+// apply on the cluster.
+func (k *knot) applies(from, to string, cluster *Cluster, observe func(addOn string) Observation) bool {
+	conditions, conditional := k.conditions[[2]string{from, to}]
+	return !conditional || slices.ContainsFunc(conditions, func(when *applicability) bool {
+		applies, err := when.applies(from, cluster, observe)
+		return applies && !errors.Is(err, errConfigUnread)
+	})
 }
 
 // possible are the cycles that the member would be on if all conditions held,
 // but for those that it is on anyway.
 func (k *knot) possible(addOn string, certain map[string][]string) [][]string {
-	all := k.graph(slices.Repeat([]byte{1}, len(k.uncertain))).cycles(addOn)
+	all := k.graph.cycles(addOn)
 	var cycles [][]string
 	for _, dependency := range slices.Sorted(maps.Keys(all)) {
 		if _, anyway := certain[dependency]; !anyway {

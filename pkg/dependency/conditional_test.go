@@ -108,7 +108,7 @@ func TestConditionalCycles(t *testing.T) {
 
 func TestConditionalCyclesAreWarnedOf(t *testing.T) {
 	addOns := conditionalSpecs(t, "x: y!private, y: x")
-	review := ReviewRegistration(&addOns[0], nil, addOns[1:])
+	review := new(Reviewer).Review(&addOns[0], nil, addOns[1:])
 	if len(review.Denials) > 0 || len(review.Warnings) != 1 || !strings.Contains(review.Warnings[0], "x → y → x, where the conditions") {
 		t.Errorf("%+v", review)
 	}

@@ -96,7 +96,9 @@ func tailOf(stored *metav1.Condition) string {
 // Claim is what a condition of ours says by itself: without what it keeps of
 // somebody else's words.
 func Claim(condition metav1.Condition) metav1.Condition {
-	condition.Message = strings.TrimSuffix(condition.Message, keptTail(condition.Message))
+	if at := strings.LastIndex(condition.Message, foreignMark); at >= 0 {
+		condition.Message = condition.Message[:at]
+	}
 	return condition
 }
 

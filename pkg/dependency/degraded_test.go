@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -105,6 +106,14 @@ func TestDegraded(t *testing.T) {
 		"TailAndMore":     {"it stays at the end", degraded(yes, requiredReason, mustText+tail), findings{must, may}, degraded(yes, requiredReason, mustText+"; "+mayText+tail)},
 		"TailToOptional":  {"the words outlive a change of our reason", degraded(yes, requiredReason, mustText+tail), findings{may}, degraded(yes, optionalReason, mayText+tail)},
 		"TailToSatisfied": {"their writer may say it again", degraded(yes, requiredReason, mustText+tail), findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
+		"TailTooLong": {
+			"shortened, as another writer's message is when it is kept first", degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", MaxMessage)),
+			findings{must}, degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", 4095-len("DiskFull: 3 of 3 disks"))+"…"),
+		},
+		"TailInSeveralLines": {
+			"on one line, as all of our message is", degraded(yes, requiredReason, mustText+tail+"\nand more"),
+			findings{must}, degraded(yes, requiredReason, mustText+tail+" and more"),
+		},
 		"FalseWithOurReason": {
 			"only a True is kept words of", degraded(no, requiredReason, "m"+tail),
 			findings{must},
@@ -134,6 +143,36 @@ func TestDegraded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is kept of another writer can come from an earlier version or a manual
+// edit: in a message of ours that is too long as it is, or long up to its end.
+func TestKeptTailStaysInBounds(t *testing.T) {
+	many := make([]Finding, 0, 200)
+	for i := range 200 {
+		many = append(many, finding(required(label(i)), strings.Repeat("ü", 1000), NotInstalled))
+	}
+	for name, findings := range map[string][]Finding{"OneEdge": many[:1], "ManyEdges": many} {
+		for _, length := range []int{0, 4096, 4097, 32_000, MaxMessage - 1, MaxMessage, 2 * MaxMessage} {
+			t.Run(fmt.Sprintf("%s/%d", name, length), func(t *testing.T) {
+				text := strings.Repeat("é", length)
+				stored := degraded(metav1.ConditionTrue, requiredReason, "Required addon 'x'."+foreignMark+text)
+				got, write := Degraded(stored, findings, now)
+				if n := utf8.RuneCountInString(got.Message); !write || n > MaxMessage {
+					t.Fatalf("write = %t, %d characters", write, n)
+				}
+				if !strings.HasPrefix(got.Message, "Required addon '"+findings[0].Dependency.Name+"'") {
+					t.Errorf("it does not begin with the first edge: %.80q", got.Message)
+				}
+				if !strings.Contains(got.Message, foreignMark+text[:min(len(text), 8000)]) {
+					t.Error("the words of the other writer are lost")
+				}
+				if again, more := Degraded(&got, findings, now); more {
+					t.Errorf("decided again: %.80q, %d characters", again.Message, utf8.RuneCountInString(again.Message))
+				}
+			})
+		}
 	}
 }
 
@@ -178,6 +217,8 @@ func FuzzDegraded(f *testing.F) {
 	f.Add(uint64(1), "message", "Reason", "addon", "DiskFull", "3 of 3")
 	f.Add(uint64(2), "; also Degraded:", ";", "; also Degraded:", "; also Degraded:", "x; also Degraded: y")
 	f.Add(uint64(3), strings.Repeat("long ", 9000), foreignMark, " ", requiredReason, "also Degraded: ")
+	f.Add(uint64(4), strings.Repeat("ü", 9000), "Reason", "addon", requiredReason, foreignMark+strings.Repeat("é", MaxMessage))
+	f.Add(uint64(5), "message", "Reason", "addon", optionalReason, strings.Repeat("é", MaxMessage)+foreignMark+strings.Repeat("long\n", 9000))
 	f.Fuzz(func(t *testing.T, seed uint64, message, reason, name, foreignReason, foreignMessage string) {
 		r := random(seed)
 		var stored *metav1.Condition

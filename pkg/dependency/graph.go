@@ -92,38 +92,62 @@ func (g *graph) cycles(name string) map[string][]string {
 	if known := g.known[id].Load(); known != nil {
 		return *known
 	}
-	distance := g.distancesTo(id)
-	cycles := map[string][]string{}
-	for _, dependency := range g.required[id] {
-		if g.cyclic[dependency] == g.cyclic[id] {
-			cycles[g.names[dependency]] = g.canonical(g.walk(id, dependency, distance))
-		}
-	}
+	cycles := g.search(name, always)
 	g.known[id].Store(&cycles)
 	return cycles
 }
 
-// distancesTo counts the edges on the shortest way to the target from each of
-// its dependencies in its component, and from all that is nearer than the
-// farthest of them; the rest is -1.
-func (g *graph) distancesTo(target int) []int {
-	wanted := 0
-	for _, dependency := range g.required[target] {
-		if g.cyclic[dependency] == g.cyclic[target] && dependency != target {
-			wanted++
+func always(_, _ int) bool { return true }
+
+// search is cycles over the Required edges that apply.
+func (g *graph) search(name string, applies func(from, to int) bool) map[string][]string {
+	id, ok := g.ids[name]
+	if !ok || g.cyclic[id] < 0 {
+		return nil
+	}
+	wanted := map[int]bool{}
+	for _, dependency := range g.required[id] {
+		if g.cyclic[dependency] == g.cyclic[id] && applies(id, dependency) {
+			wanted[dependency] = true
 		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	distance := g.distancesTo(id, wanted, applies)
+	var cycles map[string][]string
+	for dependency := range wanted {
+		if distance[dependency] < 0 {
+			continue
+		}
+		if cycles == nil {
+			cycles = map[string][]string{}
+		}
+		cycles[g.names[dependency]] = g.canonical(g.walk(id, dependency, distance, applies))
+	}
+	return cycles
+}
+
+// distancesTo counts the edges on the shortest way to the target from each of
+// the wanted nodes, and from all that is nearer than the farthest of them; the
+// rest is -1.
+func (g *graph) distancesTo(target int, wanted map[int]bool, applies func(from, to int) bool) []int {
+	left := len(wanted)
+	if wanted[target] {
+		left--
 	}
 	distance := slices.Repeat([]int{-1}, len(g.names))
 	distance[target] = 0
-	for queue := []int{target}; len(queue) > 0 && wanted > 0; queue = queue[1:] {
-		for _, from := range g.reverse[queue[0]] {
-			if distance[from] >= 0 || g.cyclic[from] != g.cyclic[target] {
+	for queue := []int{target}; len(queue) > 0 && left > 0; queue = queue[1:] {
+		to := queue[0]
+		for _, from := range g.reverse[to] {
+			if distance[from] >= 0 || g.cyclic[from] != g.cyclic[target] || !applies(from, to) {
 				continue
 			}
-			distance[from] = distance[queue[0]] + 1
+			distance[from] = distance[to] + 1
 			queue = append(queue, from)
-			if _, ok := slices.BinarySearch(g.required[target], from); ok {
-				wanted--
+			if wanted[from] {
+				left--
 			}
 		}
 	}
@@ -132,14 +156,16 @@ func (g *graph) distancesTo(target int) []int {
 
 // walk lists the nodes of the cycle that leaves start for next and returns by
 // the shortest way, of equally short ones by the smallest names.
-func (g *graph) walk(start, next int, distance []int) []int {
+func (g *graph) walk(start, next int, distance []int, applies func(from, to int) bool) []int {
 	cycle := []int{start}
 	for node := next; node != start; {
 		cycle = append(cycle, node)
 		if distance[node] == 1 {
 			break
 		}
-		nearer := slices.IndexFunc(g.required[node], func(to int) bool { return distance[to] == distance[node]-1 })
+		nearer := slices.IndexFunc(g.required[node], func(to int) bool {
+			return distance[to] == distance[node]-1 && applies(node, to)
+		})
 		node = g.required[node][nearer]
 	}
 	return cycle

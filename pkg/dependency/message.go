@@ -126,12 +126,14 @@ func foreignTail(condition *metav1.Condition) string {
 	return foreignMark + shorten(oneLine(text), maxForeign)
 }
 
-// keptTail finds the foreignTail at the end of one of our own messages.
+// keptTail finds the foreignTail at the end of one of our own messages. It
+// shortens one that is longer than we write, so that ours fits before it.
 func keptTail(message string) string {
-	if at := strings.LastIndex(message, foreignMark); at >= 0 {
-		return message[at:]
+	at := strings.LastIndex(message, foreignMark)
+	if at < 0 {
+		return ""
 	}
-	return ""
+	return foreignMark + shorten(oneLine(message[at+len(foreignMark):]), maxForeign)
 }
 
 // oneLine makes text safe inside a sentence of ours: valid, on one line, in

@@ -1,6 +1,9 @@
 package dependency
 
 import (
+	"fmt"
+	"sync/atomic"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
@@ -12,11 +15,15 @@ type Review struct {
 	Warnings []string
 }
 
-// ReviewRegistration judges addOn as it is about to be stored among the others
+// Reviewer reviews registrations. It keeps the catalog of its latest review,
+// so that each declaration is compiled once. It is safe for concurrent use.
+type Reviewer struct{ latest atomic.Pointer[Catalog] }
+
+// Review judges addOn as it is about to be stored among the others
 // registered on the hub; before is what it replaces, nil for a new one. An
 // update that leaves the declaration alone is never denied, so that what is
-// stored already stays editable.
-func ReviewRegistration(addOn, before *addonv1alpha1.ClusterManagementAddOn, others []addonv1alpha1.ClusterManagementAddOn) Review {
+// stored already stays editable. What it is given must not be changed afterwards.
+func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, others []addonv1alpha1.ClusterManagementAddOn) Review {
 	if before != nil && sameDeclaration(addOn, before) {
 		return Review{}
 	}
@@ -26,9 +33,15 @@ func ReviewRegistration(addOn, before *addonv1alpha1.ClusterManagementAddOn, oth
 			registered = append(registered, others[i])
 		}
 	}
-	catalog := NewCatalog(append(registered, *addOn))
+	catalog := r.latest.Load().Renew(append(registered, *addOn))
+	r.latest.Store(catalog)
 
 	var review Review
+	if declaration := catalog.Declaration(addOn.Name); expressions(declaration.Dependencies) > maxExpressions {
+		review.Denials = append(review.Denials, fmt.Sprintf(
+			"%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
+			declaration.Path, expressions(declaration.Dependencies), maxExpressions))
+	}
 	for _, problem := range catalog.Problems(addOn.Name) {
 		switch problem.Reason {
 		case ProblemInvalid:
@@ -42,6 +55,17 @@ func ReviewRegistration(addOn, before *addonv1alpha1.ClusterManagementAddOn, oth
 		}
 	}
 	return review
+}
+
+// expressions counts the dependencies that have one.
+func expressions(dependencies []addonv1alpha1.AddonDependency) int {
+	count := 0
+	for i := range dependencies {
+		if when := dependencies[i].When; when != nil && when.Expression != "" {
+			count++
+		}
+	}
+	return count
 }
 
 // sameDeclaration compares what was written, but for types left to their default.

@@ -7,7 +7,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-func TestReviewRegistration(t *testing.T) {
+func TestReview(t *testing.T) {
 	hub := registrations("base:, tunnel: base, gateway: tunnel")
 	both := registration("new", required("base"))
 	both.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: tunnel"}
@@ -42,7 +42,7 @@ func TestReviewRegistration(t *testing.T) {
 		{name: "cycle and unknown at once", addOn: registration("base", required("gateway"), required("missing")), denials: 1, denial: "gateway", warned: 1, warning: "missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := ReviewRegistration(&test.addOn, nil, hub)
+			got := new(Reviewer).Review(&test.addOn, nil, hub)
 			if len(got.Denials) != test.denials || !strings.Contains(strings.Join(got.Denials, "\n"), test.denial) {
 				t.Errorf("denials %q, want %d with %q", got.Denials, test.denials, test.denial)
 			}
@@ -85,7 +85,7 @@ func TestReviewOfAnUpdate(t *testing.T) {
 		{"the annotation removed", annotated("x", "{"), registration("x"), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := ReviewRegistration(&test.after, &test.before, hub)
+			got := new(Reviewer).Review(&test.after, &test.before, hub)
 			if denied := len(got.Denials) > 0; denied != test.denied {
 				t.Errorf("denied %t %q, want %t", denied, got.Denials, test.denied)
 			}
@@ -96,7 +96,7 @@ func TestReviewOfAnUpdate(t *testing.T) {
 func TestReviewLeavesTheOthersAlone(t *testing.T) {
 	hub := registrations("a:, b: a, c: b")
 	addOn := registration("b", required("c"))
-	ReviewRegistration(&addOn, nil, hub)
+	new(Reviewer).Review(&addOn, nil, hub)
 	if hub[1].Spec.Dependencies[0].Name != "a" || hub[2].Name != "c" || hub[0].Name != "a" {
 		t.Errorf("changed to %v", hub)
 	}

@@ -15,8 +15,11 @@ import (
 
 // The limits of the schema.
 const (
-	maxRange       = 256
-	maxExpression  = 4096
+	maxRange      = 256
+	maxExpression = 4096
+	// maxExpressions is how many dependencies may have an expression. Only a new
+	// declaration is denied for it: one that is stored already keeps working.
+	maxExpressions = 16
 	maxIdentifiers = 16
 	maxIdentifier  = 64
 	maxAPIName     = 63

@@ -68,11 +68,11 @@ func TestInvalidExtensions(t *testing.T) {
 					}
 				}
 				checkProblems(t, got.Problems)
-				review := ReviewRegistration(&addOn, nil, nil)
+				review := new(Reviewer).Review(&addOn, nil, nil)
 				if len(review.Denials) != 1 {
 					t.Errorf("admission: %+v", review)
 				}
-				if review := ReviewRegistration(&addOn, &addOn, nil); len(review.Denials) != 0 {
+				if review := new(Reviewer).Review(&addOn, &addOn, nil); len(review.Denials) != 0 {
 					t.Errorf("what was there before the webhook cannot be edited: %+v", review)
 				}
 			}

@@ -74,6 +74,8 @@ func (o Options) secret() types.NamespacedName {
 // NewManager returns a manager that serves the webhooks, ready to be started.
 // No replica leads: each of them serves, and any of them renews certificates.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
+	restConfig = rest.CopyConfig(restConfig)
+	restConfig.QPS = -1 // the API server's priority and fairness limits us
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ func setupServing(mgr *leaving, options Options, certified <-chan struct{}) erro
 		webhooks := mgr.GetWebhookServer() // the first call adds it to the manager, which starts it
 		webhooks.Register(conversion.Path, mgr.closing(conversion.NewHandler(mgr.GetLogger().WithName("conversion"))))
 		webhooks.Register(guard.Path, mgr.closing(guard.NewWebhook()))
-		webhooks.Register(admission.Path, mgr.closing(&ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetCache()}}))
+		webhooks.Register(admission.Path, mgr.closing(&ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader()}}))
 		return webhooks.StartedChecker()
 	}}
 	if err := mgr.Add(serving); err != nil {

@@ -106,9 +106,26 @@ func TestAssets(t *testing.T) {
 	})
 	t.Run("outside of the repository", func(t *testing.T) {
 		t.Setenv(assetsVariable, "")
-		t.Chdir(t.TempDir())
+		t.Chdir("/") // a temporary folder can be inside a checkout
 		if _, err := Assets(); err == nil || !strings.Contains(err.Error(), assetsVariable) {
 			t.Errorf("error names no remedy: %v", err)
+		}
+	})
+	t.Run("another module inside of the repository", func(t *testing.T) {
+		t.Setenv(assetsVariable, "")
+		root := t.TempDir()
+		inner := filepath.Join(root, "inner")
+		if err := os.Mkdir(inner, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for dir, content := range map[string]string{root: moduleLine, inner: "module example.io/other\n"} {
+			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Chdir(inner)
+		if got, err := repositoryRoot(); got != root {
+			t.Errorf("got %q, %v, want %q", got, err, root)
 		}
 	})
 	t.Run("the repository's own folder", func(t *testing.T) {

@@ -10,9 +10,13 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -32,6 +36,7 @@ type options struct {
 	output        string
 	name          string
 	namespace     string
+	host          string // of the hub
 }
 
 // NewCommand returns the verb; config says which hub and which namespace.
@@ -63,7 +68,7 @@ is True, else those of Available. A managed cluster is the namespace of its name
 		},
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
-	command.Flags().BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied.")
+	command.Flags().BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, or the managed cluster or add-on does not exist.")
 	command.Flags().StringVarP(&o.output, "output", "o", "", `Output format: "json", "yaml", or a table when empty.`)
 	return command
 }
@@ -91,12 +96,25 @@ func (o *options) validate() error {
 }
 
 func (o *options) run(ctx context.Context) error {
-	addOns, err := o.list(ctx)
+	hub, err := o.connect()
 	if err != nil {
 		return err
 	}
-	if len(addOns) == 0 && o.name != "" {
-		return errors.New(o.nothingFound())
+	addOns, err := o.list(ctx, hub)
+	if err != nil {
+		return err
+	}
+	// A check of a name that does not exist must not succeed.
+	if len(addOns) == 0 && !o.allNamespaces {
+		if err := o.checkCluster(ctx, hub); err != nil {
+			return err
+		}
+	}
+	if o.name != "" {
+		addOns = slices.DeleteFunc(addOns, func(a addonv1alpha1.ManagedClusterAddOn) bool { return a.Name != o.name })
+		if len(addOns) == 0 {
+			return errors.New(o.nothingFound())
+		}
 	}
 	rows := Rows(addOns)
 	if err := o.print(rows); err != nil {
@@ -108,7 +126,7 @@ func (o *options) run(ctx context.Context) error {
 	return nil
 }
 
-func (o *options) list(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+func (o *options) connect() (client.Client, error) {
 	restConfig, err := o.config.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
@@ -117,18 +135,36 @@ func (o *options) list(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
+	o.host = restConfig.Host
 	hub, err := client.New(restConfig, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("reach the hub: %w", err)
 	}
+	return hub, nil
+}
+
+func (o *options) list(ctx context.Context, hub client.Client) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	var list addonv1alpha1.ManagedClusterAddOnList
 	if err := hub.List(ctx, &list, client.InNamespace(o.namespace)); err != nil {
-		return nil, fmt.Errorf("list managedclusteraddons: %w (is %s an Open Cluster Management hub?)", err, restConfig.Host)
+		return nil, fmt.Errorf("list managedclusteraddons: %w (is %s an Open Cluster Management hub?)", err, o.host)
 	}
-	if o.name == "" {
-		return list.Items, nil
+	return list.Items, nil
+}
+
+// checkCluster returns an error unless the managed cluster exists. Only a
+// check needs the right to read ManagedClusters.
+func (o *options) checkCluster(ctx context.Context, hub client.Client) error {
+	cluster := &metav1.PartialObjectMetadata{}
+	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
+	err := hub.Get(ctx, client.ObjectKey{Name: o.namespace}, cluster)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("no managed cluster %q on this hub: name another with -n, or list all with -A", o.namespace)
+	case err != nil && o.check:
+		return fmt.Errorf("no add-ons found in namespace %q, and whether it is a managed cluster is not known: %w", o.namespace, err)
+	default:
+		return nil
 	}
-	return slices.DeleteFunc(list.Items, func(a addonv1alpha1.ManagedClusterAddOn) bool { return a.Name != o.name }), nil
 }
 
 func (o *options) print(rows []Row) error {

@@ -24,9 +24,11 @@ const Path = "/validate-clustermanagementaddon"
 // Validator judges ClusterManagementAddOns of both versions. A failure of its
 // own never denies anything: evaluation finds later what it has missed.
 type Validator struct {
-	// Reader lists what is registered on the hub, from a cache. What it
-	// returns is not changed.
+	// Reader lists what is registered on the hub. It must not be a cache: where
+	// the CRD has just got the field, a cache keeps add-ons without it.
 	Reader client.Reader
+
+	reviewer dependency.Reviewer
 }
 
 var _ admission.Handler = &Validator{}
@@ -47,10 +49,10 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		}
 	}
 	var others addonv1alpha1.ClusterManagementAddOnList
-	if err := v.Reader.List(ctx, &others, client.UnsafeDisableDeepCopy); err != nil {
+	if err := v.Reader.List(ctx, &others); err != nil {
 		return unchecked(addOn.Name, fmt.Errorf("list what is registered: %w", err))
 	}
-	return respond(dependency.ReviewRegistration(addOn, before, others.Items))
+	return respond(v.reviewer.Review(addOn, before, others.Items))
 }
 
 func respond(review dependency.Review) admission.Response {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -64,24 +65,64 @@ func reap(children map[int]string) error {
 }
 
 // mounts gives the node folders of its own where Kubernetes has fixed ones.
-// They live in memory and vanish with the mount namespace.
-func mounts(spec) error {
+// They live in memory and vanish with the mount namespace. The folders of the
+// spec stay visible, also where the checkout is in one of these.
+func mounts(s spec) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
 	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
+	restore, err := keep(s.Bin, s.State)
+	if err != nil {
+		return err
+	}
 	for _, dir := range []string{"/run", "/var/lib", "/var/log", "/tmp"} {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755"); err != nil {
 			return fmt.Errorf("mount %s: %w", dir, err)
 		}
+	}
+	if err := restore(); err != nil {
+		return err
 	}
 	// The kubelet wants volumes to show up in containers that run already.
 	if err := syscall.Mount("", "/", "", syscall.MS_SHARED|syscall.MS_REC, ""); err != nil {
 		return fmt.Errorf("share mounts: %w", err)
 	}
 	return nil
+}
+
+// keep opens folders that a mount may hide. The function that it returns mounts
+// them where they were.
+func keep(dirs ...string) (restore func() error, err error) {
+	var opened []*os.File
+	for _, dir := range dirs {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return nil, err
+		}
+		file, err := os.Open(real)
+		if err != nil {
+			return nil, err
+		}
+		opened = append(opened, file)
+	}
+	return func() error {
+		for _, dir := range opened {
+			if err := os.MkdirAll(dir.Name(), 0o755); err != nil {
+				return err
+			}
+			source := fmt.Sprintf("/proc/self/fd/%d", dir.Fd())
+			if err := syscall.Mount(source, dir.Name(), "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+				return fmt.Errorf("mount %s again: %w", dir.Name(), err)
+			}
+			if err := dir.Close(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
 }
 
 // network gives the node its bridge, which is its address too, and the way to

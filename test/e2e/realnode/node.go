@@ -152,10 +152,17 @@ func (n *node) ready(ctx context.Context, _ *node) error {
 	return nil
 }
 
-// importImages gives the node's containerd the images of an archive.
+// importImages gives the node's containerd the images of an archive, which is
+// in a folder that the node may not see.
 func (n *node) importImages(ctx context.Context, archive string) error {
+	content, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
 	cmd := exec.CommandContext(ctx, "nsenter", "--target", fmt.Sprint(n.pid()), "--mount", "--net", "--pid", "--",
-		"ctr", "--namespace", "k8s.io", "images", "import", "--all-platforms", archive)
+		"ctr", "--namespace", "k8s.io", "images", "import", "--all-platforms", "-")
+	cmd.Stdin = content
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("import %s on %s: %w\n%s", archive, n.spec.Name, err, bytes.TrimSpace(out))
 	}

@@ -12,9 +12,11 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gexec"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -27,8 +29,9 @@ func TestCLI(t *testing.T) {
 }
 
 var (
-	hub    *testenv.Cluster
-	plugin string
+	hub       *testenv.Cluster
+	hubClient client.Client
+	plugin    string
 )
 
 var _ = BeforeSuite(func(ctx context.Context) {
@@ -44,22 +47,56 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 func install(ctx context.Context) {
 	scheme := runtime.NewScheme()
-	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
-	c, err := client.New(hub.Config, client.Options{Scheme: scheme})
+	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), clusterv1.Install(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
+	var err error
+	hubClient, err = client.New(hub.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
+	Expect(hubClient.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "empty"}})).To(Succeed())
 	for _, cluster := range []string{"cluster1", "cluster2"} {
-		Expect(c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
+		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
-		Expect(c.Create(ctx, addOn)).To(Succeed())
+		Expect(hubClient.Create(ctx, addOn)).To(Succeed())
 		if cluster == "cluster1" {
 			addOn.Status.Conditions = []metav1.Condition{{
 				Type: "Degraded", Status: metav1.ConditionTrue, Reason: "RequiredDependencyNotSatisfied",
 				Message: "Required addon 'x' is not installed or not available. (not installed)", LastTransitionTime: metav1.Now(),
 			}}
-			Expect(c.Status().Update(ctx, addOn)).To(Succeed())
+			Expect(hubClient.Status().Update(ctx, addOn)).To(Succeed())
 		}
 	}
 }
+
+var _ = Describe("a user who may only list add-ons", func() {
+	BeforeEach(func(ctx context.Context) {
+		role := &rbacv1.Role{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "reader"},
+			Rules: []rbacv1.PolicyRule{{
+				APIGroups: []string{addonv1alpha1.GroupVersion.Group}, Resources: []string{"managedclusteraddons"}, Verbs: []string{"list"},
+			}},
+		}
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: role.ObjectMeta,
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "reader"}},
+		}
+		for _, object := range []client.Object{role, binding} {
+			Expect(hubClient.Create(ctx, object)).To(Succeed())
+			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, object) })
+		}
+	})
+
+	It("sees that there are none", func() {
+		_, errOut, code := run("status", "-n", "kube-system", "--as", "reader")
+		Expect(code).To(Equal(0), errOut)
+		Expect(errOut).To(ContainSubstring(`No add-ons found on managed cluster "kube-system"`))
+	})
+
+	It("cannot check what may be no cluster", func() {
+		_, errOut, code := run("status", "-n", "kube-system", "--check", "--as", "reader")
+		Expect(code).To(Equal(1))
+		Expect(errOut).To(And(ContainSubstring(`whether it is a managed cluster is not known`), ContainSubstring("forbidden")))
+	})
+})
 
 func run(args ...string) (out, errOut string, code int) {
 	command := exec.Command(plugin, append([]string{"--kubeconfig", hub.Kubeconfig()}, args...)...)
@@ -99,7 +136,14 @@ var _ = Describe("kubectl addon status", func() {
 	},
 		Entry("a check that fails", []string{"status", "-A", "--check"}, 1, "required dependencies are not satisfied"),
 		Entry("a check that passes", []string{"status", "-n", "cluster2", "--check"}, 0, ""),
-		Entry("nothing there is no failure", []string{"status", "-n", "nowhere"}, 0, `No add-ons found on managed cluster "nowhere"; name another with -n`),
+		Entry("a managed cluster without add-ons", []string{"status", "-n", "empty"}, 0, `No add-ons found on managed cluster "empty"; name another with -n`),
+		Entry("a check of one without add-ons", []string{"status", "-n", "empty", "--check"}, 0, `No add-ons found on managed cluster "empty"; name another with -n`),
+		Entry("a cluster that does not exist", []string{"status", "-n", "nowhere"}, 1, `no managed cluster "nowhere" on this hub: name another with -n, or list all with -A`),
+		Entry("a check of a cluster that does not exist", []string{"status", "-n", "nowhere", "--check"}, 1, `no managed cluster "nowhere" on this hub`),
+		Entry("a namespace that is no managed cluster", []string{"status", "-n", "kube-system", "--check"}, 1, `no managed cluster "kube-system" on this hub`),
+		Entry("an add-on on a cluster that does not exist", []string{"status", "gateway", "-n", "nowhere", "--check"}, 1, `no managed cluster "nowhere" on this hub`),
+		Entry("a check of an add-on that does not exist", []string{"status", "proxy", "-n", "empty", "--check"}, 1, `No add-on "proxy" found on managed cluster "empty"`),
+		Entry("a check of one that exists nowhere", []string{"status", "proxy", "-A", "--check"}, 1, `No add-on "proxy" found on any managed cluster`),
 		Entry("one that is asked for by name is", []string{"status", "proxy", "-n", "cluster1"}, 1, `No add-on "proxy" found on managed cluster "cluster1"`),
 		Entry("a flag that does not exist", []string{"status", "--al"}, 2, "unknown flag: --al"),
 		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be json or yaml`),

@@ -63,6 +63,13 @@ var _ = Describe("the fields beyond the proposal", func() {
 		}
 	}, bothVersions)
 
+	DescribeTable("takes 16 expressions and 100 selectors", func(ctx context.Context, version string) {
+		created := withSpec(version, "dependencies: ["+
+			strings.Repeat(`{name: a, when: {expression: "true"}},`, 16)+
+			strings.Repeat(`{name: a, when: {clusterSelector: {matchLabels: {a: b}}}},`, 100)+"]")
+		Expect(hubClient.Create(ctx, created, client.DryRunAll)).To(Succeed())
+	}, bothVersions)
+
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		DescribeTable("refuses through "+version, func(ctx context.Context, spec, complaint string) {
 			err := hubClient.Create(ctx, withSpec(version, spec), client.FieldValidation(metav1.FieldValidationStrict))
@@ -82,6 +89,7 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("a condition without content", `dependencies: [{name: a, when: {}}]`, "spec.dependencies[0].when"),
 			Entry("an empty expression", `dependencies: [{name: a, when: {expression: ""}}]`, "spec.dependencies[0].when.expression"),
 			Entry("a long expression", `dependencies: [{name: a, when: {expression: "`+strings.Repeat("x", 4097)+`"}}]`, "spec.dependencies[0].when.expression"),
+			Entry("many expressions", "dependencies: ["+strings.Repeat(`{name: a, when: {expression: "true"}},`, 17)+"]", "at most 16 dependencies may have when.expression"),
 			Entry("an empty identifier", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [""]}}]`, "identifiers[0]"),
 			Entry("an identifier with a dot", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [rc.1]}}]`, "identifiers[0]"),
 			Entry("an empty requirement", `requirements: {kubernetes: ""}`, "spec.requirements.kubernetes"),

@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	webhookadmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -70,7 +69,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hubClient, err = client.New(hub.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 
-	server := serve(startCache(scheme))
+	server := serve(hubClient)
 	handlersURL = server.URL
 	handlersAuthority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	convertBy(ctx, handlersURL, handlersAuthority)
@@ -83,19 +82,6 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(gexec.CleanupBuildArtifacts)
 	Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 })
-
-func startCache(scheme *runtime.Scheme) cache.Cache {
-	GinkgoHelper()
-	registered, err := cache.New(hub.Config, cache.Options{Scheme: scheme})
-	Expect(err).NotTo(HaveOccurred())
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- registered.Start(ctx) }()
-	DeferCleanup(func() error { cancel(); return <-stopped })
-	_, err = registered.GetInformer(ctx, &addonv1alpha1.ClusterManagementAddOn{})
-	Expect(err).NotTo(HaveOccurred())
-	return registered
-}
 
 func serve(registered client.Reader) *httptest.Server {
 	mux := http.NewServeMux()

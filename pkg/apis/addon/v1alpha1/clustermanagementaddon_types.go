@@ -34,7 +34,9 @@ type ClusterManagementAddOnSpec struct {
 	// are installed and available on the managed cluster.
 	// An empty list means the add-on has no dependencies.
 	// The default is an empty list.
+	// At most 16 of them may have when.expression; when.clusterSelector has no such limit.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.filter(d, has(d.when) && has(d.when.expression)).size() <= 16",message="at most 16 dependencies may have when.expression; when.clusterSelector has no such limit"
 	Dependencies []AddonDependency `json:"dependencies,omitempty"`
 
 	// requirements is what the add-on requires of the platform that it runs on.

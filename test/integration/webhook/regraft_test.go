@@ -1,0 +1,70 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// withoutField takes spec.dependencies out of the CRD, as an upgrade of OCM
+// does. The function that it returns puts it back. What is stored stays.
+func withoutField(ctx context.Context) (putBack func(context.Context)) {
+	GinkgoHelper()
+	change := func(ctx context.Context, change func(version string, spec apiextensionsv1.JSONSchemaProps)) {
+		GinkgoHelper()
+		Eventually(func() error {
+			var crd apiextensionsv1.CustomResourceDefinition
+			if err := hubClient.Get(ctx, types.NamespacedName{Name: crdName}, &crd); err != nil {
+				return err
+			}
+			for _, version := range crd.Spec.Versions {
+				change(version.Name, version.Schema.OpenAPIV3Schema.Properties["spec"])
+			}
+			return hubClient.Update(ctx, &crd)
+		}).Should(Succeed())
+	}
+	removed := map[string]apiextensionsv1.JSONSchemaProps{}
+	change(ctx, func(version string, spec apiextensionsv1.JSONSchemaProps) {
+		removed[version] = spec.Properties["dependencies"]
+		delete(spec.Properties, "dependencies")
+	})
+	return func(ctx context.Context) {
+		change(ctx, func(version string, spec apiextensionsv1.JSONSchemaProps) {
+			spec.Properties["dependencies"] = removed[version]
+		})
+	}
+}
+
+var _ = Describe("addon-manager webhook that started before the field existed", func() {
+	It("knows what is declared once the field is there", func(ctx context.Context) {
+		putBack := withoutField(ctx)
+		DeferCleanup(putBack)
+		create := func() error { // refused while the field is not there
+			return hubClient.Create(ctx, clusterManagementAddOn(storage, "base", required("gateway")), client.FieldValidation(metav1.FieldValidationStrict))
+		}
+		Eventually(create).Should(MatchError(ContainSubstring("unknown field")))
+
+		files, address := mount(), freeAddress()
+		startWithFiles(withoutSecrets(ctx, "regraft"), address, files)
+		withoutHandlers(ctx)
+		configuration := admitBy(ctx, "regraft", balance(address), files.authority.CertPEM)
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
+		Eventually(func() error { // it has read what is registered, and decides
+			return hubClient.Create(ctx, annotated(storage, "probed", "[{name: probed}]"), client.DryRunAll)
+		}).Should(MatchError(ContainSubstring("probed → probed")))
+
+		// Watches of before last for a second, and still lack the field.
+		putBack(ctx)
+		Eventually(create).WithPolling(time.Millisecond).Should(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, reference(storage, "base")) })
+		Eventually(func() error {
+			return hubClient.Create(ctx, clusterManagementAddOn(storage, "gateway", required("base")), client.DryRunAll)
+		}).Should(MatchError(ContainSubstring("base → gateway → base")))
+	})
+})
