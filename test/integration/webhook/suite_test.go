@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -118,16 +119,22 @@ func convertBy(ctx context.Context, url string, authority []byte) {
 
 func convertTrusting(ctx context.Context, url string, authority []byte) {
 	GinkgoHelper()
-	var crd apiextensionsv1.CustomResourceDefinition
-	Expect(hubClient.Get(ctx, types.NamespacedName{Name: crdName}, &crd)).To(Succeed())
-	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
+	desired := &apiextensionsv1.CustomResourceConversion{
 		Strategy: apiextensionsv1.WebhookConverter,
 		Webhook: &apiextensionsv1.WebhookConversion{
 			ConversionReviewVersions: []string{"v1"},
 			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(url + conversion.Path), CABundle: authority},
 		},
 	}
-	Expect(hubClient.Update(ctx, &crd)).To(Succeed())
+	// The API server writes the CRD's status, so an update may be based on an older one.
+	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := hubClient.Get(ctx, types.NamespacedName{Name: crdName}, &crd); err != nil {
+			return err
+		}
+		crd.Spec.Conversion = desired
+		return hubClient.Update(ctx, &crd)
+	})).To(Succeed())
 }
 
 // admitBy installs the configuration of deploy/ under a name, with the address
