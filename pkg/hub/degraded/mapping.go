@@ -69,7 +69,7 @@ func (m mapping) addOns() addOnHandler {
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Available(e.ObjectOld), fleet.Available(e.ObjectNew)):
 				m.dependents(e.ObjectNew, 0, q)
-			case fleet.Version(e.ObjectOld) != fleet.Version(e.ObjectNew):
+			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
 			}
 		},
