@@ -1,0 +1,225 @@
+package ocm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const (
+	loopback          = "127.0.0.1"
+	hubNamespace      = "open-cluster-management-hub"
+	operatorNamespace = "open-cluster-management"
+	bootstrapAccount  = "agent-registration-bootstrap"
+)
+
+// HubOptions say how to start a hub. The zero value will do.
+type HubOptions struct {
+	// Options are those of its API server. Flags are added to those that OCM needs.
+	testenv.Options
+	// InterlockCRDs adds Interlock's fields to OCM's CRD of ClusterManagementAddOns
+	// and creates ManagedClusterFacts' CRD. The conversion is OCM's: it drops the
+	// fields with each write through v1beta1. Where declarations by field are to
+	// last, let addon-manager --graft-crds do it.
+	InterlockCRDs bool
+	// MutatingAdmissionPolicy has the API server serve and apply these policies.
+	MutatingAdmissionPolicy bool
+	// RegistrationFlags are further flags of registration's controller.
+	RegistrationFlags []string
+}
+
+// Hub is an OCM hub.
+type Hub struct {
+	*testenv.Cluster
+	// Client is the administrator's, and knows OCM's types.
+	Client client.WithWatch
+	// AuditLog is a file with all writes to OCM's objects, as lines of JSON with
+	// the request and the response.
+	AuditLog string
+
+	// ControllerManager signs certificates, collects garbage and empties namespaces.
+	ControllerManager *Component
+	// Webhooks converts add-ons, and admits managed clusters.
+	Webhooks     *Component
+	Registration *Component
+	AddOnManager *Component
+	Placement    *Component
+	Work         *Component
+
+	assets  assets
+	dir     string
+	remove  bool
+	mutex   sync.Mutex
+	managed []*ManagedCluster
+}
+
+// StartHub starts a hub and returns once its components are healthy.
+func StartHub(ctx context.Context, options HubOptions) (*Hub, error) {
+	found, err := findAssets()
+	if err != nil {
+		return nil, err
+	}
+	if options.Name == "" {
+		options.Name = "hub"
+	}
+	h := &Hub{assets: found}
+	if h.dir, h.remove, err = folder(options.Options); err != nil {
+		return nil, err
+	}
+	if err := h.start(ctx, options); err != nil {
+		return nil, errors.Join(fmt.Errorf("start OCM's hub %s: %w", options.Name, err), h.Stop())
+	}
+	return h, nil
+}
+
+func (h *Hub) start(ctx context.Context, options HubOptions) error {
+	options.Dir = h.dir
+	flags, err := h.apiServerFlags(options)
+	if err != nil {
+		return err
+	}
+	options.Flags = flags
+	if h.Cluster, err = testenv.StartManaged(ctx, options.Options); err != nil {
+		return err
+	}
+	if h.Client, err = newClient(h.Cluster); err != nil {
+		return err
+	}
+	if err := h.install(ctx, options); err != nil {
+		return err
+	}
+	return h.startControllers(ctx, options)
+}
+
+func (h *Hub) startControllers(ctx context.Context, options HubOptions) error {
+	for _, c := range []struct {
+		into    **Component
+		program string
+		account string
+		args    []string
+	}{
+		{&h.Registration, "registration", "registration-controller-sa", append([]string{"controller"}, options.RegistrationFlags...)},
+		{&h.AddOnManager, "addon", "addon-manager-controller-sa", []string{"manager"}},
+		{&h.Placement, "placement", "placement-controller-sa", []string{"controller"}},
+		{&h.Work, "work", "work-controller-sa", []string{"manager"}},
+	} {
+		kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.dir, hubNamespace, c.account)
+		if err != nil {
+			return err
+		}
+		*c.into = controller(h.dir, c.program+"-"+c.args[0], h.assets.program(c.program), kubeconfig, hubNamespace, c.args...)
+	}
+	return startAll(ctx, h.Registration, h.AddOnManager, h.Placement, h.Work)
+}
+
+// controller is one of OCM's controllers: all of them have these flags.
+func controller(dir, name, path, kubeconfig, namespace string, args ...string) *Component {
+	return &Component{
+		name: name, path: path, dir: dir, log: logFile(dir, name), health: "/healthz",
+		args: func(address string) []string {
+			return append(args, "--kubeconfig", kubeconfig, "--namespace", namespace, "--listen", address, "--disable-leader-election")
+		},
+	}
+}
+
+// Components are all processes of the hub but its API server.
+func (h *Hub) Components() []*Component {
+	return present(h.Registration, h.AddOnManager, h.Placement, h.Work, h.Webhooks, h.ControllerManager)
+}
+
+// Stop stops the managed clusters that have joined, and the hub. What they wrote
+// into a temporary folder is removed.
+func (h *Hub) Stop() error {
+	h.mutex.Lock()
+	managed := h.managed
+	h.managed = nil
+	h.mutex.Unlock()
+
+	failures := make([]error, len(managed))
+	var stopping sync.WaitGroup
+	for i, cluster := range managed {
+		stopping.Go(func() { failures[i] = cluster.Stop() })
+	}
+	stopping.Wait()
+	return errors.Join(append(failures, stop(h.Cluster, h.Components(), h.dir, h.remove))...)
+}
+
+// newClient knows all types that OCM's objects are made of.
+func newClient(cluster *testenv.Cluster) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	err := errors.Join(clientgoscheme.AddToScheme(scheme), clusterv1.Install(scheme), clusterv1beta1.Install(scheme),
+		clusterv1beta2.Install(scheme), workv1.Install(scheme), addonv1alpha1.Install(scheme), addonv1beta1.Install(scheme))
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(cluster.Config)
+	config.QPS = -1
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+}
+
+func startAll(ctx context.Context, components ...*Component) error {
+	var group errgroup.Group
+	for _, component := range components {
+		group.Go(func() error { return component.Start(ctx) })
+	}
+	return group.Wait()
+}
+
+// stop ends the components at the same time, then the API server.
+func stop(cluster *testenv.Cluster, components []*Component, dir string, remove bool) error {
+	failures := make([]error, len(components))
+	var stopping sync.WaitGroup
+	for i, component := range components {
+		stopping.Go(func() { failures[i] = component.Kill() })
+	}
+	stopping.Wait()
+	if cluster != nil {
+		failures = append(failures, cluster.Stop())
+	}
+	if remove {
+		failures = append(failures, os.RemoveAll(dir))
+	}
+	return errors.Join(failures...)
+}
+
+func present(components ...*Component) []*Component {
+	var there []*Component
+	for _, component := range components {
+		if component != nil {
+			there = append(there, component)
+		}
+	}
+	return there
+}
+
+// folder is where a cluster keeps its files, and whether to remove it in the end.
+func folder(options testenv.Options) (dir string, remove bool, err error) {
+	dir = options.Dir
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "interlock-"+options.Name+"-")
+		remove = true
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, "logs"), 0o700)
+	}
+	return dir, remove, err
+}
+
+func logFile(dir, name string) string { return filepath.Join(dir, "logs", name+".log") }
