@@ -23,7 +23,6 @@ import (
 
 const (
 	agentNamespace           = "open-cluster-management-agent"
-	addOnNamespace           = "open-cluster-management-agent-addon"
 	registrationAgentAccount = "klusterlet-registration-sa"
 	workAgentAccount         = "klusterlet-work-sa"
 )
@@ -117,7 +116,7 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, addOnNamespace), crds...)); err != nil {
+	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, AddOnNamespace), crds...)); err != nil {
 		return err
 	}
 	return createAll(ctx, m.Client, rights)
