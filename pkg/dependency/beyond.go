@@ -44,8 +44,8 @@ func (c *Catalog) findVersion(finding *Finding, e *edge, cluster *Cluster, obser
 	verdict, because := e.versions.judge(version)
 	due, pending := cluster.Facts.answerDue(cluster.Now)
 	switch {
-	case observed.Template.Unread && lease.Current == "":
-		finding.Verdict = Held // the templates could name another version
+	case observed.Template.Unknown && lease.Current == "":
+		finding.Verdict = Held // another version than that of the sources below may run
 		return
 	case verdict == Satisfied:
 		finding.Verdict = Satisfied

@@ -182,7 +182,7 @@ func TestVersionsOfTemplates(t *testing.T) {
 	}
 	unread := func(annotated string) map[string]Observation {
 		observed := running(annotated)
-		observed.Template.Unread = true
+		observed.Template.Unknown = true
 		return map[string]Observation{"a": observed}
 	}
 	lease := func(fact VersionFact) Cluster {

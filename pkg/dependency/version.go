@@ -70,8 +70,9 @@ type TemplateVersions struct {
 	Running string
 	// RollingOut is the version of another template that is being rolled out there.
 	RollingOut string
-	// Unread: the templates could not be read yet.
-	Unread bool
+	// Unknown: which version runs is not known now, but will be: the templates could
+	// not be read yet, or a rollout has begun and OCM does not say from which.
+	Unknown bool
 }
 
 // VersionSources are the versions of one add-on on one managed cluster, by source.

@@ -51,6 +51,7 @@ type Reconciler struct {
 	OCM     OCM
 	// Templates has the versions of AddOnTemplates.
 	Templates Templates
+	rollouts  rollouts
 	// Facts tells what agents have answered; nil where nobody asks them.
 	Facts Facts
 }

@@ -100,14 +100,17 @@ func (r *Reconciler) observe(ctx context.Context, catalog *dependency.Catalog, k
 }
 
 // templateVersions are the versions of the AddOnTemplates of an add-on. An add-on
-// that runs none needs no template to be read.
+// without one needs no template to be read.
 func (r *Reconciler) templateVersions(ctx context.Context, key types.NamespacedName) (dependency.TemplateVersions, error) {
 	templates, err := r.Fleet.Templates(ctx, key)
 	switch {
-	case err != nil || templates.Running == "":
+	case err != nil || templates == (fleet.Templates{}):
 		return dependency.TemplateVersions{}, err
-	case !r.Templates.Ready():
-		return dependency.TemplateVersions{Unread: true}, nil
+	case templates.Running == "":
+		templates.Running = r.rollouts.from(key)
+	}
+	if !r.Templates.Ready() || templates.Running == "" {
+		return dependency.TemplateVersions{Unknown: true}, nil
 	}
 	versions := dependency.TemplateVersions{Running: r.Templates.Version(templates.Running)}
 	if templates.RollingOut != "" {

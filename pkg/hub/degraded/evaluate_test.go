@@ -66,8 +66,11 @@ func templated(running, desired string) *addonv1alpha1.ManagedClusterAddOn {
 	object := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	object.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
-		DesiredConfig:       configHash("", desired), LastAppliedConfig: configHash("", running),
+		DesiredConfig:       configHash("", desired),
 	}}
+	if running != "" {
+		object.Status.ConfigReferences[0].LastAppliedConfig = configHash("", running)
+	}
 	return cached(object)
 }
 
@@ -127,6 +130,37 @@ func TestWhatIsLoaded(t *testing.T) {
 				t.Errorf("found %+v, want %s; error %v", findings, test.want, err)
 			}
 		})
+	}
+}
+
+// OCM drops lastAppliedConfig when a rollout to another template begins.
+func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
+	const spec = `dependencies: [{name: base, version: ">= 0.6"}]`
+	begun := templated("", "v6")
+	m, _, _ := mapped(t)
+	b := newBench(t, addOn("leaf"), begun)
+	b.onDemand.templatesRead, b.onDemand.templates = true, map[string]string{"v5": "0.5.0", "v6": "0.6.0"}
+	m.rollouts = &b.rollouts
+	b.specify(t, spec)
+	find := func() dependency.Finding {
+		t.Helper()
+		findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
+		if err != nil || len(findings) != 1 {
+			t.Fatalf("%v, error %v", findings, err)
+		}
+		return findings[0]
+	}
+	if got := find(); got.Verdict != dependency.Held {
+		t.Errorf("a process that starts during the rollout: %s, want Held", got.Verdict)
+	}
+	woken(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(templated("v5", "v5"), begun), q) })
+	got := find()
+	if got.Verdict != dependency.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
+		t.Errorf("during the rollout: %s, %+v", got.Verdict, got.Detail)
+	}
+	woken(t, func(q queue) { m.addOns().Delete(t.Context(), deletionOf(begun), q) })
+	if got := find(); got.Verdict != dependency.Held {
+		t.Errorf("after a deletion: %s, want Held", got.Verdict)
 	}
 }
 

@@ -24,7 +24,6 @@ var unread = map[string]jsonprune.Drop{
 		{Object: "status", Name: "registrations"},
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
-		{Object: "lastAppliedConfig", Name: "specHash"},
 	}, Elements: []jsonprune.Elements{
 		{Array: "conditions", Member: "type", Keep: []string{conditionAvailable, dependency.ConditionDegraded}},
 		{Array: "configReferences", Member: "resource", Keep: []string{resourceConfig, resourceTemplate}},

@@ -47,21 +47,25 @@ func leanConfig(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference 
 }
 
 // leanTemplate keeps the name of the AddOnTemplate that runs as the referent, and
-// the one that is being rolled out, where that is another, as the desired config.
+// the one that is being rolled out as the desired config. OCM removes
+// lastAppliedConfig when a rollout to a template of another name begins, and keeps
+// it with another hash where a template was edited in place: see mergeAddonConfig in
+// pkg/addon/controllers/addonconfiguration of OCM 1.2.1. What runs is then unknown.
 func leanTemplate(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference {
 	if lean := leanReference(all, resourceTemplate); lean != nil {
 		return lean
 	}
 	first := firstReference(all, resourceTemplate)
-	if first == nil || first.LastAppliedConfig == nil || first.LastAppliedConfig.Name == "" {
+	if first == nil {
 		return nil
 	}
-	lean := &ocmv1alpha1.ConfigReference{
-		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceTemplate},
-		ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: first.LastAppliedConfig.Name},
-	}
-	if desired := first.DesiredConfig; desired != nil && desired.Name != lean.Name {
+	lean := &ocmv1alpha1.ConfigReference{ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceTemplate}}
+	desired, applied := first.DesiredConfig, first.LastAppliedConfig
+	if desired != nil && (applied == nil || *desired != *applied) {
 		lean.DesiredConfig = &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: desired.Name}}
+	}
+	if applied != nil && (lean.DesiredConfig == nil || desired.Name != applied.Name) {
+		lean.ConfigReferent.Name = applied.Name
 	}
 	return lean
 }
@@ -94,9 +98,9 @@ func ConfigKeys(addOn client.Object) []string {
 
 // Templates are the names of an add-on's AddOnTemplates on one managed cluster.
 type Templates struct {
-	// Running is the template that runs on the cluster; empty: none does.
+	// Running is the template that runs on the cluster; empty: not known, or none.
 	Running string
-	// RollingOut is another template that is being rolled out there; empty: none is.
+	// RollingOut is the template that is being rolled out there; empty: none is.
 	RollingOut string
 }
 

@@ -40,6 +40,8 @@ func TestTemplatesOf(t *testing.T) {
 		return reference(templateResource, "", desired, applied)
 	}
 	elsewhere := reference(ocmv1alpha1.ConfigGroupResource{Group: "other.io", Resource: resourceTemplate}, "", "a", "a")
+	edited := template("a", "a")
+	edited.LastAppliedConfig.SpecHash = "of before"
 	for name, tc := range map[string]struct {
 		references []ocmv1alpha1.ConfigReference
 		want       Templates
@@ -48,7 +50,8 @@ func TestTemplatesOf(t *testing.T) {
 		"None":           {nil, Templates{}, nil},
 		"AnotherKind":    {[]ocmv1alpha1.ConfigReference{reference(configResource, "x", "a", "a")}, Templates{}, nil},
 		"AnotherGroup":   {[]ocmv1alpha1.ConfigReference{elsewhere}, Templates{}, nil},
-		"NotAppliedYet":  {[]ocmv1alpha1.ConfigReference{template("b", "")}, Templates{}, nil},
+		"NotAppliedYet":  {[]ocmv1alpha1.ConfigReference{template("b", "")}, Templates{"", "b"}, []string{"b"}},
+		"EditedInPlace":  {[]ocmv1alpha1.ConfigReference{edited}, Templates{"", "a"}, []string{"a"}},
 		"Runs":           {[]ocmv1alpha1.ConfigReference{template("a", "a")}, Templates{Running: "a"}, []string{"a"}},
 		"Rollout":        {[]ocmv1alpha1.ConfigReference{template("b", "a")}, Templates{"a", "b"}, []string{"a", "b"}},
 		"NoneDesired":    {[]ocmv1alpha1.ConfigReference{template("", "a")}, Templates{Running: "a"}, []string{"a"}},
