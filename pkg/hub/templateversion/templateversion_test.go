@@ -91,7 +91,9 @@ func TestReader(t *testing.T) {
 	same.Annotations["other"] = "annotation"
 	write(same)
 	write(template("none", "3.0.0"))
-	g.Eventually(changed).WithTimeout(patience).Should(Receive(Equal("none")), "and not v1, whose version is the same")
+	var first string
+	g.Eventually(changed).WithTimeout(patience).Should(Receive(&first))
+	g.Expect(first).To(Equal("none"), "and not v1, whose version is the same")
 	g.Expect(reader.Version("none")).To(Equal("3.0.0"))
 	if err := client.Delete(ctx, "v1", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
