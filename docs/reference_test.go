@@ -27,7 +27,8 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	visible := []string{
-		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, ocmversion.Annotation, degraded.EventContested,
+		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
+		addonv1alpha1.TemplateVersionLabel, ocmversion.Annotation, degraded.EventContested,
 		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation,
 		facts.EventNotServed,
 	}

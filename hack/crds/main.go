@@ -44,6 +44,7 @@ var sources = []source{
 	{path: "addon/v1beta1/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml", graft: true},
 	{path: "addon/v1beta1/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml"},
 	{path: "addon/v1beta1/0000_02_addon.open-cluster-management.io_addondeploymentconfigs.crd.yaml"},
+	{path: "addon/v1alpha1/0000_03_addon.open-cluster-management.io_addontemplates.crd.yaml"},
 	{path: "cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
 }
 

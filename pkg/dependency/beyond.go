@@ -16,7 +16,7 @@ const (
 	notAnswered = "the managed cluster's addon-agent has not answered"
 
 	howToSetVersion = "set the annotation " + addonv1alpha1.AddOnVersionAnnotation +
-		" on the lease of its agent, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
+		" on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
 )
 
 // detail returns the finding's detail, which is made at the first call.
@@ -35,10 +35,18 @@ func (c *Catalog) findVersion(finding *Finding, e *edge, cluster *Cluster, obser
 		return
 	}
 	fact, answered := cluster.Facts.Versions[e.on]
-	version := RunningVersion(fact.Version, observed.Version, c.versions[e.on])
+	lease := fact.annotated()
+	version := RunningVersion(VersionSources{
+		Lease: lease, Template: observed.Template,
+		AddOn:        AnnotatedVersion{Current: observed.Version, Former: observed.FormerVersion},
+		Registration: c.versions[e.on],
+	})
 	verdict, because := e.versions.judge(version)
 	due, pending := cluster.Facts.answerDue(cluster.Now)
 	switch {
+	case observed.Template.Unknown && lease.Current == "":
+		finding.Verdict = Held // another version than that of the sources below may run
+		return
 	case verdict == Satisfied:
 		finding.Verdict = Satisfied
 		return
@@ -197,7 +205,11 @@ func (f *Finding) findingBeyond() string {
 	case found == "":
 		return joined("version not known", detail.Because)
 	default:
-		return joined(fmt.Sprintf("version %s from %s", shown(found), detail.Version.Source), detail.Because)
+		text := joined(fmt.Sprintf("version %s from %s", shown(found), detail.Version.Source), detail.Because)
+		if detail.Version.RollingOut != "" {
+			text += fmt.Sprintf("; %s is being rolled out", shown(detail.Version.RollingOut))
+		}
+		return text
 	}
 }
 

@@ -69,7 +69,7 @@ func (tc beyondCase) run(t *testing.T) {
 	}
 }
 
-const howTo = "set the annotation addon.open-cluster-management.io/version on the lease of its agent, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
+const howTo = "set the annotation dependency.addon.open-cluster-management.io/version on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
 
 func TestVersions(t *testing.T) {
 	const (
@@ -167,6 +167,75 @@ dependencies:
 		},
 	} {
 		t.Run(name, tc.run)
+	}
+}
+
+func TestVersionsOfTemplates(t *testing.T) {
+	const (
+		spec     = `dependencies: [{name: a, version: ">= 0.6.0"}]`
+		sentence = "Required addon 'a' is not installed or not available in version '>= 0.6.0'. "
+	)
+	templated := func(runs, rollingOut, annotated string) map[string]Observation {
+		observed := running(annotated)
+		observed.Template = TemplateVersions{Running: runs, RollingOut: rollingOut}
+		return map[string]Observation{"a": observed}
+	}
+	unread := func(annotated string) map[string]Observation {
+		observed := running(annotated)
+		observed.Template.Unknown = true
+		return map[string]Observation{"a": observed}
+	}
+	lease := func(fact VersionFact) Cluster {
+		return Cluster{Facts: Facts{Versions: map[string]VersionFact{"a": fact}}}
+	}
+	former := []addonv1alpha1.ClusterManagementAddOn{registration("a")}
+	former[0].Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.7.0"}
+	for name, tc := range map[string]beyondCase{
+		"Match":    {"the template that runs comes before the annotation", spec, nil, Cluster{}, templated("0.6.0", "", "0.5.0"), "a=Satisfied", ""},
+		"Mismatch": {"and names itself", spec, nil, Cluster{}, templated("0.5.0", "", "0.6.0"), "a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate)"},
+		"Rollout": {
+			"what is about to run does not count yet", spec, nil,
+			Cluster{}, templated("0.5.0", "0.6.0", ""),
+			"a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)",
+		},
+		"RolloutOfAPrerelease": {
+			"the reason belongs to the version that runs", spec, nil,
+			Cluster{}, templated("0.7.0-rc.1", "0.7.0", ""),
+			"a=VersionMismatch", sentence + "(version 0.7.0-rc.1 from its AddOnTemplate: prereleases are not accepted; 0.7.0 is being rolled out)",
+		},
+		"Lease": {"the lease comes first", spec, nil, lease(VersionFact{Version: "0.6.0"}), templated("0.5.0", "", ""), "a=Satisfied", ""},
+		"FormerLease": {
+			"its former key comes last", spec, nil,
+			lease(VersionFact{Version: "0.6.0", Former: true}), templated("0.5.0", "", ""),
+			"a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate)",
+		},
+		"FormerLeaseAlone":   {"but counts", spec, nil, lease(VersionFact{Version: "0.6.0", Former: true}), templated("", "", ""), "a=Satisfied", ""},
+		"FormerAddOn":        {"as on the ManagedClusterAddOn", spec, nil, Cluster{}, map[string]Observation{"a": {Installed: true, Available: available(metav1.ConditionTrue, ""), FormerVersion: "0.6.0"}}, "a=Satisfied", ""},
+		"FormerRegistration": {"and on the ClusterManagementAddOn", spec, former, Cluster{}, templated("", "", ""), "a=Satisfied", ""},
+		"Unread":             {"a match is not certain yet", spec, nil, Cluster{}, unread("0.6.0"), "a=Held", ""},
+		"UnreadMismatch":     {"nor is a mismatch", spec, nil, Cluster{}, unread("0.5.0"), "a=Held", ""},
+		"UnreadFormerLease":  {"nor a former key", spec, nil, lease(VersionFact{Version: "0.6.0", Former: true}), unread(""), "a=Held", ""},
+		"UnreadWithLease": {
+			"the lease needs no template", spec, nil, lease(VersionFact{Version: "0.5.0"}), unread(""),
+			"a=VersionMismatch", sentence + "(version 0.5.0 from its agent's lease)",
+		},
+		"UnreadAny": {"nor does any version", `dependencies: [{name: a, version: "*"}]`, nil, Cluster{}, unread(""), "a=Satisfied", ""},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
+func TestAVersionThatMovesToTheNewKeyIsAChange(t *testing.T) {
+	dependent := specified(t, "x", `dependencies: [{name: a, version: ">= 0.6.0"}]`)
+	former, current := registration("a"), versioned(registration("a"), "0.6.0")
+	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
+	if SameDeclaration(&former, &current) {
+		t.Error("the keys count as one")
+	}
+	before := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{dependent, former})
+	after := NewCatalog([]addonv1alpha1.ClusterManagementAddOn{dependent, current})
+	if got := after.Changed(before); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("changed: %v", got)
 	}
 }
 

@@ -17,7 +17,7 @@ type Catalog struct {
 	declarations map[string]Declaration
 	sources      map[string]source
 	// versions are those that the registrations say their add-ons have.
-	versions  map[string]string
+	versions  map[string]AnnotatedVersion
 	providers map[providedKind][]provider
 	graph     *graph
 	knots     map[string]*knot
@@ -36,7 +36,7 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 	renewed := &Catalog{
 		declarations: make(map[string]Declaration, len(addOns)),
 		sources:      make(map[string]source, len(addOns)),
-		versions:     map[string]string{},
+		versions:     map[string]AnnotatedVersion{},
 	}
 	edges := make(map[string][]link, len(addOns))
 	for i := range addOns {
@@ -44,7 +44,7 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 		declaration := c.declare(addOn)
 		renewed.declarations[addOn.Name] = declaration
 		renewed.sources[addOn.Name] = sourceOf(addOn)
-		if version := addOn.Annotations[addonv1alpha1.AddOnVersionAnnotation]; version != "" {
+		if version := VersionIn(addOn.Annotations); version != (AnnotatedVersion{}) {
 			renewed.versions[addOn.Name] = version
 		}
 		edges[addOn.Name] = declaration.links()

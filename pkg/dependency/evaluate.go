@@ -94,14 +94,17 @@ type Observation struct {
 	Installed bool
 	// Available is the add-on's condition of that type, nil when it has none.
 	Available *metav1.Condition
-	// Version is what the annotation of the ManagedClusterAddOn says.
-	Version string
+	// Version is the version annotation of the ManagedClusterAddOn, FormerVersion
+	// the one under its former key.
+	Version, FormerVersion string
+	// Template has the versions of its AddOnTemplates.
+	Template TemplateVersions
 
 	// The rest is only asked of the dependent itself, for its conditions.
 
 	Labels, Annotations map[string]string
-	// Config are the customizedVariables of its AddOnDeploymentConfigs: of
-	// several with one name, that of the config listed last.
+	// Config are the customizedVariables of the AddOnDeploymentConfig that
+	// addon-framework gives the add-on.
 	Config map[string]string
 	// ConfigUnread: they could not be read yet.
 	ConfigUnread bool

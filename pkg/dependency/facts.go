@@ -42,8 +42,18 @@ type APIFact struct {
 type VersionFact struct {
 	// Version is what the add-on's lease reports; empty where it reports none.
 	Version string
+	// Former: the lease has it under the annotation's former key only.
+	Former bool
 	// Message says why there is none.
 	Message string
+}
+
+// annotated returns the version by the key under which the lease has it.
+func (f VersionFact) annotated() AnnotatedVersion {
+	if f.Former {
+		return AnnotatedVersion{Former: f.Version}
+	}
+	return AnnotatedVersion{Current: f.Version}
 }
 
 // answerDue is when the cluster's agent should have answered, and whether that

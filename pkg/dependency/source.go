@@ -33,5 +33,5 @@ func (s source) equal(other source) bool {
 // dependencies: what they declare, and the version of the add-on.
 func SameDeclaration(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	return sourceOf(a).equal(sourceOf(b)) &&
-		a.Annotations[addonv1alpha1.AddOnVersionAnnotation] == b.Annotations[addonv1alpha1.AddOnVersionAnnotation]
+		VersionIn(a.Annotations) == VersionIn(b.Annotations)
 }

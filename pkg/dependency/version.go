@@ -24,6 +24,8 @@ type VersionSource string
 const (
 	// VersionFromLease: the add-on's agent reports it on its lease.
 	VersionFromLease VersionSource = "its agent's lease"
+	// VersionFromTemplate: the AddOnTemplate that runs on the cluster.
+	VersionFromTemplate VersionSource = "its AddOnTemplate"
 	// VersionFromAddOn: the annotation of the ManagedClusterAddOn.
 	VersionFromAddOn VersionSource = "its ManagedClusterAddOn"
 	// VersionFromRegistration: the annotation of the ClusterManagementAddOn.
@@ -34,18 +36,71 @@ const (
 type Version struct {
 	Number string
 	Source VersionSource
+	// RollingOut is the version that is about to replace it; empty where none
+	// is known.
+	RollingOut string
 }
 
-// RunningVersion picks the version that counts: what the agent of the add-on
-// reports on its lease, else the annotation of its ManagedClusterAddOn, else
-// that of its ClusterManagementAddOn. An annotation of blanks is none.
-func RunningVersion(lease, addOn, registration string) Version {
+// AnnotatedVersion is the version in the annotations of one object.
+type AnnotatedVersion struct {
+	// Current has the annotation's key of today, Former the one of before.
+	Current, Former string
+}
+
+// VersionIn reads the version in the annotations of an object.
+func VersionIn(annotations map[string]string) AnnotatedVersion {
+	return AnnotatedVersion{
+		Current: annotations[addonv1alpha1.AddOnVersionAnnotation],
+		Former:  annotations[addonv1alpha1.FormerVersionAnnotation],
+	}
+}
+
+// TemplateVersion is the version of one AddOnTemplate: its annotation, else its label.
+func TemplateVersion(annotations, labels map[string]string) string {
+	if version := strings.TrimSpace(annotations[addonv1alpha1.AddOnVersionAnnotation]); version != "" {
+		return version
+	}
+	return labels[addonv1alpha1.TemplateVersionLabel]
+}
+
+// TemplateVersions are the versions of the AddOnTemplates of one add-on on one
+// managed cluster. The zero value is that of an add-on without a template.
+type TemplateVersions struct {
+	// Running is the version of the template that runs on the cluster.
+	Running string
+	// RollingOut is the version of another template that is being rolled out there.
+	RollingOut string
+	// Unknown: which version runs is not known now, but will be: the templates could
+	// not be read yet, or a rollout has begun and OCM does not say from which.
+	Unknown bool
+}
+
+// VersionSources are the versions of one add-on on one managed cluster, by source.
+type VersionSources struct {
+	Lease, AddOn, Registration AnnotatedVersion
+	Template                   TemplateVersions
+}
+
+// RunningVersion picks the version that counts: that of the lease of the add-on's
+// agent, else of its AddOnTemplate, else of its ManagedClusterAddOn, else of its
+// ClusterManagementAddOn. Former keys come last. An annotation of blanks is none.
+func RunningVersion(sources VersionSources) Version {
 	for _, candidate := range []Version{
-		{lease, VersionFromLease}, {addOn, VersionFromAddOn}, {registration, VersionFromRegistration},
+		{Number: sources.Lease.Current, Source: VersionFromLease},
+		{Number: sources.Template.Running, Source: VersionFromTemplate, RollingOut: sources.Template.RollingOut},
+		{Number: sources.AddOn.Current, Source: VersionFromAddOn},
+		{Number: sources.Registration.Current, Source: VersionFromRegistration},
+		{Number: sources.Lease.Former, Source: VersionFromLease},
+		{Number: sources.AddOn.Former, Source: VersionFromAddOn},
+		{Number: sources.Registration.Former, Source: VersionFromRegistration},
 	} {
-		if candidate.Number = strings.TrimSpace(candidate.Number); candidate.Number != "" {
-			return candidate
+		if candidate.Number = strings.TrimSpace(candidate.Number); candidate.Number == "" {
+			continue
 		}
+		if candidate.RollingOut = strings.TrimSpace(candidate.RollingOut); candidate.RollingOut == candidate.Number {
+			candidate.RollingOut = ""
+		}
+		return candidate
 	}
 	return Version{}
 }

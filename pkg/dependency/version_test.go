@@ -121,18 +121,78 @@ func TestPrereleasesAreNamedAsTheReason(t *testing.T) {
 }
 
 func TestRunningVersion(t *testing.T) {
+	both := func(current, former string) AnnotatedVersion {
+		return AnnotatedVersion{Current: current, Former: former}
+	}
+	former := func(former string) AnnotatedVersion { return AnnotatedVersion{Former: former} }
+	template := func(running, rollingOut string) TemplateVersions {
+		return TemplateVersions{Running: running, RollingOut: rollingOut}
+	}
 	for name, tc := range map[string]struct {
-		lease, addOn, registration string
-		want                       Version
+		sources VersionSources
+		want    Version
 	}{
-		"Lease":        {"1", "2", "3", Version{"1", VersionFromLease}},
-		"AddOn":        {"", "2", "3", Version{"2", VersionFromAddOn}},
-		"Registration": {"", "", "3", Version{"3", VersionFromRegistration}},
-		"Blank":        {" ", "\t", " v3\n", Version{"v3", VersionFromRegistration}},
-		"Nobody":       {want: Version{}},
+		"Lease": {
+			VersionSources{both("1", "5"), both("3", "6"), both("4", "7"), template("2", "9")},
+			Version{Number: "1", Source: VersionFromLease},
+		},
+		"Template": {
+			VersionSources{former("5"), both("3", "6"), both("4", "7"), template("2", "")},
+			Version{Number: "2", Source: VersionFromTemplate},
+		},
+		"TemplateDuringARollout": {
+			VersionSources{AddOn: both("3", ""), Template: template("2", "9")},
+			Version{Number: "2", Source: VersionFromTemplate, RollingOut: "9"},
+		},
+		"TemplateOfTheSameVersion": {
+			VersionSources{Template: template("2", " 2 ")}, Version{Number: "2", Source: VersionFromTemplate},
+		},
+		"TemplateWithoutAVersion": {
+			VersionSources{AddOn: both("3", ""), Template: template("", "9")}, Version{Number: "3", Source: VersionFromAddOn},
+		},
+		"AddOn": {
+			VersionSources{Lease: former("5"), AddOn: both("3", "6"), Registration: both("4", "7")},
+			Version{Number: "3", Source: VersionFromAddOn},
+		},
+		"Registration": {
+			VersionSources{Lease: former("5"), AddOn: former("6"), Registration: both("4", "7")},
+			Version{Number: "4", Source: VersionFromRegistration},
+		},
+		"FormerKeyOfLease": {
+			VersionSources{Lease: former("5"), AddOn: former("6"), Registration: former("7")},
+			Version{Number: "5", Source: VersionFromLease},
+		},
+		"FormerKeyOfAddOn": {
+			VersionSources{AddOn: former("6"), Registration: former("7")}, Version{Number: "6", Source: VersionFromAddOn},
+		},
+		"FormerKeyOfRegistration": {
+			VersionSources{Registration: former("7")}, Version{Number: "7", Source: VersionFromRegistration},
+		},
+		"Blank": {
+			VersionSources{both(" ", ""), both("\t", ""), both(" v3\n", ""), template(" ", "")},
+			Version{Number: "v3", Source: VersionFromRegistration},
+		},
+		"None": {want: Version{}},
 	} {
-		if got := RunningVersion(tc.lease, tc.addOn, tc.registration); got != tc.want {
-			t.Errorf("%s: got %v, want %v", name, got, tc.want)
+		if got := RunningVersion(tc.sources); got != tc.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+func TestTemplateVersion(t *testing.T) {
+	annotation, label, former := addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.TemplateVersionLabel, addonv1alpha1.FormerVersionAnnotation
+	for name, tc := range map[string]struct {
+		annotations, labels map[string]string
+		want                string
+	}{
+		"Annotation": {map[string]string{annotation: "1"}, map[string]string{label: "2"}, "1"},
+		"Label":      {map[string]string{annotation: " "}, map[string]string{label: "2"}, "2"},
+		"FormerKey":  {map[string]string{former: "1"}, nil, ""},
+		"None":       {nil, nil, ""},
+	} {
+		if got := TemplateVersion(tc.annotations, tc.labels); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
 		}
 	}
 }

@@ -68,6 +68,30 @@ func (w waking) configured(ctx context.Context, config types.NamespacedName) err
 	return w.wake(ctx, keys)
 }
 
+// templated enqueues the add-ons whose verdicts depend on the version of one AddOnTemplate.
+func (w waking) templated(ctx context.Context, template string) error {
+	catalog := w.store.Current()
+	if catalog == nil {
+		return nil
+	}
+	running, err := w.fleet.Templated(ctx, template)
+	if err != nil {
+		return err
+	}
+	var keys []types.NamespacedName
+	for _, addOn := range running {
+		for _, dependent := range catalog.Dependents(addOn.Name) {
+			if catalog.Uses(dependent).Any(dependency.UsesVersion) {
+				keys = append(keys, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return w.wake(ctx, keys)
+}
+
 // watchConfigs watches AddOnDeploymentConfigs once an expression looks at one.
 func watchConfigs(mgr ctrl.Manager, synced <-chan struct{}, waking waking) (*ondemand.Watch, error) {
 	watch := &ondemand.Watch{

@@ -29,6 +29,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/hub/templateversion"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
 
@@ -171,12 +172,16 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	if err != nil {
 		return err
 	}
+	templates, err := templateversion.SetupWithManager(mgr, waking.users(dependency.UsesVersion), waking.templated)
+	if err != nil {
+		return err
+	}
 	return (&degraded.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
 		EventPace: degraded.NewEventPace(),
-		Configs:   configs, OCM: ocm, Facts: answers,
+		Configs:   configs, OCM: ocm, Templates: templates, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

@@ -120,10 +120,18 @@ func addOnFact(addOn dependencyv1alpha1.AddOn, version leases.Version, installed
 	case !printable(version.Reported):
 		return because(dependencyv1alpha1.ReasonVersionUnusable, fmt.Sprintf(
 			"the annotation %s of the add-on's lease is not a version: at most %d printable characters without blanks",
-			addonv1alpha1.AddOnVersionAnnotation, dependencyv1alpha1.MaxVersionLength))
+			annotationOf(version), dependencyv1alpha1.MaxVersionLength))
 	}
-	fact.Version = version.Reported
+	fact.Version, fact.FormerAnnotation = version.Reported, version.Former
 	return fact, true
+}
+
+// annotationOf is the annotation under which the lease has the version.
+func annotationOf(version leases.Version) string {
+	if version.Former {
+		return addonv1alpha1.FormerVersionAnnotation
+	}
+	return addonv1alpha1.AddOnVersionAnnotation
 }
 
 // summarize counts what is good news, for the columns of a table.

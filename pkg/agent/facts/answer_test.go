@@ -117,6 +117,10 @@ func TestAddOnFact(t *testing.T) {
 		{name: "no lease", version: leases.Version{State: availability.LeaseNotFound}, want: addOnInfo{Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
 		{name: "not reported", version: reports(""), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionNotReported}},
 		{name: "reported", version: reports("v1.2.3-beta.1+build"), want: addOnInfo{Version: "v1.2.3-beta.1+build"}},
+		{
+			name: "reported under the former key", version: leases.Version{State: availability.LeaseFound, Reported: "1.2.3", Former: true},
+			want: addOnInfo{Version: "1.2.3", FormerAnnotation: true},
+		},
 		{name: "no semantic version, which others judge", version: reports("latest"), want: addOnInfo{Version: "latest"}},
 		{name: "too long", version: reports(strings.Repeat("1", 129)), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
 		{name: "of several lines", version: reports("1.0\n2.0"), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
@@ -129,7 +133,7 @@ func TestAddOnFact(t *testing.T) {
 			if answered == tt.not {
 				t.Errorf("answered: %t", answered)
 			}
-			if got.Version != tt.want.Version || got.Reason != tt.want.Reason {
+			if got.Version != tt.want.Version || got.FormerAnnotation != tt.want.FormerAnnotation || got.Reason != tt.want.Reason {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 			if (got.Message == "") != (got.Reason == "") || len(got.Message) > dependencyv1alpha1.MaxMessageLength {

@@ -51,9 +51,11 @@ func Of(addOn *addonv1alpha1.ManagedClusterAddOn) Reference {
 type Version struct {
 	// State is what is known of the lease.
 	State availability.LeaseState
-	// Reported is the annotation addon.open-cluster-management.io/version, as
-	// the add-on wrote it; empty if there is none.
+	// Reported is the version annotation, as the add-on wrote it; empty if there
+	// is none.
 	Reported string
+	// Former: the lease has it under the annotation's former key only.
+	Former bool
 }
 
 // interest is why a lease is watched.

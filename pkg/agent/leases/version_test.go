@@ -78,6 +78,27 @@ func TestVersionsWakeWhoAskedForThem(t *testing.T) {
 	}
 }
 
+func TestReportOf(t *testing.T) {
+	const current, former = addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		want        report
+	}{
+		"None":      {nil, report{}},
+		"Current":   {map[string]string{current: "1"}, report{version: "1"}},
+		"Former":    {map[string]string{former: "2"}, report{version: "2", former: true}},
+		"Both":      {map[string]string{current: "1", former: "2"}, report{version: "1"}},
+		"Blank":     {map[string]string{current: " ", former: "2"}, report{version: "2", former: true}},
+		"AnotherOf": {map[string]string{"version": "3"}, report{}},
+	} {
+		object := lease(nil)
+		object.Annotations = tc.annotations
+		if got := reportOf(object); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
 func TestOf(t *testing.T) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}}
 	addOn.Status.Namespace = "here"

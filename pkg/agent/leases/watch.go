@@ -2,6 +2,7 @@ package leases
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -30,7 +31,21 @@ type watch struct {
 
 	mutex    sync.Mutex
 	lease    availability.Lease
-	reported string
+	reported report
+}
+
+// report is the version annotation of a lease.
+type report struct {
+	version string
+	former  bool
+}
+
+func reportOf(lease *coordinationv1.Lease) report {
+	if version := lease.Annotations[addonv1alpha1.AddOnVersionAnnotation]; strings.TrimSpace(version) != "" {
+		return report{version: version}
+	}
+	version := lease.Annotations[addonv1alpha1.FormerVersionAnnotation]
+	return report{version: version, former: version != ""}
 }
 
 // run watches until the context ends. A reflector deals with an API server
@@ -63,10 +78,10 @@ func (w *watch) health() availability.Lease {
 func (w *watch) version() Version {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return Version{State: w.lease.State, Reported: w.reported}
+	return Version{State: w.lease.State, Reported: w.reported.version, Former: w.reported.former}
 }
 
-func (w *watch) set(lease availability.Lease, reported string) {
+func (w *watch) set(lease availability.Lease, reported report) {
 	w.mutex.Lock()
 	versioned := w.lease.State != lease.State || w.reported != reported
 	w.lease, w.reported = lease, reported
@@ -80,14 +95,14 @@ func (w *watch) Add(object any) error { return w.Update(object) }
 // Update keeps what the new lease says.
 func (w *watch) Update(object any) error {
 	if lease, ok := object.(*coordinationv1.Lease); ok {
-		w.set(healthOf(lease), lease.Annotations[addonv1alpha1.AddOnVersionAnnotation])
+		w.set(healthOf(lease), reportOf(lease))
 	}
 	return nil
 }
 
 // Delete keeps that there is no lease.
 func (w *watch) Delete(any) error {
-	w.set(availability.Lease{State: availability.LeaseNotFound}, "")
+	w.set(availability.Lease{State: availability.LeaseNotFound}, report{})
 	return nil
 }
 

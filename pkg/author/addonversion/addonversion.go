@@ -1,9 +1,9 @@
 // Package addonversion is for authors of add-ons: it lets an add-on's agent
 // report which version of it runs, so that other add-ons can depend on one.
 //
-// The version stands in the annotation addon.open-cluster-management.io/version
-// of the lease that the agent renews. With addon-framework's updater of leases
-// that is one argument more:
+// The lease that the agent renews has the version in the annotation
+// dependency.addon.open-cluster-management.io/version. With addon-framework's
+// updater of leases, that is one argument more:
 //
 //	lease.NewLeaseUpdater(client, "cluster-proxy", namespace,
 //		addonversion.Reporter(client, "cluster-proxy", namespace, "0.6.0")).Start(ctx)
@@ -35,11 +35,13 @@ const (
 )
 
 // Set puts the version, such as "0.6.0" or "v0.6.0", on a lease, and reports
-// whether that is a change.
+// whether that is a change. It removes a version under the annotation's former key.
 func Set(lease *coordinationv1.Lease, version string) bool {
-	if lease.Annotations[Annotation] == version {
+	_, former := lease.Annotations[addonv1alpha1.FormerVersionAnnotation]
+	if lease.Annotations[Annotation] == version && !former {
 		return false
 	}
+	delete(lease.Annotations, addonv1alpha1.FormerVersionAnnotation)
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, Annotation, version)
 	return true
 }

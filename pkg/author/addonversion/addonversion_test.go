@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"open-cluster-management.io/addon-framework/pkg/lease"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 func leaseWith(annotations map[string]string) *coordinationv1.Lease {
@@ -26,6 +28,10 @@ func TestReporter(t *testing.T) {
 		{name: "no lease yet", writes: 1},
 		{name: "a lease without a version", stored: []runtime.Object{leaseWith(map[string]string{"other": "kept"})}, writes: 1},
 		{name: "another version", stored: []runtime.Object{leaseWith(map[string]string{Annotation: "0.5.0"})}, writes: 1},
+		{
+			name: "the same version, under the former key too", writes: 1,
+			stored: []runtime.Object{leaseWith(map[string]string{Annotation: "0.6.0", addonv1alpha1.FormerVersionAnnotation: "0.5.0"})},
+		},
 		{name: "the same version", stored: []runtime.Object{leaseWith(map[string]string{Annotation: "0.6.0"})}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -39,6 +45,9 @@ func TestReporter(t *testing.T) {
 			}
 			if got := stored.Annotations[Annotation]; got != "0.6.0" {
 				t.Errorf("reports %q", got)
+			}
+			if former, ok := stored.Annotations[addonv1alpha1.FormerVersionAnnotation]; ok {
+				t.Errorf("reports %q under the former key", former)
 			}
 			if len(test.stored) == 0 && stored.Spec.RenewTime == nil {
 				t.Error("made a lease that counts as one that was never renewed")

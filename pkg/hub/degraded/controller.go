@@ -49,6 +49,9 @@ type Reconciler struct {
 	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
 	Configs Configs
 	OCM     OCM
+	// Templates has the versions of AddOnTemplates.
+	Templates Templates
+	rollouts  rollouts
 	// Facts tells what agents have answered; nil where nobody asks them.
 	Facts Facts
 }

@@ -29,6 +29,13 @@ type Facts interface {
 	Facts(cluster string) dependency.Facts
 }
 
+// Templates has the versions of AddOnTemplates. Ready reports whether they have
+// been read; its first call has them read, and the add-ons that need them enqueued.
+type Templates interface {
+	Ready() bool
+	Version(template string) string
+}
+
 // evaluate loads what the findings rest on from the cache and finds them.
 // What no edge of the add-on looks at is not loaded.
 func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName, now time.Time) ([]dependency.Finding, error) {
@@ -39,9 +46,14 @@ func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, 
 			return nil, err
 		}
 	}
+	versioned := catalog.Declaration(key.Name).Uses().Any(dependency.UsesVersion)
 	var failure error
 	observe := func(addOn string) dependency.Observation {
-		observed, err := r.observe(ctx, catalog, types.NamespacedName{Namespace: key.Namespace, Name: addOn})
+		name := types.NamespacedName{Namespace: key.Namespace, Name: addOn}
+		observed, err := r.observe(ctx, catalog, name)
+		if err == nil && versioned {
+			observed.Template, err = r.templateVersions(ctx, name)
+		}
 		if err != nil {
 			failure = err
 		}
@@ -85,4 +97,24 @@ func (r *Reconciler) observe(ctx context.Context, catalog *dependency.Catalog, k
 	}
 	observed.Config, err = r.Fleet.Config(ctx, key)
 	return observed, err
+}
+
+// templateVersions are the versions of the AddOnTemplates of an add-on. An add-on
+// without one needs no template to be read.
+func (r *Reconciler) templateVersions(ctx context.Context, key types.NamespacedName) (dependency.TemplateVersions, error) {
+	templates, err := r.Fleet.Templates(ctx, key)
+	switch {
+	case err != nil || templates == (fleet.Templates{}):
+		return dependency.TemplateVersions{}, err
+	case templates.Running == "":
+		templates.Running = r.rollouts.from(key)
+	}
+	if !r.Templates.Ready() || templates.Running == "" {
+		return dependency.TemplateVersions{Unknown: true}, nil
+	}
+	versions := dependency.TemplateVersions{Running: r.Templates.Version(templates.Running)}
+	if templates.RollingOut != "" {
+		versions.RollingOut = r.Templates.Version(templates.RollingOut)
+	}
+	return versions, nil
 }

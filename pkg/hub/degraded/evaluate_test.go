@@ -38,10 +38,40 @@ func configured(configs ...string) *addonv1alpha1.ManagedClusterAddOn {
 	object := addOn(leaf.Name)
 	for _, name := range configs {
 		object.Status.ConfigReferences = append(object.Status.ConfigReferences, ocmv1alpha1.ConfigReference{
-			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: leaf.Namespace, Name: name},
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
+			DesiredConfig:       configHash(leaf.Namespace, name),
 		})
 	}
-	return object
+	return cached(object)
+}
+
+func configHash(namespace, name string) *ocmv1alpha1.ConfigSpecHash {
+	return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}, SpecHash: "tested"}
+}
+
+// cached is an add-on as the cache keeps it.
+func cached(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	for kind, options := range fleet.CacheOptions().ByObject {
+		if _, ok := kind.(*addonv1alpha1.ManagedClusterAddOn); ok {
+			if lean, err := options.Transform(full); err == nil {
+				return lean.(*addonv1alpha1.ManagedClusterAddOn)
+			}
+		}
+	}
+	return nil
+}
+
+// templated is "base", available, with the AddOnTemplate that runs and the desired one.
+func templated(running, desired string) *addonv1alpha1.ManagedClusterAddOn {
+	object := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
+	object.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
+		DesiredConfig:       configHash("", desired),
+	}}
+	if running != "" {
+		object.Status.ConfigReferences[0].LastAppliedConfig = configHash("", running)
+	}
+	return cached(object)
 }
 
 func TestWhatIsLoaded(t *testing.T) {
@@ -52,6 +82,13 @@ func TestWhatIsLoaded(t *testing.T) {
 	pod := map[addonv1alpha1.AddonAPI]dependency.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
 	versioned := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	versioned.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "0.5.0"}
+	former := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
+	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
+	fromLease := func(version string, former bool) dependency.Facts {
+		return dependency.Facts{Versions: map[string]dependency.VersionFact{"base": {Version: version, Former: former}}}
+	}
+	const onVersion = `dependencies: [{name: base, version: ">= 0.6"}]`
+	templates := onDemand{templatesRead: true, templates: map[string]string{"v5": "0.5.0", "v6": "0.6.0"}}
 
 	for name, test := range map[string]struct {
 		spec    string
@@ -59,22 +96,29 @@ func TestWhatIsLoaded(t *testing.T) {
 		known   onDemand
 		want    dependency.Verdict
 	}{
-		"Labels":        {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.NotInstalled},
-		"NoCluster":     {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotApplicable},
-		"Name":          {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
-		"Kubernetes":    {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.RequirementNotMet},
-		"Claims":        {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.Satisfied},
-		"OCM":           {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true, version: "1.2.0"}, dependency.RequirementNotMet},
-		"OCMNotYet":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{}, dependency.Held},
-		"OCMNowhere":    {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true}, dependency.VersionUnknown},
-		"Version":       {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{}, dependency.VersionMismatch},
-		"LeaseVersion":  {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{facts: dependency.Facts{Versions: map[string]dependency.VersionFact{"base": {Version: "0.6"}}}}, dependency.Satisfied},
-		"API":           {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, onDemand{facts: dependency.Facts{APIs: pod}}, dependency.APINotServed},
-		"Config":        {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
-		"ConfigLast":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, onDemand{configs: true}, dependency.NotApplicable},
-		"ConfigGone":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
-		"ConfigNotYet":  {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{}, dependency.Held},
-		"NothingIsRead": {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
+		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.NotInstalled},
+		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotApplicable},
+		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
+		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.RequirementNotMet},
+		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.Satisfied},
+		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true, version: "1.2.0"}, dependency.RequirementNotMet},
+		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{}, dependency.Held},
+		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true}, dependency.VersionUnknown},
+		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{}, dependency.VersionMismatch},
+		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", false)}, dependency.Satisfied},
+		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, onDemand{}, dependency.Satisfied},
+		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", true)}, dependency.VersionMismatch},
+		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, dependency.Satisfied},
+		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, dependency.VersionMismatch},
+		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, dependency.VersionUnknown},
+		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, onDemand{}, dependency.Held},
+		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, onDemand{facts: dependency.Facts{APIs: pod}}, dependency.APINotServed},
+		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
+		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, onDemand{configs: true}, dependency.NotInstalled},
+		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, onDemand{configs: true}, dependency.NotApplicable},
+		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, onDemand{configs: true}, dependency.NotApplicable},
+		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{}, dependency.Held},
+		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.objects...)
@@ -86,6 +130,59 @@ func TestWhatIsLoaded(t *testing.T) {
 				t.Errorf("found %+v, want %s; error %v", findings, test.want, err)
 			}
 		})
+	}
+}
+
+// OCM drops lastAppliedConfig when a rollout to another template begins.
+func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
+	const spec = `dependencies: [{name: base, version: ">= 0.6"}]`
+	begun := templated("", "v6")
+	m, _, _ := mapped(t)
+	b := newBench(t, addOn("leaf"), begun)
+	b.onDemand.templatesRead, b.onDemand.templates = true, map[string]string{"v5": "0.5.0", "v6": "0.6.0"}
+	m.rollouts = &b.rollouts
+	b.specify(t, spec)
+	find := func() dependency.Finding {
+		t.Helper()
+		findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
+		if err != nil || len(findings) != 1 {
+			t.Fatalf("%v, error %v", findings, err)
+		}
+		return findings[0]
+	}
+	if got := find(); got.Verdict != dependency.Held {
+		t.Errorf("a process that starts during the rollout: %s, want Held", got.Verdict)
+	}
+	woken(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(templated("v5", "v5"), begun), q) })
+	got := find()
+	if got.Verdict != dependency.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
+		t.Errorf("during the rollout: %s, %+v", got.Verdict, got.Detail)
+	}
+	woken(t, func(q queue) { m.addOns().Delete(t.Context(), deletionOf(begun), q) })
+	if got := find(); got.Verdict != dependency.Held {
+		t.Errorf("after a deletion: %s, want Held", got.Verdict)
+	}
+}
+
+func TestTemplatesAreReadOnlyWhereAVersionNeedsThem(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec string
+		base *addonv1alpha1.ManagedClusterAddOn
+		want bool
+	}{
+		"Version":         {`dependencies: [{name: base, version: ">= 0.6"}]`, templated("v6", "v6"), true},
+		"NoVersion":       {`dependencies: [{name: base}]`, templated("v6", "v6"), false},
+		"AnyVersion":      {`dependencies: [{name: base, version: "*"}]`, templated("v6", "v6"), false},
+		"WithoutTemplate": {`dependencies: [{name: base, version: ">= 0.6"}]`, addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine")), false},
+	} {
+		b := newBench(t, addOn("leaf"), test.base)
+		b.specify(t, test.spec)
+		if _, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.onDemand.templatesRequested; got != test.want {
+			t.Errorf("%s: templates requested: %t, want %t", name, got, test.want)
+		}
 	}
 }
 
@@ -161,18 +258,25 @@ func TestOwnChangesWakeWhoseConditionsLookAtThem(t *testing.T) {
 	relabeled, reconfigured, upgraded := addOn("leaf"), configured("one"), addOn("base")
 	relabeled.Labels = map[string]string{"a": "b"}
 	upgraded.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"}
+	former := addOn("base")
+	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "1.0.0"}
 	for name, test := range map[string]struct {
 		spec          string
 		before, after *addonv1alpha1.ManagedClusterAddOn
 		want          []string
 	}{
-		"Label":          {`dependencies: [{name: a, when: {expression: "'a' in addOn.labels"}}]`, addOn("leaf"), relabeled, []string{leaf.String()}},
-		"LabelUnasked":   {`dependencies: [{name: a}]`, addOn("leaf"), relabeled, nil},
-		"Config":         {`dependencies: [{name: a, when: {expression: "'a' in config"}}]`, addOn("leaf"), reconfigured, []string{leaf.String()}},
-		"ConfigUnasked":  {`dependencies: [{name: a}]`, addOn("leaf"), reconfigured, nil},
-		"Version":        {`dependencies: [{name: base, version: "1"}]`, addOn("base"), upgraded, []string{leaf.String()}},
-		"VersionUnasked": {`dependencies: [{name: base}]`, addOn("base"), upgraded, nil},
-		"VersionAny":     {`dependencies: [{name: base, version: "*"}]`, addOn("base"), upgraded, nil},
+		"Label":           {`dependencies: [{name: a, when: {expression: "'a' in addOn.labels"}}]`, addOn("leaf"), relabeled, []string{leaf.String()}},
+		"LabelUnasked":    {`dependencies: [{name: a}]`, addOn("leaf"), relabeled, nil},
+		"Config":          {`dependencies: [{name: a, when: {expression: "'a' in config"}}]`, addOn("leaf"), reconfigured, []string{leaf.String()}},
+		"ConfigUnasked":   {`dependencies: [{name: a}]`, addOn("leaf"), reconfigured, nil},
+		"Version":         {`dependencies: [{name: base, version: "1"}]`, addOn("base"), upgraded, []string{leaf.String()}},
+		"VersionUnasked":  {`dependencies: [{name: base}]`, addOn("base"), upgraded, nil},
+		"VersionAny":      {`dependencies: [{name: base, version: "*"}]`, addOn("base"), upgraded, nil},
+		"FormerVersion":   {`dependencies: [{name: base, version: "1"}]`, addOn("base"), former, []string{leaf.String()}},
+		"Template":        {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v5"), templated("v6", "v6"), []string{leaf.String()}},
+		"Rollout":         {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v5"), templated("v5", "v6"), []string{leaf.String()}},
+		"SameTemplate":    {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v6"), templated("v5", "v6"), nil},
+		"TemplateUnasked": {`dependencies: [{name: base}]`, templated("v5", "v5"), templated("v6", "v6"), nil},
 	} {
 		m, b, _ := mapped(t)
 		b.specify(t, test.spec)

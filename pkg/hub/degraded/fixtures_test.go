@@ -53,7 +53,20 @@ type onDemand struct {
 	configs, ocm bool
 	version      string
 	facts        dependency.Facts
+	// templates are the versions of AddOnTemplates by name, once they have been read.
+	templatesRead, templatesRequested bool
+	templates                         map[string]string
 }
+
+// templateVersions is onDemand as the degraded controller reads templates from it.
+type templateVersions struct{ *onDemand }
+
+func (k templateVersions) Ready() bool {
+	k.templatesRequested = true
+	return k.templatesRead
+}
+
+func (k templateVersions) Version(template string) string { return k.templates[template] }
 
 func (k *onDemand) Ready() bool { return k.configs }
 
@@ -87,7 +100,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
-		Configs: b.onDemand, OCM: b.onDemand,
+		Configs: b.onDemand, OCM: b.onDemand, Templates: templateVersions{b.onDemand},
 	}
 	return b
 }

@@ -37,6 +37,8 @@ type mapping struct {
 	// forget drops what is remembered of an add-on that is no more, even when
 	// its successor of the same name is there before anybody looks.
 	forget func(types.NamespacedName)
+	// rollouts observes the AddOnTemplates of all add-ons.
+	rollouts *rollouts
 	// initial has an add-on evaluated that is there when addon-manager starts.
 	initial func(types.NamespacedName)
 }
@@ -59,6 +61,9 @@ func (m mapping) addOns() addOnHandler {
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				m.forget(key(e.ObjectOld))
+				m.rollouts.forget(key(e.ObjectOld))
+			} else {
+				m.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
 				enqueue(q, key(e.ObjectNew))
@@ -69,12 +74,13 @@ func (m mapping) addOns() addOnHandler {
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Available(e.ObjectOld), fleet.Available(e.ObjectNew)):
 				m.dependents(e.ObjectNew, 0, q)
-			case fleet.Version(e.ObjectOld) != fleet.Version(e.ObjectNew):
+			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
+			m.rollouts.forget(key(e.Object))
 			enqueue(q, key(e.Object))
 			m.peers(e.Object, q)
 			m.dependents(e.Object, 0, q)

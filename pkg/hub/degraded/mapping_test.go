@@ -39,7 +39,7 @@ func mapped(t *testing.T) (mapping, *bench, *[]types.NamespacedName) {
 	b := newBench(t, addOn("leaf"), addOn("base"))
 	var forgotten []types.NamespacedName
 	return mapping{
-		declarations: b.Declarations, fleet: b.Fleet, hold: true,
+		declarations: b.Declarations, fleet: b.Fleet, hold: true, rollouts: &b.rollouts,
 		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
 	}, b, &forgotten
 }

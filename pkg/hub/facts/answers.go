@@ -82,7 +82,9 @@ func factsOf(known answers, asking questions) dependency.Facts {
 	}
 	for _, addOn := range asking.AddOns {
 		if fact := known.addOns[addOn]; fact != nil {
-			found.Versions[addOn] = dependency.VersionFact{Version: fact.Version, Message: fact.Message}
+			found.Versions[addOn] = dependency.VersionFact{
+				Version: fact.Version, Former: fact.FormerAnnotation, Message: fact.Message,
+			}
 		}
 	}
 	return found

@@ -122,3 +122,14 @@ func TestLean(t *testing.T) {
 		t.Errorf("asked at %s", askedAt(got))
 	}
 }
+
+func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
+	former, current := dependencyv1alpha1.AddOnFact{Version: "1.0.0", FormerAnnotation: true}, dependencyv1alpha1.AddOnFact{Version: "1.0.0"}
+	if sameAddOn(&former, &current) {
+		t.Error("a version that moves to the new key does not count as a change")
+	}
+	got := factsOf(answers{addOns: map[string]*dependencyv1alpha1.AddOnFact{"base": &former}}, questions{AddOns: []string{"base"}})
+	if want := (dependency.VersionFact{Version: "1.0.0", Former: true}); got.Versions["base"] != want {
+		t.Errorf("%+v, want %+v", got.Versions["base"], want)
+	}
+}

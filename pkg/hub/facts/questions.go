@@ -120,5 +120,5 @@ func sameAPI(a, b *dependencyv1alpha1.APIFact) bool {
 }
 
 func sameAddOn(a, b *dependencyv1alpha1.AddOnFact) bool {
-	return a.Version == b.Version && a.Message == b.Message
+	return a.Version == b.Version && a.FormerAnnotation == b.FormerAnnotation && a.Message == b.Message
 }

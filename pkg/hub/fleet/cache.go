@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,7 +67,9 @@ func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *ad
 	lean := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Spec.Dependencies = full.Spec.Dependencies
 	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
-	for _, name := range []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation} {
+	for _, name := range []string{
+		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
+	} {
 		if annotation, ok := full.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, annotation)
 		}
@@ -126,25 +127,6 @@ func nonEmpty(values map[string]string) map[string]string {
 	}
 	return values
 }
-
-// leanConfigs keeps which AddOnDeploymentConfigs an add-on is to have, in
-// order, and of each no more than its name.
-func leanConfigs(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
-	var kept []ocmv1alpha1.ConfigReference
-	for _, reference := range all {
-		if ours := reference.ConfigGroupResource; ours != configResource && ours != (ocmv1alpha1.ConfigGroupResource{}) {
-			continue // what is kept of those below names no resource
-		}
-		referent := reference.ConfigReferent
-		if reference.DesiredConfig != nil {
-			referent = reference.DesiredConfig.ConfigReferent
-		}
-		kept = append(kept, ocmv1alpha1.ConfigReference{ConfigReferent: referent})
-	}
-	return kept
-}
-
-var configResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"}
 
 func leanMeta(full metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{

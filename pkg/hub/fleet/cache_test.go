@@ -62,8 +62,14 @@ func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
 			},
 		},
 		{
-			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
-			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "template"},
+			ConfigGroupResource: templateResource,
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "deprecated"},
+			DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v2"}, SpecHash: strings.Repeat("b", 64),
+			},
+			LastAppliedConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v1"}, SpecHash: strings.Repeat("c", 64),
+			},
 		},
 		{ConfigGroupResource: configResource, ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "old"}},
 	}
@@ -75,12 +81,15 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: fullMeta()}
 	registered.Annotations[addonv1alpha1.DependenciesAnnotation] = "[]"
 	registered.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "1.2.3"
+	registered.Annotations[addonv1alpha1.FormerVersionAnnotation] = "1.2.2"
 	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
 	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
 	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
-	wantRegistered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3"}
+	wantRegistered.Annotations = map[string]string{
+		addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3", addonv1alpha1.FormerVersionAnnotation: "1.2.2",
+	}
 	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
 	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registered.Spec.Requirements, registered.Spec.Provides
 
@@ -89,8 +98,15 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	wantInstalled.Annotations = map[string]string{"short": "kept"}
 	wantInstalled.Status.Conditions = conditions("Available", "Degraded")
 	wantInstalled.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
-		{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"}},
-		{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "old"}},
+		{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceConfig},
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"},
+		},
+		{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceTemplate},
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "template-v1"},
+			DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v2"}},
+		},
 	}
 
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: fullMeta()}

@@ -24,9 +24,9 @@ var unread = map[string]jsonprune.Drop{
 		{Object: "status", Name: "registrations"},
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
-		{Object: "configReferences", Name: "lastAppliedConfig"},
 	}, Elements: []jsonprune.Elements{
 		{Array: "conditions", Member: "type", Keep: []string{conditionAvailable, dependency.ConditionDegraded}},
+		{Array: "configReferences", Member: "resource", Keep: []string{resourceConfig, resourceTemplate}},
 	}},
 	"managedclusters": {Members: []jsonprune.Member{
 		{Object: "metadata", Name: "managedFields"},

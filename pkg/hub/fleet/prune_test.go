@@ -35,7 +35,10 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 					types := []string{conditionAvailable, dependency.ConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
 					condition.Type = types[c.Intn(len(types))]
 				},
-				func(of *ocmv1alpha1.ConfigGroupResource, _ randfill.Continue) { *of = configResource },
+				func(of *ocmv1alpha1.ConfigGroupResource, c randfill.Continue) {
+					all := []ocmv1alpha1.ConfigGroupResource{configResource, templateResource, {Group: "other.io", Resource: "others"}}
+					*of = all[c.Intn(len(all))]
+				},
 				func(quantity *resource.Quantity, c randfill.Continue) { quantity.Set(c.Int63n(1e6)) },
 			).Fill(full)
 			raw, err := json.Marshal(map[string]any{"type": "ADDED", "object": full})

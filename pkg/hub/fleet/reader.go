@@ -70,8 +70,10 @@ func (r Reader) Observe(ctx context.Context, key types.NamespacedName) (dependen
 	if err != nil || addOn == nil {
 		return dependency.Observation{}, err
 	}
+	version := dependency.VersionIn(addOn.Annotations)
 	return dependency.Observation{
-		Installed: true, Available: Available(addOn), Version: Version(addOn), Labels: addOn.Labels, Annotations: addOn.Annotations,
+		Installed: true, Available: Available(addOn), Version: version.Current, FormerVersion: version.Former,
+		Labels: addOn.Labels, Annotations: addOn.Annotations,
 	}, nil
 }
 
@@ -114,11 +116,6 @@ func ClusterStatus(cluster *clusterv1.ManagedCluster) metav1.ConditionStatus {
 		return condition.Status
 	}
 	return ""
-}
-
-// Version is what an add-on's own annotation says of its version.
-func Version(addOn *addonv1alpha1.ManagedClusterAddOn) string {
-	return addOn.Annotations[addonv1alpha1.AddOnVersionAnnotation]
 }
 
 // Available is the add-on's condition of that type, or nil.

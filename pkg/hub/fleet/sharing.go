@@ -39,14 +39,17 @@ func (s *sharing) shareValues(values map[string]string) map[string]string {
 	return s.values.share(key.String(), values)
 }
 
-// shareConfigs takes what leanConfigs has left: names and nothing else.
+// shareConfigs takes what leanConfigs keeps: resources and names.
 func (s *sharing) shareConfigs(configs []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
 	if configs == nil {
 		return nil
 	}
 	var key strings.Builder
 	for i := range configs {
-		writeParts(&key, configs[i].Namespace, configs[i].Name)
+		writeParts(&key, configs[i].Resource, configs[i].Namespace, configs[i].Name)
+		if desired := configs[i].DesiredConfig; desired != nil {
+			writeParts(&key, desired.Name)
+		}
 	}
 	return s.configs.share(key.String(), configs)
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -15,10 +14,14 @@ func labeled(labels map[string]string, configs ...string) *addonv1alpha1.Managed
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	addOn.Labels = labels
 	for _, name := range configs {
-		addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, ocmv1alpha1.ConfigReference{
-			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "configs", Name: name},
-		})
+		addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, reference(configResource, "configs", name, name))
 	}
+	return addOn
+}
+
+func running(template, desired string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, reference(templateResource, "", desired, template))
 	return addOn
 }
 
@@ -34,6 +37,7 @@ func TestSharing(t *testing.T) {
 	for _, other := range []*addonv1alpha1.ManagedClusterAddOn{
 		labeled(map[string]string{"a": "b", "c": "e"}, "y", "x"), labeled(map[string]string{"a": "bc", "": "d"}, "xy"),
 		labeled(nil), labeled(map[string]string{}),
+		running("x", "x"), running("x", "y"), running("y", "x"),
 	} {
 		want := stripManagedClusterAddOn(other)
 		if diff := cmp.Diff(want, s.managedClusterAddOn(other)); diff != "" {

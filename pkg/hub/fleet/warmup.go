@@ -17,8 +17,12 @@ import (
 // indexName finds the add-ons of one name in all clusters.
 const indexName = "metadata.name"
 
-// IndexConfig finds the add-ons that refer to an AddOnDeploymentConfig, by its key.
-const IndexConfig = "status.configReferences"
+const (
+	// IndexConfig finds the add-ons that refer to an AddOnDeploymentConfig, by its key.
+	IndexConfig = "status.configReferences"
+	// IndexTemplate finds the add-ons that run an AddOnTemplate, or are about to, by its name.
+	IndexTemplate = "status.configReferences.addontemplates"
+)
 
 // patience is how long the hub may be silent before the log says so, each time.
 const patience = 15 * time.Second
@@ -87,8 +91,9 @@ func (w *Warmup) index(ctx context.Context) error {
 		return err
 	}
 	return informer.AddIndexers(toolscache.Indexers{
-		"field:" + indexName:   inAllNamespaces(func(addOn client.Object) []string { return []string{addOn.GetName()} }),
-		"field:" + IndexConfig: inAllNamespaces(ConfigKeys),
+		"field:" + indexName:     inAllNamespaces(func(addOn client.Object) []string { return []string{addOn.GetName()} }),
+		"field:" + IndexConfig:   inAllNamespaces(ConfigKeys),
+		"field:" + IndexTemplate: inAllNamespaces(templateNames),
 	})
 }
 

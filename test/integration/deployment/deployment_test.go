@@ -129,7 +129,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(condition(ctx, independent, "Available")).Should(Equal("False/ManagedClusterAddOnLeaseUpdateStopped"))
 
 		requests.begin("asks a cluster and is answered")
-		widgets := `[{name: widgets, api: {group: example.com, kind: Widget}}]`
+		widgets := `
+- {name: widgets, api: {group: example.com, kind: Widget}}
+- {name: ` + independent.Name + `, type: IfInstalled, version: ">= 1.0"}`
 		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
 		})

@@ -88,8 +88,29 @@ func furnish(ctx context.Context) {
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		Expect(admin.Create(ctx, installed)).To(Succeed())
 	}
+	runTemplate(ctx, independent)
 	reportAvailable(ctx)
 	say(ctx, alone, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
+}
+
+// runTemplate has an add-on run an AddOnTemplate, which names its version.
+func runTemplate(ctx context.Context, key types.NamespacedName) {
+	GinkgoHelper()
+	template := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"addonName": key.Name, "agentSpec": map[string]any{}},
+	}}
+	template.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"))
+	template.SetName(key.Name)
+	template.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"})
+	Expect(admin.Create(ctx, template)).To(Succeed())
+	installed := &addonv1alpha1.ManagedClusterAddOn{}
+	Expect(admin.Get(ctx, key, installed)).To(Succeed())
+	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: key.Name}, SpecHash: "tested"}
+	installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
+		ConfigReferent:      config.ConfigReferent, DesiredConfig: config, LastAppliedConfig: config,
+	}}
+	Expect(admin.Status().Update(ctx, installed)).To(Succeed())
 }
 
 // reportAvailable is what OCM's agent does within 30 seconds.

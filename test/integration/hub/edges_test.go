@@ -168,7 +168,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		concerns(leaf, satisfied(), func() { tell(cluster, kubernetesVersion("v1.31.2-gke.100")) })
 	})
 
-	It("follows the configuration of the add-on, of whatever config it refers to", func() {
+	It("follows the configuration of the add-on, of the first config that it refers to", func() {
 		leaf, unconcerned := unique("config"), unique("config")
 		registerSpec(leaf, `dependencies: [{name: nobody, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`)
 		register(unconcerned)
@@ -177,12 +177,18 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		install(cluster, leaf, unconcerned)
 		refer(cluster, leaf, "first", "last")
 		refer(cluster, unconcerned, "first", "last")
-		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { reconfigure(cluster, "last", "proxy") })
-		concerns(leaf, satisfied(), func() { refer(cluster, leaf, "last", "first") })
 		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { reconfigure(cluster, "first", "proxy") })
+		concerns(leaf, satisfied(), func() { refer(cluster, leaf, "last", "first") })
+		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { refer(cluster, leaf, "first", "last") })
+
+		By("another than the first")
+		manager.rest()
+		before := manager.evaluations()
+		reconfigure(cluster, "last", "any")
+		Consistently(manager.evaluations).Should(Equal(before))
 
 		By("one that is deleted")
-		reconfigure(cluster, "last", "direct")
+		reconfigure(cluster, "last", "proxy")
 		concerns(leaf, satisfied(), func() {
 			Expect(hubClient.Delete(ctx, &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "first"}})).To(Succeed())
 		})

@@ -29,6 +29,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/cert"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -97,6 +98,28 @@ func grant(ctx context.Context, user string) {
 	}
 }
 
+// runTemplate installs an add-on on cluster1 that is available and runs an
+// AddOnTemplate of its name and that version.
+func runTemplate(ctx context.Context, name, version string) {
+	GinkgoHelper()
+	template := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"addonName": name, "agentSpec": map[string]any{}},
+	}}
+	template.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"))
+	template.SetName(name)
+	template.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: version})
+	Expect(admin.Create(ctx, template)).To(Succeed())
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	Expect(admin.Create(ctx, installed)).To(Succeed())
+	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}, SpecHash: "tested"}
+	installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
+		ConfigReferent:      config.ConfigReferent, DesiredConfig: config, LastAppliedConfig: config,
+	}}
+	meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
+	Expect(admin.Status().Update(ctx, installed)).To(Succeed())
+}
+
 // start runs addon-manager as a process of the user's.
 func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
@@ -137,9 +160,11 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		asking := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
 		asking.Spec.InstallStrategy.Type = "Manual"
 		asking.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
-		asking.Spec.Dependencies = []addonv1alpha1.AddonDependency{{
-			Name: "missing", When: &addonv1alpha1.DependencyWhen{Expression: "config.size() == 0"},
-		}}
+		asking.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+			{Name: "missing", When: &addonv1alpha1.DependencyWhen{Expression: "config.size() == 0"}},
+			{Name: "templated", Version: ">= 0.6"},
+		}
+		runTemplate(ctx, "templated", "0.5.0")
 		Expect(admin.Create(ctx, asking)).To(Succeed())
 		installed = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
 		Expect(admin.Create(ctx, installed)).To(Succeed())
@@ -147,13 +172,16 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
 			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
 			g.Expect(degraded).NotTo(BeNil())
-			g.Expect(degraded.Message).To(And(ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub")))
-		}).WithTimeout(30 * time.Second).Should(Succeed())
+			g.Expect(degraded.Message).To(And(
+				ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub"),
+				ContainSubstring("version 0.5.0 from its AddOnTemplate")))
+		}).WithTimeout(90 * time.Second).Should(Succeed())
 
 		By("nothing being asked of the cluster any more")
 		before := registered.DeepCopy()
 		registered.Spec.Dependencies = registered.Spec.Dependencies[:1]
 		Expect(admin.Patch(ctx, registered, client.MergeFrom(before))).To(Succeed())
+		Expect(admin.Delete(ctx, installed)).To(Succeed()) // "asking" needs the version of "templated"
 		Eventually(func() error {
 			return admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})
 		}).WithTimeout(30 * time.Second).Should(Satisfy(apierrors.IsNotFound))

@@ -12,9 +12,17 @@ import (
 const DependencyTypeIfInstalled DependencyType = "IfInstalled"
 
 // AddOnVersionAnnotation says which version of an add-on runs. It stands, in the order in which it counts, on the
-// lease that the add-on's agent renews on the managed cluster, on the ManagedClusterAddOn, or on the
-// ClusterManagementAddOn. Its value is a semantic version, with or without a leading v.
-const AddOnVersionAnnotation = "addon.open-cluster-management.io/version"
+// lease that the add-on's agent renews on the managed cluster, on the AddOnTemplate that runs there, on the
+// ManagedClusterAddOn, or on the ClusterManagementAddOn. Its value is a semantic version, with or without a leading v.
+const AddOnVersionAnnotation = "dependency.addon.open-cluster-management.io/version"
+
+// FormerVersionAnnotation is the former key of AddOnVersionAnnotation. It is still read on the lease, the
+// ManagedClusterAddOn and the ClusterManagementAddOn, after all other sources. Open Cluster Management 1.3 removes
+// annotations with the prefix addon.open-cluster-management.io from ManagedClusterAddOns.
+const FormerVersionAnnotation = "addon.open-cluster-management.io/version"
+
+// TemplateVersionLabel is the label of an AddOnTemplate that counts where the template has no AddOnVersionAnnotation.
+const TemplateVersionLabel = "app.kubernetes.io/version"
 
 // DependencyPrereleases says which prereleases a version range accepts.
 type DependencyPrereleases struct {

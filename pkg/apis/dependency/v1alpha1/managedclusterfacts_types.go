@@ -151,11 +151,16 @@ type APIFact struct {
 type AddOnFact struct {
 	AddOn `json:",inline"`
 
-	// version is what the add-on's agent reports by the annotation addon.open-cluster-management.io/version of its lease.
-	// Empty: it is not known, and reason and message say why.
+	// version is what the add-on's agent reports by the annotation dependency.addon.open-cluster-management.io/version of
+	// its lease. Empty: it is not known, and reason and message say why.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Version string `json:"version,omitempty"`
+
+	// formerAnnotation is true where the lease has the version only under the annotation's former key,
+	// addon.open-cluster-management.io/version. Such a version counts after all other sources.
+	// +optional
+	FormerAnnotation bool `json:"formerAnnotation,omitempty"`
 
 	// reason is why no version is known.
 	// +optional

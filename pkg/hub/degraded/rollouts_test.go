@@ -1,0 +1,38 @@
+package degraded
+
+import (
+	"testing"
+
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+)
+
+func TestRollouts(t *testing.T) {
+	runs := func(name string) fleet.Templates { return fleet.Templates{Running: name} }
+	rollsOut := func(name string) fleet.Templates { return fleet.Templates{RollingOut: name} }
+	for name, tc := range map[string]struct {
+		states []fleet.Templates
+		want   string
+	}{
+		"First":         {[]fleet.Templates{{}, rollsOut("a")}, ""},
+		"Runs":          {[]fleet.Templates{rollsOut("a"), runs("a")}, ""},
+		"Rollout":       {[]fleet.Templates{runs("a"), rollsOut("b")}, "a"},
+		"Next":          {[]fleet.Templates{runs("a"), rollsOut("b"), rollsOut("c")}, "a"},
+		"Done":          {[]fleet.Templates{runs("a"), rollsOut("b"), runs("b")}, ""},
+		"Second":        {[]fleet.Templates{runs("a"), rollsOut("b"), runs("b"), rollsOut("c")}, "b"},
+		"NoTemplate":    {[]fleet.Templates{runs("a"), rollsOut("b"), {}}, ""},
+		"EditedInPlace": {[]fleet.Templates{runs("a"), rollsOut("a")}, ""},
+		"BothNamed":     {[]fleet.Templates{runs("a"), {Running: "a", RollingOut: "b"}}, ""},
+	} {
+		var r rollouts
+		for i := range tc.states[1:] {
+			r.observe(leaf, tc.states[i], tc.states[i+1])
+		}
+		if got := r.from(leaf); got != tc.want {
+			t.Errorf("%s: from %q, want %q", name, got, tc.want)
+		}
+		r.forget(leaf)
+		if len(r.running) > 0 {
+			t.Errorf("%s: remembers %v of an add-on that was deleted", name, r.running)
+		}
+	}
+}

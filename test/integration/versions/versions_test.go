@@ -1,0 +1,147 @@
+package versions
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// unanswered is how long an answer of an addon-agent is expected, and then some.
+const unanswered = 90 * time.Second
+
+var (
+	templates = addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"}
+	configs   = addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addondeploymentconfigs"}
+)
+
+// create creates an object, and removes it after the spec.
+func create(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) {
+		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, object))).To(Succeed())
+	})
+}
+
+// template is one of the add-on's that deploys a ConfigMap.
+func template(addOn, name string) *addonv1alpha1.AddOnTemplate {
+	GinkgoHelper()
+	content, err := json.Marshal(&corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return &addonv1alpha1.AddOnTemplate{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: addonv1alpha1.AddOnTemplateSpec{AddonName: addOn, AgentSpec: workv1.ManifestWorkSpec{
+			Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}},
+		}},
+	}
+}
+
+// register registers an add-on with this declaration and these default configs.
+func register(ctx context.Context, name, declaration string, supported ...addonv1alpha1.ConfigMeta) *addonv1alpha1.ClusterManagementAddOn {
+	GinkgoHelper()
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if declaration != "" {
+		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration}
+	}
+	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+	registration.Spec.SupportedConfigs = supported
+	create(ctx, registration)
+	return registration
+}
+
+func install(ctx context.Context, name string, own ...addonv1alpha1.AddOnConfig) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: managed.Name, Name: name}}
+	addOn.Spec.Configs = own
+	create(ctx, addOn)
+}
+
+func defaultTemplate(name string) addonv1alpha1.ConfigMeta {
+	return addonv1alpha1.ConfigMeta{ConfigGroupResource: templates, DefaultConfig: &addonv1alpha1.ConfigReferent{Name: name}}
+}
+
+// degradedOf is the message of Degraded, with its status and reason.
+func degradedOf(ctx context.Context, name string) (string, error) {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: managed.Name, Name: name}, addOn)
+	degraded := meta.FindStatusCondition(addOn.Status.Conditions, dependency.ConditionDegraded)
+	if degraded == nil {
+		return "", err
+	}
+	return string(degraded.Status) + " " + degraded.Reason + ": " + degraded.Message, err
+}
+
+func configReferences(ctx context.Context, name string) ([]addonv1alpha1.ConfigReference, error) {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: managed.Name, Name: name}, addOn)
+	return addOn.Status.ConfigReferences, err
+}
+
+var _ = Describe("On Open Cluster Management", func() {
+	It("the version of an add-on is that of the AddOnTemplate that runs", func(ctx context.Context) {
+		v5, v6 := template("templated", "templated-5"), template("templated", "templated-6")
+		v5.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.5.0"}
+		v6.Labels = map[string]string{interlockv1alpha1.TemplateVersionLabel: "0.6.0"}
+		create(ctx, v5)
+		create(ctx, v6)
+		registration := register(ctx, "templated", "", defaultTemplate(v5.Name))
+		// Whether the add-on is available meanwhile does not matter to an edge of this type.
+		register(ctx, "leaf", `[{name: templated, type: IfInstalled, version: ">= 0.6"}]`)
+		install(ctx, "templated")
+		install(ctx, "leaf")
+		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").WithTimeout(unanswered).Should(And(
+			HavePrefix("True RequiredDependencyNotSatisfied"), HaveSuffix("(version 0.5.0 from its AddOnTemplate)")))
+
+		By("a rollout that does not get on, because work's agent is away")
+		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
+		before := registration.DeepCopy()
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)}
+		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").Should(
+			HaveSuffix("(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)"))
+
+		By("work's agent being back")
+		Expect(managed.WorkAgent.Start(ctx)).To(Succeed())
+		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").WithTimeout(unanswered).Should(
+			HavePrefix("False DependenciesSatisfied"))
+	}, NodeTimeout(6*time.Minute))
+
+	It("config is that of the first AddOnDeploymentConfig", func(ctx context.Context) {
+		for name, mode := range map[string]string{"first": "direct", "second": "proxy"} {
+			config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: managed.Name, Name: name}}
+			config.Spec.CustomizedVariables = []addonv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}, {Name: name, Value: "there"}}
+			create(ctx, config)
+		}
+		create(ctx, template("configured", "configured-1"))
+		own := func(name string) addonv1alpha1.AddOnConfig {
+			return addonv1alpha1.AddOnConfig{ConfigGroupResource: configs, ConfigReferent: addonv1alpha1.ConfigReferent{Namespace: managed.Name, Name: name}}
+		}
+		register(ctx, "configured", `
+- {name: by-mode, addOn: missing, message: mode is direct, when: {expression: "config.?mode.orValue('') == 'direct'"}}
+- {name: by-second, addOn: missing, message: second counts too, when: {expression: "'second' in config"}}`,
+			defaultTemplate("configured-1"), addonv1alpha1.ConfigMeta{ConfigGroupResource: configs})
+		install(ctx, "configured", own("first"), own("second"))
+		Eventually(degradedOf).WithContext(ctx).WithArguments("configured").Should(ContainSubstring("mode is direct"))
+		Eventually(configReferences).WithContext(ctx).WithArguments("configured").Should(ContainElements(
+			HaveField("DesiredConfig", HaveValue(HaveField("Name", "first"))), HaveField("DesiredConfig", HaveValue(HaveField("Name", "second")))))
+		Consistently(degradedOf).WithContext(ctx).WithArguments("configured").Should(And(
+			ContainSubstring("mode is direct"), Not(ContainSubstring("second counts too"))))
+	}, NodeTimeout(3*time.Minute))
+})
