@@ -51,7 +51,7 @@ func setupFacts(
 		}
 	}
 	return (&facts.Reconciler{
-		Clock: clock.RealClock{}, Cluster: options.Cluster, Questions: questions, AddOns: mgr.GetCache(), APIs: apis, Leases: versions,
+		Clock: clock.RealClock{}, Cluster: options.Cluster, AddOn: options.OwnLease.Name, Questions: questions, AddOns: mgr.GetCache(), APIs: apis, Leases: versions,
 		Status: mgr.GetClient(), Contention: contention.New(clock.RealClock{}), Metrics: measured,
 	}).SetupWithManager(mgr, waker)
 }

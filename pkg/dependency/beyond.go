@@ -34,6 +34,10 @@ func (c *Catalog) findVersion(finding *Finding, e *edge, cluster *Cluster, obser
 		finding.Verdict = Satisfied
 		return
 	}
+	if until := cluster.Facts.HeldUntil; cluster.Offline == OfflineHold && cluster.Now.Before(until) {
+		finding.Verdict, finding.Until = Held, until
+		return
+	}
 	fact, answered := cluster.Facts.Versions[e.on]
 	lease := fact.annotated()
 	version := RunningVersion(VersionSources{
@@ -42,7 +46,7 @@ func (c *Catalog) findVersion(finding *Finding, e *edge, cluster *Cluster, obser
 		Registration: c.versions[e.on],
 	})
 	verdict, because := e.versions.judge(version)
-	due, pending := cluster.Facts.answerDue(cluster.Now)
+	due, pending := cluster.answerDue()
 	switch {
 	case observed.Template.Unknown && lease.Current == "":
 		finding.Verdict = Held // another version than that of the sources below may run
@@ -83,9 +87,13 @@ func (r *versionRange) judge(version Version) (Verdict, string) {
 
 // findAPI looks up what the cluster's agent says of an API.
 func (c *Catalog) findAPI(finding *Finding, cluster *Cluster) {
+	if until := cluster.Facts.HeldUntil; cluster.Offline == OfflineHold && cluster.Now.Before(until) {
+		finding.Verdict, finding.Until = Held, until
+		return
+	}
 	api := *finding.Dependency.API
 	fact, answered := cluster.Facts.APIs[api]
-	due, pending := cluster.Facts.answerDue(cluster.Now)
+	due, pending := cluster.answerDue()
 	switch {
 	case fact.Served == metav1.ConditionTrue:
 		finding.Verdict = Satisfied
@@ -195,7 +203,7 @@ func (f *Finding) findingBeyond() string {
 	case f.Verdict == APINotServed:
 		text := shorten(oneLine(detail.Because), maxReason)
 		if len(detail.Providers) > 0 {
-			text += "; provided by addon " + quotedNames(detail.Providers)
+			text += "; provided by addon " + quoted(detail.Providers, " or ")
 		}
 		return text
 	case detail.Requirement != "" && found == "":
@@ -235,15 +243,16 @@ func apiName(api addonv1alpha1.AddonAPI) string {
 	return name
 }
 
-func quotedNames(names []string) string {
+// quoted lists the first names, and counts the others.
+func quoted(names []string, separator string) string {
 	const most = 5
-	var quoted []string
+	var shown []string
 	for i, name := range names {
 		if i == most {
-			quoted = append(quoted, fmt.Sprintf("%d more", len(names)-most))
+			shown = append(shown, fmt.Sprintf("%d more", len(names)-most))
 			break
 		}
-		quoted = append(quoted, "'"+displayName(name)+"'")
+		shown = append(shown, "'"+displayName(name)+"'")
 	}
-	return strings.Join(quoted, " or ")
+	return strings.Join(shown, separator)
 }

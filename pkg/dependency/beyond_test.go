@@ -111,15 +111,39 @@ func TestVersions(t *testing.T) {
 		},
 		"UnknownAsNoAnswer": {
 			"an old agent does not answer", spec, nil,
-			Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(answerTime)},
+			Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(AnswerTime)},
 			map[string]Observation{"a": running("")},
 			"a=VersionUnknown", sentence + "(version not known: the managed cluster's addon-agent has not answered; " + howTo + ")",
 		},
 		"HeldForAnAnswer": {
 			"an agent that runs answers soon", spec, nil,
-			Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(answerTime - 1)},
+			Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(AnswerTime - 1)},
 			map[string]Observation{"a": running("0.1.0")},
 			"a=Held", "",
+		},
+		"RequestedWhileAway": {
+			"the time counts from the return of the cluster", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: Facts{Asked: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour)},
+			map[string]Observation{"a": running("0.1.0")},
+			"a=Held", "",
+		},
+		"AgentMayReport": {
+			"another source does not count while the first may be back", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: Facts{HeldUntil: asked.Add(1)}, Now: asked},
+			map[string]Observation{"a": running("0.6.0")},
+			"a=Held", "",
+		},
+		"AgentDoesNotReport": {
+			"the next source counts", spec, nil,
+			Cluster{Facts: Facts{Versions: map[string]VersionFact{"a": {Message: "no agent"}}}},
+			map[string]Observation{"a": running("0.6.0")},
+			"a=Satisfied", "",
+		},
+		"AgentDoesNotReportNorAnother": {
+			"the finding explains why", spec, nil,
+			Cluster{Facts: Facts{Versions: map[string]VersionFact{"a": {Message: "no agent"}}}},
+			map[string]Observation{"a": running("")},
+			"a=VersionUnknown", sentence + "(version not known: no agent; " + howTo + ")",
 		},
 		"NotHeldWhenItMatches": {"what is said elsewhere is enough meanwhile", spec, nil, Cluster{Facts: Facts{Asked: asked}, Now: asked}, map[string]Observation{"a": running("0.6.0")}, "a=Satisfied", ""},
 		"NoVersion": {
@@ -371,6 +395,9 @@ func TestAPIs(t *testing.T) {
 	answered := func(fact APIFact) Cluster {
 		return Cluster{Facts: Facts{Asked: asked, APIs: map[addonv1alpha1.AddonAPI]APIFact{api: fact}}, Now: asked}
 	}
+	heardOf := func(fact APIFact) Facts {
+		return Facts{HeldUntil: asked.Add(SettleTime), APIs: map[addonv1alpha1.AddonAPI]APIFact{api: fact}}
+	}
 	providers := []addonv1alpha1.ClusterManagementAddOn{
 		specified(t, "cluster-permission", `provides: [{group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission}]`),
 		specified(t, "all-permissions", `provides: [{group: rbac.open-cluster-management.io, kind: ClusterPermission}]`),
@@ -390,9 +417,45 @@ func TestAPIs(t *testing.T) {
 		},
 		"NoAnswer": {
 			"an old agent never answers", spec, nil,
-			Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(answerTime)},
+			Cluster{Facts: Facts{Asked: asked}, Now: asked.Add(AnswerTime)},
 			nil,
 			"permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)",
+		},
+		"RequestedWhileAway": {
+			"the time counts from the return", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: Facts{Asked: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + AnswerTime - 1)},
+			nil,
+			"permission-api=Held", "",
+		},
+		"RequestedWhileAwayNoAnswer": {
+			"and it ends", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: Facts{Asked: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + AnswerTime)},
+			nil,
+			"permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)",
+		},
+		"RequestedAfterTheReturn": {
+			"the time counts from the request", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: Facts{Asked: asked}, Back: asked.Add(-time.Hour), Now: asked.Add(AnswerTime - 1)},
+			nil,
+			"permission-api=Held", "",
+		},
+		"AgentMayReport": {
+			"what it reported before the loss counts neither way", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: heardOf(APIFact{Served: metav1.ConditionTrue}), Now: asked},
+			nil,
+			"permission-api=Held", "",
+		},
+		"AgentMayReportStrict": {
+			"strict knows no holding", spec, nil,
+			Cluster{Available: "True", Offline: OfflineStrict, Facts: heardOf(APIFact{Served: metav1.ConditionTrue}), Now: asked},
+			nil,
+			"permission-api=Satisfied", "",
+		},
+		"AgentDoesNotReport": {
+			"until its time is over", spec, nil,
+			Cluster{Available: "True", Offline: OfflineHold, Facts: heardOf(APIFact{Served: "Unknown", Message: "no agent"}), Now: asked.Add(SettleTime)},
+			nil,
+			"permission-api=APINotServed", sentence + "(not known: no agent)",
 		},
 		"NobodyAsked": {"without facts it does not wait for ever", spec, nil, Cluster{Now: asked}, nil, "permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)"},
 		"Core": {

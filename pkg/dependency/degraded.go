@@ -10,8 +10,12 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// ConditionDegraded is the type of the condition that findings decide.
-const ConditionDegraded = "Degraded"
+const (
+	// ConditionDegraded is the type of the condition that findings decide.
+	ConditionDegraded = "Degraded"
+	// ConditionAvailable is the type of the condition that reports an add-on's health.
+	ConditionAvailable = "Available"
+)
 
 const satisfiedMessage = "All declared dependencies are satisfied."
 
@@ -27,17 +31,27 @@ func Owned(condition *metav1.Condition) bool {
 	return condition != nil && slices.Contains(Reasons, condition.Reason)
 }
 
+// RequiredFails reports whether a Degraded condition says that a Required
+// dependency of its add-on fails.
+func RequiredFails(degraded *metav1.Condition) bool {
+	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
+		degraded.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+}
+
 // Degraded decides the Degraded condition of a dependent from the findings on
 // its edges and the condition that is stored (nil: none). It returns the
 // condition to store, and false when nothing is to be written: nothing
 // changed, nothing is known, or the stored condition is not ours to touch.
 //
-//   - a Required or IfInstalled edge, or a requirement, unsatisfied: True, RequiredDependencyNotSatisfied;
-//     somebody else's Degraded=True is kept at the end of the message;
-//   - else an edge held: what is stored, whatever the others say;
-//   - else an Optional edge unsatisfied: True, DependencyNotSatisfied, unless
-//     somebody else says Degraded=True;
-//   - else, where a reason of ours is stored: False, DependenciesSatisfied.
+// An edge blocks when it is Required, IfInstalled or a requirement.
+//
+//   - A blocking edge unsatisfied: True, RequiredDependencyNotSatisfied; another
+//     writer's Degraded=True is kept at the end of the message.
+//   - Else an edge held: what is stored, unless its reason is known to be
+//     untrue; see whileHeld.
+//   - Else an Optional edge unsatisfied: True, DependencyNotSatisfied, unless
+//     another writer has set Degraded=True.
+//   - Else, where a reason of ours is stored: False, DependenciesSatisfied.
 //
 // Now becomes the time of the transition when the status changes.
 func Degraded(stored *metav1.Condition, findings []Finding, now metav1.Time) (metav1.Condition, bool) {
@@ -54,20 +68,68 @@ func Degraded(stored *metav1.Condition, findings []Finding, now metav1.Time) (me
 }
 
 func decide(stored *metav1.Condition, findings []Finding) (metav1.Condition, bool) {
-	foreign := stored != nil && stored.Status == metav1.ConditionTrue && !Owned(stored)
+	blockingFails := slices.ContainsFunc(findings, func(f Finding) bool { return f.Unsatisfied() && blocking(f) })
+	optionalFails := slices.ContainsFunc(findings, Finding.Unsatisfied)
+	held := slices.ContainsFunc(findings, Finding.held)
 	switch {
-	case slices.ContainsFunc(findings, func(f Finding) bool { return f.Unsatisfied() && blocking(f) }):
+	case blockingFails:
 		return unsatisfied(stored, findings, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied), true
-	case slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == Held }):
-		return metav1.Condition{}, false
-	case slices.ContainsFunc(findings, Finding.Unsatisfied):
-		return unsatisfied(stored, findings, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied), !foreign
+	case held:
+		return whileHeld(stored, findings, optionalFails)
+	case optionalFails:
+		return optionalUnsatisfied(stored, findings)
 	default:
 		return metav1.Condition{
 			Status:  metav1.ConditionFalse,
 			Reason:  addonv1alpha1.AddonDegradedReasonDependenciesSatisfied,
 			Message: satisfiedMessage,
 		}, Owned(stored)
+	}
+}
+
+// whileHeld decides while an edge is held and no blocking edge is known to
+// fail. What is stored stays as long as it may be true: Degraded becomes True
+// once that is certain, and False only when nothing is held.
+//
+//   - RequiredDependencyNotSatisfied is replaced when all blocking edges are
+//     satisfied. The status stays True, because an Optional edge may still fail.
+//   - DependenciesSatisfied is replaced when an Optional edge fails.
+//   - Where no reason of ours is stored, an Optional edge that fails counts only
+//     when all blocking edges are satisfied. Otherwise a new declaration could
+//     cause two writes on the whole fleet.
+func whileHeld(stored *metav1.Condition, findings []Finding, optionalFails bool) (metav1.Condition, bool) {
+	blockingHeld := slices.ContainsFunc(findings, func(f Finding) bool { return f.held() && blocking(f) })
+	lastSatisfied := Owned(stored) && stored.Reason == addonv1alpha1.AddonDegradedReasonDependenciesSatisfied
+	switch {
+	case optionalFails && lastSatisfied,
+		optionalFails && !blockingHeld && (!Owned(stored) || RequiredFails(stored)):
+		return optionalUnsatisfied(stored, findings)
+	case !blockingHeld && RequiredFails(stored):
+		return optionalUnknown(stored, findings), true
+	default:
+		return metav1.Condition{}, false
+	}
+}
+
+func optionalUnsatisfied(stored *metav1.Condition, findings []Finding) (metav1.Condition, bool) {
+	foreign := stored != nil && stored.Status == metav1.ConditionTrue && !Owned(stored)
+	return unsatisfied(stored, findings, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied), !foreign
+}
+
+// optionalUnknown replaces RequiredDependencyNotSatisfied when all blocking
+// edges are satisfied and the Optional ones are held or satisfied.
+func optionalUnknown(stored *metav1.Condition, findings []Finding) metav1.Condition {
+	var names []string
+	for _, finding := range findings {
+		if finding.held() {
+			names = append(names, finding.Dependency.Name)
+		}
+	}
+	slices.Sort(names)
+	return metav1.Condition{
+		Status:  metav1.ConditionTrue,
+		Reason:  addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied,
+		Message: "All Required dependencies are satisfied. Optional ones are not known yet: " + quoted(names, ", ") + "." + tailOf(stored),
 	}
 }
 

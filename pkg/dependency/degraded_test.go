@@ -27,22 +27,25 @@ func TestDegraded(t *testing.T) {
 	const (
 		yes, no = metav1.ConditionTrue, metav1.ConditionFalse
 
-		mustText = "Required addon 'must' is not installed or not available. (not installed)"
-		mayText  = "Optional addon 'may' is not installed or not available. (not installed)"
-		tail     = "; also Degraded: DiskFull: 3 of 3 disks"
+		mustText  = "Required addon 'must' is not installed or not available. (not installed)"
+		mayText   = "Optional addon 'may' is not installed or not available. (not installed)"
+		laterText = "All Required dependencies are satisfied. Optional ones are not known yet: 'later'."
+		tail      = "; also Degraded: DiskFull: 3 of 3 disks"
 	)
 	var (
 		must     = Finding{Dependency: edgeOn(required("must")), Verdict: NotInstalled}
 		may      = Finding{Dependency: edgeOn(optional("may")), Verdict: NotInstalled}
 		fine     = Finding{Dependency: edgeOn(required("fine")), Verdict: Satisfied}
 		held     = Finding{Dependency: edgeOn(required("held")), Verdict: Held}
-		unusable = Finding{Verdict: Held}
+		mayHeld  = Finding{Dependency: edgeOn(optional("later")), Verdict: Held}
+		unusable = Finding{Dependency: &noDependency, Verdict: Held}
 		foreign  = degraded(yes, "DiskFull", "3 of 3 disks")
 		healthy  = degraded(no, "Healthy", "no failure found")
 		oursMust = degraded(yes, requiredReason, mustText)
 		oursMay  = degraded(yes, optionalReason, mayText)
 		oursFine = degraded(no, satisfiedReason, satisfiedMessage)
 	)
+	other := func(name string) Finding { return Finding{Dependency: edgeOn(optional(name)), Verdict: Held} }
 	type findings = []Finding
 
 	cases := map[string]struct {
@@ -51,38 +54,74 @@ func TestDegraded(t *testing.T) {
 		findings findings
 		want     *metav1.Condition // nil: nothing is written
 	}{
-		"NoneRequired":         {"the condition is new", nil, findings{fine, must}, at(degraded(yes, requiredReason, mustText), now)},
-		"NoneOptional":         {"the condition is new", nil, findings{may, fine}, at(degraded(yes, optionalReason, mayText), now)},
-		"NoneBoth":             {"Required decides, both are named", nil, findings{may, must}, at(degraded(yes, requiredReason, mustText+"; "+mayText), now)},
-		"NoneSatisfied":        {"no reason of ours to take back", nil, findings{fine}, nil},
-		"NoneNoDependencies":   {"never written", nil, nil, nil},
-		"NoneHeld":             {"nothing is known", nil, findings{held}, nil},
-		"NoneHeldAndRequired":  {"what is held cannot make it better", nil, findings{held, must}, at(degraded(yes, requiredReason, mustText), now)},
-		"NoneHeldAndOptional":  {"what is held could make it worse", nil, findings{held, may}, nil},
-		"NoneUnusable":         {"an unusable declaration writes nothing", nil, findings{unusable}, nil},
-		"RequiredAgain":        {"nothing changed", oursMust, findings{must, fine}, nil},
-		"RequiredToBoth":       {"the message differs, the status and its time do not", oursMust, findings{must, may}, degraded(yes, requiredReason, mustText+"; "+mayText)},
-		"RequiredToOptional":   {"the reason differs, the status and its time do not", oursMust, findings{fine, may}, degraded(yes, optionalReason, mayText)},
-		"RequiredToSatisfied":  {"taken back, not dropped", oursMust, findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
-		"RequiredToNone":       {"a reason left behind is cleared", oursMust, nil, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
-		"RequiredHeld":         {"kept", oursMust, findings{held, fine}, nil},
-		"RequiredUnusable":     {"the last good verdict stays", oursMust, findings{unusable}, nil},
-		"OptionalAgain":        {"nothing changed", oursMay, findings{may}, nil},
-		"OptionalToRequired":   {"the reason differs, the status and its time do not", oursMay, findings{must}, degraded(yes, requiredReason, mustText)},
-		"OptionalToSatisfied":  {"taken back", oursMay, findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
-		"OptionalToNone":       {"cleared", oursMay, nil, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
-		"SatisfiedAgain":       {"nothing changed", oursFine, findings{fine}, nil},
-		"SatisfiedToNone":      {"cleared already: once, not more", oursFine, nil, nil},
-		"SatisfiedToRequired":  {"a transition", oursFine, findings{must}, at(degraded(yes, requiredReason, mustText), now)},
-		"SatisfiedToOptional":  {"a transition", oursFine, findings{may}, at(degraded(yes, optionalReason, mayText), now)},
-		"SatisfiedHeld":        {"kept", oursFine, findings{held}, nil},
-		"ForeignTrueRequired":  {"overwritten, its words kept; the status was True before", foreign, findings{must}, degraded(yes, requiredReason, mustText+tail)},
-		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
-		"ForeignTrueSatisfied": {"not ours to touch", foreign, findings{fine}, nil},
-		"ForeignTrueNone":      {"never written", foreign, nil, nil},
-		"ForeignTrueHeld":      {"nothing is known", foreign, findings{held, may}, nil},
-		"ForeignFalseRequired": {"a transition; who is well leaves no words", healthy, findings{must}, at(degraded(yes, requiredReason, mustText), now)},
-		"ForeignFalseOptional": {"a transition", healthy, findings{may}, at(degraded(yes, optionalReason, mayText), now)},
+		"NoneRequired":        {"the condition is new", nil, findings{fine, must}, at(degraded(yes, requiredReason, mustText), now)},
+		"NoneOptional":        {"the condition is new", nil, findings{may, fine}, at(degraded(yes, optionalReason, mayText), now)},
+		"NoneBoth":            {"Required decides, both are named", nil, findings{may, must}, at(degraded(yes, requiredReason, mustText+"; "+mayText), now)},
+		"NoneSatisfied":       {"no reason of ours to take back", nil, findings{fine}, nil},
+		"NoneNoDependencies":  {"never written", nil, nil, nil},
+		"NoneHeld":            {"nothing is known", nil, findings{held}, nil},
+		"NoneHeldAndRequired": {"what is held cannot make it better", nil, findings{held, must}, at(degraded(yes, requiredReason, mustText), now)},
+		"NoneHeldAndOptional": {"what is held could make it worse", nil, findings{held, may}, nil},
+		"NoneOptionalHeldAndOptional": {
+			"certain, whatever becomes of what is held", nil,
+			findings{fine, mayHeld, may},
+			at(degraded(yes, optionalReason, mayText), now),
+		},
+		"NoneOptionalHeld": {"nothing is known to fail", nil, findings{fine, mayHeld}, nil},
+		"RequiredOptionalHeld": {
+			"the reason is untrue; whether it is degraded is not known", oursMust,
+			findings{fine, mayHeld},
+			degraded(yes, optionalReason, laterText),
+		},
+		"RequiredManyOptionalHeld": {
+			"a bounded list, by name", oursMust,
+			findings{other("g"), other("f"), other("e"), other("d"), other("c"), other("b"), other("a")},
+			degraded(yes, optionalReason, "All Required dependencies are satisfied. Optional ones are not known yet: 'a', 'b', 'c', 'd', 'e', 2 more."),
+		},
+		"RequiredOptionalHeldAndOptional": {
+			"the reason is untrue, and another one is certain", oursMust,
+			findings{mayHeld, may, fine},
+			degraded(yes, optionalReason, mayText),
+		},
+		"RequiredBothHeld":            {"it may still be true", oursMust, findings{mayHeld, held, may}, nil},
+		"RequiredAllHeld":             {"a lost cluster", oursMust, findings{mayHeld, held}, nil},
+		"RequiredOtherRequiredHeld":   {"it may be true of the one that is held", oursMust, findings{held, fine, may}, nil},
+		"RequiredNotApplicable":       {"what does not apply is known", oursMust, findings{{Dependency: edgeOn(required("must")), Verdict: NotApplicable}, mayHeld}, degraded(yes, optionalReason, laterText)},
+		"RequiredTailOptionalHeld":    {"the words of the other writer are kept", degraded(yes, requiredReason, mustText+tail), findings{mayHeld}, degraded(yes, optionalReason, laterText+tail)},
+		"OptionalHeldAgain":           {"decided once", degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
+		"OptionalKnownAfterHeld":      {"in the end it is satisfied", degraded(yes, optionalReason, laterText), findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
+		"OptionalFailsAfterHeld":      {"in the end it fails", degraded(yes, optionalReason, laterText), findings{may}, degraded(yes, optionalReason, mayText)},
+		"OptionalHeldOther":           {"the reason may still be true", oursMay, findings{mayHeld}, nil},
+		"OptionalHeldAndOther":        {"the reason is true; the message waits", oursMay, findings{mayHeld, may}, nil},
+		"OptionalRequiredHeld":        {"not taken back before all is known", oursMay, findings{held, fine}, nil},
+		"SatisfiedOptionalHeldAndMay": {"untrue: one fails for certain", oursFine, findings{mayHeld, may}, at(degraded(yes, optionalReason, mayText), now)},
+		"SatisfiedHeldAndMay":         {"untrue, even if worse may follow", oursFine, findings{held, may}, at(degraded(yes, optionalReason, mayText), now)},
+		"SatisfiedOptionalHeld":       {"may be true", oursFine, findings{mayHeld}, nil},
+		"ForeignTrueOptionalHeld":     {"not ours to touch", foreign, findings{mayHeld, may}, nil},
+		"NoneUnusable":                {"an unusable declaration writes nothing", nil, findings{unusable}, nil},
+		"RequiredAgain":               {"nothing changed", oursMust, findings{must, fine}, nil},
+		"RequiredToBoth":              {"the message differs, the status and its time do not", oursMust, findings{must, may}, degraded(yes, requiredReason, mustText+"; "+mayText)},
+		"RequiredToOptional":          {"the reason differs, the status and its time do not", oursMust, findings{fine, may}, degraded(yes, optionalReason, mayText)},
+		"RequiredToSatisfied":         {"taken back, not dropped", oursMust, findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
+		"RequiredToNone":              {"a reason left behind is cleared", oursMust, nil, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
+		"RequiredHeld":                {"kept", oursMust, findings{held, fine}, nil},
+		"RequiredUnusable":            {"the last good verdict stays", oursMust, findings{unusable}, nil},
+		"OptionalAgain":               {"nothing changed", oursMay, findings{may}, nil},
+		"OptionalToRequired":          {"the reason differs, the status and its time do not", oursMay, findings{must}, degraded(yes, requiredReason, mustText)},
+		"OptionalToSatisfied":         {"taken back", oursMay, findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
+		"OptionalToNone":              {"cleared", oursMay, nil, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
+		"SatisfiedAgain":              {"nothing changed", oursFine, findings{fine}, nil},
+		"SatisfiedToNone":             {"cleared already: once, not more", oursFine, nil, nil},
+		"SatisfiedToRequired":         {"a transition", oursFine, findings{must}, at(degraded(yes, requiredReason, mustText), now)},
+		"SatisfiedToOptional":         {"a transition", oursFine, findings{may}, at(degraded(yes, optionalReason, mayText), now)},
+		"SatisfiedHeld":               {"kept", oursFine, findings{held}, nil},
+		"ForeignTrueRequired":         {"overwritten, its words kept; the status was True before", foreign, findings{must}, degraded(yes, requiredReason, mustText+tail)},
+		"ForeignTrueOptional":         {"not ours to touch", foreign, findings{may}, nil},
+		"ForeignTrueSatisfied":        {"not ours to touch", foreign, findings{fine}, nil},
+		"ForeignTrueNone":             {"never written", foreign, nil, nil},
+		"ForeignTrueHeld":             {"nothing is known", foreign, findings{held, may}, nil},
+		"ForeignFalseRequired":        {"a transition; who is well leaves no words", healthy, findings{must}, at(degraded(yes, requiredReason, mustText), now)},
+		"ForeignFalseOptional":        {"a transition", healthy, findings{may}, at(degraded(yes, optionalReason, mayText), now)},
 		"ForeignFalseSatisfied": {
 			"left as it is", healthy, findings{fine}, nil,
 		},
@@ -232,8 +271,10 @@ func FuzzDegraded(f *testing.F) {
 			}
 			got, write := Degraded(stored, findings, now)
 			if !write {
+				checkNotUntrue(t, stored, findings)
 				continue
 			}
+			checkNotUntrue(t, &got, findings)
 			checkDegraded(t, stored, got, findings)
 			if again, more := Degraded(&got, findings, now); more {
 				t.Fatalf("decided again:\n%q, then\n%q", got.Message, again.Message)
@@ -241,6 +282,22 @@ func FuzzDegraded(f *testing.F) {
 			stored = &got
 		}
 	})
+}
+
+// checkNotUntrue fails where a reason of ours stays that is known to be untrue.
+func checkNotUntrue(t *testing.T, stored *metav1.Condition, findings []Finding) {
+	t.Helper()
+	blockingMayFail, optionalFails := false, false
+	for _, f := range findings {
+		blockingMayFail = blockingMayFail || blocking(f) && (f.Unsatisfied() || f.Verdict == Held)
+		optionalFails = optionalFails || !blocking(f) && f.Unsatisfied()
+	}
+	switch {
+	case RequiredFails(stored) && !blockingMayFail:
+		t.Fatalf("%s stays although all Required dependencies are satisfied: %+v", stored.Reason, findings)
+	case Owned(stored) && stored.Reason == satisfiedReason && optionalFails:
+		t.Fatalf("%s stays although a dependency fails: %+v", stored.Reason, findings)
+	}
 }
 
 func withoutHeld(findings []Finding) []Finding {
@@ -277,6 +334,7 @@ func checkDegraded(t *testing.T, stored *metav1.Condition, got metav1.Condition,
 func startsWith(got metav1.Condition, findings []Finding) bool {
 	word := firstWord(got, findings)
 	return strings.HasPrefix(got.Message, word) ||
+		word == string(addonv1alpha1.DependencyTypeOptional) && strings.HasPrefix(got.Message, "All Required dependencies are satisfied. ") ||
 		word == string(addonv1alpha1.DependencyTypeRequired) && strings.HasPrefix(got.Message, "Addon '") ||
 		word == string(addonv1alpha1.DependencyTypeRequired) && strings.HasPrefix(got.Message, "IfInstalled ")
 }

@@ -19,7 +19,8 @@ const (
 	Satisfied Verdict = "Satisfied"
 	// NotInstalled: the cluster has no ManagedClusterAddOn of the name.
 	NotInstalled Verdict = "NotInstalled"
-	// NotAvailable: the ManagedClusterAddOn is there, but Available is not True.
+	// NotAvailable: the ManagedClusterAddOn is there, but Available is not True,
+	// or a Required dependency of its own fails.
 	NotAvailable Verdict = "NotAvailable"
 	// VersionMismatch: the add-on is available, in a version that the edge does not accept.
 	VersionMismatch Verdict = "VersionMismatch"
@@ -59,18 +60,19 @@ const (
 // an add-on it outlives the outage until the cluster's agent reports again.
 const clusterLostReason = "ManagedClusterLeaseUpdateStopped"
 
-// settleTime is how long after its return a cluster's agents may take to
+// SettleTime is how long after its return a cluster's agents may take to
 // report: as long as OCM lets an add-on be silent before it is not available.
-const settleTime = 5 * 60 * time.Second
+const SettleTime = 5 * 60 * time.Second
 
 // Cluster is what the hub knows of a managed cluster. All but the first four
-// fields only matter to edges that use them.
+// fields only matter to edges that use them. Moments are by the hub's clock: a
+// condition's time may be by the clock of a managed cluster.
 type Cluster struct {
 	// Available is the status of ManagedClusterConditionAvailable, empty
 	// where the ManagedCluster or the condition does not exist.
 	Available metav1.ConditionStatus
-	// Since is when that status began.
-	Since time.Time
+	// Back is when the hub saw the cluster come back; zero: long ago.
+	Back time.Time
 	// Now is the time of the evaluation.
 	Now     time.Time
 	Offline OfflinePolicy
@@ -92,8 +94,12 @@ type Cluster struct {
 // Observation is what the hub knows of one add-on on one managed cluster.
 type Observation struct {
 	Installed bool
-	// Available is the add-on's condition of that type, nil when it has none.
-	Available *metav1.Condition
+	// Available and Degraded are the add-on's conditions of these types, nil
+	// when it has none.
+	Available, Degraded *metav1.Condition
+	// Found is when the hub first saw Available as the loss of the cluster left
+	// it. It matters only where LeftByLoss is true of Available.
+	Found time.Time
 	// Version is the version annotation of the ManagedClusterAddOn, FormerVersion
 	// the one under its former key.
 	Version, FormerVersion string
@@ -116,8 +122,9 @@ type Finding struct {
 	// requirement. It is shared: it must not be changed.
 	Dependency *addonv1alpha1.AddonDependency
 	Verdict    Verdict
-	// Available is set for NotAvailable when the condition exists.
-	Available *metav1.Condition
+	// Degraded is set for NotAvailable when a Required dependency of the
+	// dependency fails; else Available is, when the condition exists.
+	Degraded, Available *metav1.Condition
 	// Cycle is set for Cycle: the members in canonical order, closed.
 	Cycle []string
 	// Until is set for Held when it ends by itself: the moment to look again.
@@ -148,6 +155,8 @@ type Detail struct {
 func (f Finding) Unsatisfied() bool {
 	return f.Verdict != Satisfied && f.Verdict != Held && f.Verdict != NotApplicable
 }
+
+func (f Finding) held() bool { return f.Verdict == Held }
 
 // Evaluate finds a verdict for each dependency of the named add-on on one
 // cluster, in the order declared, and then for each requirement; observe tells
@@ -228,7 +237,7 @@ func (c *Catalog) find(finding *Finding, addOn string, e *edge, cycle []string, 
 	}
 }
 
-// findAddOn is the proposal's rule, and then the version.
+// findAddOn decides by the state of the add-on, and then by its version.
 func (c *Catalog) findAddOn(finding *Finding, e *edge, cluster *Cluster, observed Observation) {
 	onlyVersion := e.declared.Type == addonv1alpha1.DependencyTypeIfInstalled
 	switch {
@@ -238,14 +247,18 @@ func (c *Catalog) findAddOn(finding *Finding, e *edge, cluster *Cluster, observe
 		finding.Verdict = NotInstalled
 	case onlyVersion:
 		c.findVersion(finding, e, cluster, observed)
+	case RequiredFails(observed.Degraded):
+		// Available follows this condition. Because this one comes first, the
+		// finding does not change then.
+		finding.Verdict, finding.Degraded = NotAvailable, observed.Degraded
 	case observed.Available == nil:
 		finding.Verdict = NotAvailable
 	case observed.Available.Status == metav1.ConditionTrue && e.versions == nil:
 		finding.Verdict = Satisfied
 	case observed.Available.Status == metav1.ConditionTrue:
 		c.findVersion(finding, e, cluster, observed)
-	case cluster.settling() && leftFromOutage(observed.Available):
-		finding.Verdict, finding.Until = Held, cluster.settled()
+	case cluster.settling(&observed):
+		finding.Verdict, finding.Until = Held, cluster.settled(&observed)
 	default:
 		finding.Verdict, finding.Available = NotAvailable, observed.Available
 	}
@@ -256,14 +269,24 @@ func (c *Cluster) lost() bool {
 	return c.Offline == OfflineHold && c.Available == metav1.ConditionUnknown
 }
 
-// settling reports whether the cluster's agents can still be expected to report
-// after an outage; of a cluster without a ManagedCluster nothing is held.
-func (c *Cluster) settling() bool {
-	return c.Offline == OfflineHold && c.Available != "" && c.Now.Before(c.settled())
+// settling reports whether the add-on's agent may still report after a loss of
+// the cluster. The ManagedCluster itself may not show that loss yet. Without a
+// ManagedCluster nothing is held.
+func (c *Cluster) settling(observed *Observation) bool {
+	return c.Offline == OfflineHold && c.Available != "" && LeftByLoss(observed.Available) && c.Now.Before(c.settled(observed))
 }
 
 // settled is when an agent that has not reported is taken for one that will not.
-func (c *Cluster) settled() time.Time { return c.Since.Add(settleTime) }
+func (c *Cluster) settled(observed *Observation) time.Time {
+	return later(c.Back, observed.Found).Add(SettleTime)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
 
 // HeldUntil returns the first moment at which a finding that is held ends by
 // itself; zero if none does.
@@ -277,10 +300,10 @@ func HeldUntil(findings []Finding) time.Time {
 	return first
 }
 
-// leftFromOutage reports whether an add-on's Available is still the hub's word
-// that the cluster is lost, although the cluster may be back already: writing
-// verdicts from it would degrade the whole cluster for the moment that its
-// agents need to report.
-func leftFromOutage(available *metav1.Condition) bool {
-	return available.Status == metav1.ConditionUnknown && available.Reason == clusterLostReason
+// LeftByLoss reports whether an add-on's Available is what the hub sets when
+// the cluster is lost. It can arrive before the loss itself, and it stays when
+// the cluster is back, until the add-on's agent reports. A verdict from it would
+// degrade the whole cluster meanwhile.
+func LeftByLoss(available *metav1.Condition) bool {
+	return available != nil && available.Status == metav1.ConditionUnknown && available.Reason == clusterLostReason
 }

@@ -10,11 +10,14 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
+// foundAt is when the hub found what the loss of a cluster left on its add-ons.
+var foundAt = time.Unix(900, 0)
+
 // installed makes an observe function of a cluster's add-ons.
 func installed(addOns map[string]*metav1.Condition) func(string) Observation {
 	return func(name string) Observation {
 		condition, ok := addOns[name]
-		return Observation{Installed: ok, Available: condition}
+		return Observation{Installed: ok, Available: condition, Found: foundAt}
 	}
 }
 
@@ -24,6 +27,8 @@ func TestEvaluate(t *testing.T) {
 	noLease := available(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound")
 	lost := available(metav1.ConditionUnknown, clusterLostReason)
 	up := available(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated")
+	fast := available(metav1.ConditionUnknown, clusterLostReason)
+	fast.LastTransitionTime = metav1.NewTime(back.Add(24 * time.Hour))
 	type addOns = map[string]*metav1.Condition
 	const (
 		unknown = metav1.ConditionUnknown
@@ -105,18 +110,33 @@ func TestEvaluate(t *testing.T) {
 		},
 		"LeftFromOutage": {
 			reason: "the cluster is back, its agents have not reported yet", catalog: "x: a b",
-			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": lost, "b": up},
-			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: Held, Until: time.Time{}.Add(settleTime)}, {Dependency: edgeOn(required("b")), Verdict: Satisfied}},
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: back, Now: back}, addOns: addOns{"a": lost, "b": up},
+			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: Held, Until: back.Add(SettleTime)}, {Dependency: edgeOn(required("b")), Verdict: Satisfied}},
 		},
 		"LeftTooLong": {
 			reason: "who has not reported by now will not", catalog: "x: a",
-			cluster: Cluster{Available: joined, Offline: OfflineHold, Since: back, Now: back.Add(settleTime)}, addOns: addOns{"a": lost},
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: back, Now: back.Add(SettleTime)}, addOns: addOns{"a": lost},
 			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: NotAvailable, Available: lost}},
 		},
 		"LeftAlmostTooLong": {
 			reason: "to the last moment", catalog: "x: a",
-			cluster: Cluster{Available: joined, Offline: OfflineHold, Since: back, Now: back.Add(settleTime - 1)}, addOns: addOns{"a": lost},
-			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: Held, Until: back.Add(settleTime)}},
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: back, Now: back.Add(SettleTime - 1)}, addOns: addOns{"a": lost},
+			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: Held, Until: back.Add(SettleTime)}},
+		},
+		"LostBeforeItsCluster": {
+			reason: "newer than what is known of the cluster, which is lost as well", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: foundAt.Add(-time.Hour), Now: foundAt.Add(SettleTime - 1)}, addOns: addOns{"a": lost},
+			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: Held, Until: foundAt.Add(SettleTime)}},
+		},
+		"LostAloneTooLong": {
+			reason: "a cluster that stays was not lost", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: foundAt.Add(-time.Hour), Now: foundAt.Add(SettleTime)}, addOns: addOns{"a": lost},
+			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: NotAvailable, Available: lost}},
+		},
+		"ClockOfTheManagedCluster": {
+			reason: "a condition's own time is not believed", catalog: "x: a",
+			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: back, Now: back.Add(SettleTime)}, addOns: addOns{"a": fast},
+			want: []Finding{{Dependency: edgeOn(required("a")), Verdict: NotAvailable, Available: fast}},
 		},
 		"LeftFromOutageStrict": {
 			reason: "strict knows no holding", catalog: "x: a",

@@ -8,11 +8,11 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// answerTime is how long the agent of a managed cluster may take to answer a
+// AnswerTime is how long the agent of a managed cluster may take to answer a
 // question, before an edge that needs the answer counts as unsatisfied. Until
 // then such an edge is held: a new edge must not degrade a whole fleet for the
 // moment that its agents need.
-const answerTime = 30 * time.Second
+const AnswerTime = 30 * time.Second
 
 // Facts is what the agent of one managed cluster has answered. The zero value
 // is that of a cluster whose agent nobody has asked.
@@ -21,6 +21,9 @@ type Facts struct {
 	// newest of them was asked, or when this process began to wait. Zero is
 	// long ago.
 	Asked time.Time
+	// HeldUntil is set while the agent may still report after a loss of its
+	// cluster: until then, what it reported before counts neither way.
+	HeldUntil time.Time
 	// APIs are the answers on APIs. What is not in the map is not answered yet.
 	APIs map[addonv1alpha1.AddonAPI]APIFact
 	// Versions are the answers on the versions of add-ons, by their names.
@@ -56,9 +59,10 @@ func (f VersionFact) annotated() AnnotatedVersion {
 	return AnnotatedVersion{Current: f.Version}
 }
 
-// answerDue is when the cluster's agent should have answered, and whether that
-// is still to come.
-func (f *Facts) answerDue(now time.Time) (time.Time, bool) {
-	due := f.Asked.Add(answerTime)
-	return due, !f.Asked.IsZero() && now.Before(due)
+// answerDue is when the cluster's agent should have reported what was
+// requested, and whether that is still to come. What was requested while the
+// cluster was away counts from its return.
+func (c *Cluster) answerDue() (time.Time, bool) {
+	due := later(c.Facts.Asked, c.Back).Add(AnswerTime)
+	return due, !c.Facts.Asked.IsZero() && c.Now.Before(due)
 }

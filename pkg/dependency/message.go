@@ -99,20 +99,24 @@ func (f Finding) found() string {
 	case VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet:
 		return f.findingBeyond()
 	default:
-		if f.Available == nil {
+		switch {
+		case f.Degraded != nil:
+			return conditionText(ConditionDegraded, f.Degraded)
+		case f.Available != nil:
+			return conditionText(ConditionAvailable, f.Available)
+		default:
 			return "Available not reported yet"
 		}
-		return availableText(f.Available)
 	}
 }
 
-func availableText(available *metav1.Condition) string {
-	text := "Available=" + string(available.Status)
-	if available.Reason != "" {
-		text += ", " + shorten(oneLine(available.Reason), maxReason)
+func conditionText(kind string, condition *metav1.Condition) string {
+	text := kind + "=" + string(condition.Status)
+	if condition.Reason != "" {
+		text += ", " + shorten(oneLine(condition.Reason), maxReason)
 	}
-	if !available.LastTransitionTime.IsZero() {
-		text += ", since " + available.LastTransitionTime.UTC().Format(time.RFC3339)
+	if !condition.LastTransitionTime.IsZero() {
+		text += ", since " + condition.LastTransitionTime.UTC().Format(time.RFC3339)
 	}
 	return text
 }

@@ -166,6 +166,9 @@ func randomFindings(seed uint64, message, reason, name string) []Finding {
 			made.Cycle = []string{"a", made.Dependency.Name, name, "a"}
 		case made.Verdict == NotAvailable && r.IntN(4) > 0:
 			made.Available = available(metav1.ConditionFalse, reason)
+			if r.IntN(2) == 0 {
+				made.Degraded = degraded(metav1.ConditionTrue, requiredReason, message)
+			}
 		case made.Verdict == APINotServed:
 			made.Dependency.API = &addonv1alpha1.AddonAPI{Group: name, Kind: reason}
 			made.Detail = &Detail{Because: message, Providers: slices.Repeat([]string{name}, r.IntN(8)), ConditionError: reason}

@@ -29,6 +29,7 @@ func setupFacts(mgr ctrl.Manager, reconciler *facts.Reconciler) (*facts.Waker, *
 	reconciler.Informer, reconciler.Writer = informer, mgr.GetClient()
 	answers := &facts.Answers{
 		Clock: clock.RealClock{}, Fleet: reconciler.Fleet, Declarations: reconciler.Declarations, Informer: informer,
+		Signs: reconciler.Signs,
 	}
 	reconciler.Forget = answers.Forget
 	return waker, answers, reconciler.SetupWithManager(mgr, waker)

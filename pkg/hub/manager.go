@@ -29,6 +29,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/hub/templateversion"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
@@ -145,10 +146,11 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	store := declarations.NewStore()
 	recorder := mgr.GetEventRecorder(eventSource)
 	measured := metrics.New(options.registry())
-	waker := degraded.NewWaker()
+	waker, outages := degraded.NewWaker(), outage.New(clock.RealClock{})
 
 	asking, answers, err := setupFacts(mgr, &facts.Reconciler{
 		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
+		Signs:   facts.SignsOfLife{Fleet: reader, Outages: outages, Silent: outage.New(clock.RealClock{})},
 		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
 	})
 	if err != nil {
@@ -180,8 +182,8 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
-		EventPace: degraded.NewEventPace(),
-		Configs:   configs, OCM: ocm, Templates: templates, Facts: answers,
+		EventPace: degraded.NewEventPace(), Outages: outages,
+		Configs: configs, OCM: ocm, Templates: templates, Facts: answers,
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

@@ -18,6 +18,8 @@ import (
 
 // found is what is known of the managed cluster.
 type found struct {
+	// agent is the ManagedClusterAddOn that the agent itself is.
+	agent string
 	// group returns what is known of an API group.
 	group func(name string) served.Group
 	// version returns what is known of an add-on's version; false where the
@@ -29,7 +31,7 @@ type found struct {
 // whether each question has an answer. What was answered before stays where
 // nothing is known now: a managed cluster that is away has not changed.
 func answer(facts *dependencyv1alpha1.ManagedClusterFacts, known found) (dependencyv1alpha1.ManagedClusterFactsStatus, bool) {
-	status := dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation}
+	status := dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: known.agent}
 	complete := true
 	for _, api := range facts.Spec.APIs {
 		fact, ok := apiFact(api, known.group(api.Group))

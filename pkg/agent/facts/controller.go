@@ -55,8 +55,10 @@ type Leases interface {
 
 // Reconciler answers all questions about one cluster.
 type Reconciler struct {
-	Clock      clock.PassiveClock
-	Cluster    string
+	Clock   clock.PassiveClock
+	Cluster string
+	// AddOn is the ManagedClusterAddOn that the agent itself is; empty where it is none.
+	AddOn      string
 	Questions  Questions
 	AddOns     client.Reader
 	APIs       APIs
@@ -89,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	status, complete := answer(facts, found{group: r.APIs.Group, version: r.versions(addOns)})
+	status, complete := answer(facts, found{agent: r.AddOn, group: r.APIs.Group, version: r.versions(addOns)})
 	if wait := r.gather(facts); !complete && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -199,7 +201,7 @@ func configurationOf(
 		return nil, fmt.Errorf("convert the status of ManagedClusterFacts: %w", err)
 	}
 	for name, empty := range map[string]any{
-		"observedGeneration": int64(0), "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},
+		"observedGeneration": int64(0), "agentAddOn": "", "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},
 	} {
 		if _, there := fields[name]; !there {
 			fields[name] = empty

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -196,5 +197,27 @@ func TestWritesThatFail(t *testing.T) {
 				t.Errorf("%d writes: the next try is not made", b.writes)
 			}
 		})
+	}
+}
+
+// An agent that runs as an add-on names its own sign of life, and one that runs
+// otherwise takes back what another left.
+func TestTheAgentNamesItsSignOfLife(t *testing.T) {
+	for _, name := range []string{"interlock-agent", ""} {
+		b := newBench(t)
+		b.AddOn = name
+		b.facts = &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1", Generation: 1}}
+		b.facts.Status = status{ObservedGeneration: 1, AgentAddOn: "another"}
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{}); err != nil || b.writes != 1 {
+			t.Errorf("%q: %d writes, error %v", name, b.writes, err)
+		}
+		b.facts.Status.AgentAddOn = name
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{}); err != nil || b.writes != 1 {
+			t.Errorf("%q: %d writes, error %v; want no more", name, b.writes, err)
+		}
+		written, err := configurationOf(b.facts, status{AgentAddOn: name})
+		if got, set, _ := unstructured.NestedString(written.Object, "status", "agentAddOn"); err != nil || !set || got != name {
+			t.Errorf("writes %q, set %t; want %q", got, set, name)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
@@ -18,7 +17,7 @@ const silence = 30 * time.Second
 type said struct {
 	// degraded is the stored condition, nil if there is none.
 	degraded *metav1.Condition
-	// unsatisfied words the Required dependencies that are not available, as
+	// unsatisfied words the Required dependencies that are not satisfied, as
 	// far as a look at the add-ons tells; empty for none. Only of interest while
 	// degraded is not addon-manager's.
 	unsatisfied string
@@ -49,7 +48,7 @@ type decision struct {
 // add-on that it may not have seen yet: there, what the hub shows has to agree.
 func decide(known said) decision {
 	if known.degraded != nil && dependency.Owned(known.degraded) {
-		if required(known.degraded) {
+		if dependency.RequiredFails(known.degraded) {
 			return decision{wait, known.degraded.Message}
 		}
 		return decision{step: install}
@@ -62,9 +61,4 @@ func decide(known said) decision {
 	default:
 		return decision{step: install}
 	}
-}
-
-// required reports whether the condition says that a Required dependency fails.
-func required(degraded *metav1.Condition) bool {
-	return degraded != nil && degraded.Status == metav1.ConditionTrue && degraded.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 }

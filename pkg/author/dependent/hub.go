@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -33,7 +34,7 @@ func NewHub(config *rest.Config) (client.Reader, error) {
 }
 
 // look reads what the add-on declares, and whether the add-ons that it requires
-// are available on its cluster. It words those that are not, and reports
+// are available on its cluster, with their own Required dependencies. It words those that are not, and reports
 // whether it found requirements that are beyond it.
 func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.ManagedClusterAddOn) (unsatisfied string, beyond bool, err error) {
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
@@ -63,6 +64,8 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 			finding.Verdict = dependency.NotInstalled
 		case err != nil:
 			return "", false, fmt.Errorf("read ManagedClusterAddOn %s/%s: %w", installed.Namespace, edge.Name, err)
+		case dependency.RequiredFails(degradedOf(found)):
+			finding.Verdict, finding.Degraded = dependency.NotAvailable, degradedOf(found)
 		case !meta.IsStatusConditionTrue(found.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable):
 			finding.Verdict = dependency.NotAvailable
 			finding.Available = meta.FindStatusCondition(found.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable)
@@ -70,6 +73,10 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 		findings = append(findings, finding)
 	}
 	return dependency.Message(findings, dependency.MaxMessage), beyond, nil
+}
+
+func degradedOf(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
+	return meta.FindStatusCondition(addOn.Status.Conditions, dependency.ConditionDegraded)
 }
 
 // proposed are the fields of OCM's proposal.

@@ -48,7 +48,7 @@ func probe(inner *agent.HealthProber) *agent.HealthProber {
 // and asks the add-on's own check otherwise.
 func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
-		if degraded := meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded); required(degraded) {
+		if degraded := meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded); dependency.RequiredFails(degraded) {
 			// Interlock's agent recognizes these words and leaves them.
 			return errors.New(degraded.Reason + ": " + availability.Quote(degraded.Message))
 		}

@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
 // FieldManager is the name under which addon-manager owns Degraded.
@@ -46,6 +47,8 @@ type Reconciler struct {
 	// EventPace lets events on transitions happen or not; nil lets all happen.
 	EventPace flowcontrol.PassiveRateLimiter
 	Offline   dependency.OfflinePolicy
+	// Outages remembers losses of clusters, by the hub's clock.
+	Outages *outage.Tracker
 	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
 	Configs Configs
 	OCM     OCM

@@ -100,23 +100,6 @@ func TestNothingToWrite(t *testing.T) {
 	}
 }
 
-func TestAClusterThatIsBackMayTakeItsTimeToReport(t *testing.T) {
-	back := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
-	back.Status.Conditions = []metav1.Condition{
-		conditionOf(clusterv1.ManagedClusterConditionAvailable, metav1.ConditionTrue, "ManagedClusterAvailable"),
-	}
-	silent := addOn("base", conditionOf("Available", metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"))
-	b := newBench(t, addOn("leaf"), silent, back)
-	b.clock.SetTime(aTime.Add(time.Minute))
-	if result, err := b.reconcile(t); err != nil || result.RequeueAfter != 4*time.Minute || b.applies != 0 {
-		t.Fatalf("result %v, error %v, %d writes; want to look again in 4 minutes", result, err, b.applies)
-	}
-	b.clock.SetTime(aTime.Add(5 * time.Minute))
-	if _, err := b.reconcile(t); err != nil || b.applies != 1 {
-		t.Errorf("error %v, %d writes, want 1: the add-on never reported again", err, b.applies)
-	}
-}
-
 // The fake hub takes no write, so each time it is as if somebody had
 // overwritten Degraded again.
 func TestContested(t *testing.T) {

@@ -74,6 +74,7 @@ func (r *Reconciler) describe(ctx context.Context, name string, uses dependency.
 		}
 		cluster = fleet.Describe(managed, uses)
 		cluster.Offline, cluster.Now = known.Offline, known.Now
+		cluster.Back = r.Outages.Observe(name, cluster.Available)
 	}
 	cluster.Name = name
 	if uses.Any(dependency.UsesOCM) {
@@ -88,6 +89,9 @@ func (r *Reconciler) describe(ctx context.Context, name string, uses dependency.
 
 func (r *Reconciler) observe(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName) (dependency.Observation, error) {
 	observed, err := r.Fleet.Observe(ctx, key)
+	if dependency.LeftByLoss(observed.Available) {
+		observed.Found = r.Outages.Found(key)
+	}
 	if err != nil || !catalog.Declaration(key.Name).Uses().Any(dependency.UsesConfig) {
 		return observed, err
 	}

@@ -27,6 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
 var (
@@ -100,7 +101,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
-		Configs: b.onDemand, OCM: b.onDemand, Templates: templateVersions{b.onDemand},
+		Outages: outage.New(b.clock), Configs: b.onDemand, OCM: b.onDemand, Templates: templateVersions{b.onDemand},
 	}
 	return b
 }

@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
 type (
@@ -33,7 +34,8 @@ type mapping struct {
 	declarations *declarations.Store
 	fleet        fleet.Reader
 	// hold is set where verdicts on lost clusters are held.
-	hold bool
+	hold    bool
+	outages *outage.Tracker
 	// forget drops what is remembered of an add-on that is no more, even when
 	// its successor of the same name is there before anybody looks.
 	forget func(types.NamespacedName)
@@ -45,8 +47,9 @@ type mapping struct {
 
 // addOns: an add-on is evaluated when it comes, goes, or somebody touches its
 // Degraded, and when what the conditions of its edges look at of it changes;
-// its dependents on the same cluster when it comes, goes, or its Available
-// changes, or its version where they ask for it. Nothing else matters here.
+// its dependents on the same cluster when it comes, goes, its Available changes,
+// a Required dependency of its own begins or ceases to fail, or its version
+// changes where they ask for it. Nothing else matters here.
 func (m mapping) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
@@ -65,6 +68,9 @@ func (m mapping) addOns() addOnHandler {
 			} else {
 				m.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
+			if !dependency.LeftByLoss(fleet.Available(e.ObjectNew)) {
+				m.outages.Reported(key(e.ObjectNew))
+			}
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
 				enqueue(q, key(e.ObjectNew))
 			}
@@ -72,7 +78,7 @@ func (m mapping) addOns() addOnHandler {
 				m.peers(e.ObjectNew, q)
 			}
 			switch {
-			case replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Available(e.ObjectOld), fleet.Available(e.ObjectNew)):
+			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, 0, q)
 			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
@@ -81,6 +87,7 @@ func (m mapping) addOns() addOnHandler {
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
 			m.rollouts.forget(key(e.Object))
+			m.outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
 			m.peers(e.Object, q)
 			m.dependents(e.Object, 0, q)
@@ -121,9 +128,11 @@ func (m mapping) peers(addOn installed, q queue) {
 func (m mapping) clusters() clusterHandle {
 	return clusterHandle{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
+			m.outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
 			m.onCluster(ctx, e.Object.Name, differences(&clusterv1.ManagedCluster{}, e.Object), q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
+			m.outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
 			if m.hold && (lost(e.ObjectOld) && !lost(e.ObjectNew) || known(e.ObjectOld) && !known(e.ObjectNew)) {
 				m.onCluster(ctx, e.ObjectNew.Name, everything, q)
 				return
@@ -131,6 +140,7 @@ func (m mapping) clusters() clusterHandle {
 			m.onCluster(ctx, e.ObjectNew.Name, differences(e.ObjectOld, e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
+			m.outages.Forget(e.Object.Name)
 			if m.hold && known(e.Object) {
 				m.onCluster(ctx, e.Object.Name, everything, q)
 				return
@@ -204,6 +214,20 @@ func replaced(before, after installed) bool {
 func sameSubject(before, after installed) bool {
 	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
 		slices.Equal(fleet.ConfigKeys(before), fleet.ConfigKeys(after))
+}
+
+// sameState compares what makes an add-on satisfy those that depend on it: of
+// Degraded only whether a Required dependency fails, and since when. Its message
+// changes more often, and concerns the add-on alone.
+func sameState(before, after installed) bool {
+	was, is := fleet.Degraded(before), fleet.Degraded(after)
+	if dependency.RequiredFails(was) != dependency.RequiredFails(is) {
+		return false
+	}
+	if dependency.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+		return false
+	}
+	return sameCondition(fleet.Available(before), fleet.Available(after))
 }
 
 func sameCondition(before, after *metav1.Condition) bool {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -36,10 +37,15 @@ func woken(t *testing.T, handle func(queue)) []string {
 
 func mapped(t *testing.T) (mapping, *bench, *[]types.NamespacedName) {
 	t.Helper()
-	b := newBench(t, addOn("leaf"), addOn("base"))
+	return mappedWith(t, addOn("leaf"), addOn("base"))
+}
+
+func mappedWith(t *testing.T, objects ...client.Object) (mapping, *bench, *[]types.NamespacedName) {
+	t.Helper()
+	b := newBench(t, objects...)
 	var forgotten []types.NamespacedName
 	return mapping{
-		declarations: b.Declarations, fleet: b.Fleet, hold: true, rollouts: &b.rollouts,
+		declarations: b.Declarations, fleet: b.Fleet, hold: true, outages: b.Outages, rollouts: &b.rollouts,
 		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
 	}, b, &forgotten
 }
@@ -50,6 +56,14 @@ func TestUpdatesOfAddOns(t *testing.T) {
 	bad := conditionOf("Degraded", metav1.ConditionTrue, "Bad")
 	other := conditionOf("Progressing", metav1.ConditionTrue, "Busy")
 	both := []string{"cluster1/base", "cluster1/leaf"}
+	missing := func(message string) metav1.Condition {
+		condition := conditionOf("Degraded", metav1.ConditionTrue, "RequiredDependencyNotSatisfied")
+		condition.Message = message
+		return condition
+	}
+	again := missing("a")
+	again.LastTransitionTime = metav1.NewTime(aTime.Add(time.Minute))
+	optionalOnly := conditionOf("Degraded", metav1.ConditionTrue, "DependencyNotSatisfied")
 	for _, test := range []struct {
 		name       string
 		of         string
@@ -70,6 +84,11 @@ func TestUpdatesOfAddOns(t *testing.T) {
 		},
 		{name: "Available vanishes", of: "base", from: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
 		{name: "Available of one that nobody depends on", of: "leaf", from: []metav1.Condition{fine}, to: []metav1.Condition{down}},
+		{name: "a Required dependency of it fails", of: "base", from: []metav1.Condition{fine}, to: []metav1.Condition{fine, missing("a")}, want: both},
+		{name: "none fails any more", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{optionalOnly}, want: both},
+		{name: "more of them fail", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{missing("a and b")}, want: []string{"cluster1/base"}},
+		{name: "they fail again", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{again}, want: both},
+		{name: "only Optional ones fail", of: "base", to: []metav1.Condition{optionalOnly}, want: []string{"cluster1/base"}},
 		{name: "Degraded appears", of: "leaf", to: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
 		{name: "Degraded vanishes", of: "leaf", from: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
 		{name: "the conditions change places", of: "base", from: []metav1.Condition{fine, bad}, to: []metav1.Condition{bad, fine}},

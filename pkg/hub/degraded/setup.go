@@ -72,7 +72,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker, concurrenc
 	initial := newBacklog(debug.FreeOSMemory)
 	mapping := mapping{
 		initial:      initial.add,
-		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold, forget: r.Contention.Forget, rollouts: &r.rollouts,
+		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold,
+		forget: r.Contention.Forget, outages: r.Outages, rollouts: &r.rollouts,
 	}
 	sources := []source.Source{
 		waker.source(), initial.source(),

@@ -23,6 +23,7 @@ type Answers struct {
 	Fleet        fleet.Reader
 	Declarations *declarations.Store
 	Informer     Informer
+	Signs        SignsOfLife
 
 	mutex sync.Mutex
 	// waiting is since when a cluster is to be asked something that its object
@@ -36,23 +37,31 @@ func (a *Answers) Facts(cluster string) dependency.Facts {
 	catalog := a.Declarations.Current()
 	// The cache answers from memory; it fails only before it has synced, and
 	// then there is nobody to evaluate.
-	addOns, err := a.Fleet.OnCluster(context.Background(), cluster)
-	if catalog == nil || err != nil {
+	ctx := context.Background()
+	addOns, err := a.Fleet.OnCluster(ctx, cluster)
+	object := a.Informer.Get(keyOf(cluster))
+	sign, signErr := a.Signs.of(ctx, cluster, object)
+	if catalog == nil || err != nil || signErr != nil {
 		return dependency.Facts{Asked: a.waitingSince(cluster)}
 	}
-	return a.facts(cluster, askable(catalog.Questions(names(addOns)...)))
+	found := a.facts(cluster, object, sign, askable(catalog.Questions(names(addOns)...)))
+	found.HeldUntil = sign.heldUntil
+	return found
 }
 
 // facts returns what is answered to these questions.
-func (a *Answers) facts(cluster string, asking questions) dependency.Facts {
+func (a *Answers) facts(cluster string, object *facts, sign signOfLife, asking questions) dependency.Facts {
 	if asking.Empty() {
 		return dependency.Facts{}
 	}
 	if a.Informer.State() == factsinformer.Absent {
 		a.asked(cluster)
-		return notServed(asking)
+		return unknown(asking, notServedNote)
 	}
-	object := a.Informer.Get(keyOf(cluster))
+	if sign.ended != "" {
+		a.asked(cluster)
+		return unknown(asking, sign.ended)
+	}
 	found := factsOf(answersOf(object), asking)
 	if object != nil {
 		leftOut(object.Spec, asking, found)
@@ -90,17 +99,17 @@ func factsOf(known answers, asking questions) dependency.Facts {
 	return found
 }
 
-// notServed are the answers of a hub on which nobody can be asked.
-func notServed(asking questions) dependency.Facts {
+// unknown are facts of which nothing is known, with the reason.
+func unknown(asking questions, why string) dependency.Facts {
 	found := dependency.Facts{
 		APIs:     make(map[dependencyAPI]dependency.APIFact, len(asking.APIs)),
 		Versions: make(map[string]dependency.VersionFact, len(asking.AddOns)),
 	}
 	for _, api := range asking.APIs {
-		found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: notServedNote}
+		found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: why}
 	}
 	for _, addOn := range asking.AddOns {
-		found.Versions[addOn] = dependency.VersionFact{Message: notServedNote}
+		found.Versions[addOn] = dependency.VersionFact{Message: why}
 	}
 	return found
 }
@@ -170,7 +179,10 @@ func (a *Answers) waitingSince(cluster string) time.Time {
 }
 
 // Forget drops what is remembered of a cluster of which nothing is asked.
-func (a *Answers) Forget(cluster string) { a.asked(cluster) }
+func (a *Answers) Forget(cluster string) {
+	a.asked(cluster)
+	a.Signs.Silent.Forget(cluster)
+}
 
 // asked forgets that a cluster is still to be asked.
 func (a *Answers) asked(cluster string) {

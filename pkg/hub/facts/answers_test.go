@@ -80,7 +80,7 @@ func TestMoreQuestionsThanAnObjectHolds(t *testing.T) {
 	b := newBench(t)
 	b.asks(status{})
 	b.object.Spec = spec
-	got := b.facts(cluster, all)
+	got := b.facts(cluster, b.object, signOfLife{}, all)
 	last := all.APIs[len(all.APIs)-1]
 	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") || !strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
 		t.Errorf("does not say why nobody answers: %+v", got.APIs[last])
@@ -100,7 +100,7 @@ func TestNamesThatNoObjectCanHave(t *testing.T) {
 
 func TestNobodyAsks(t *testing.T) {
 	b := newBench(t)
-	if got := b.facts(cluster, dependency.Questions{}); !got.Asked.IsZero() || len(b.waiting) > 0 {
+	if got := b.facts(cluster, nil, signOfLife{}, dependency.Questions{}); !got.Asked.IsZero() || len(b.waiting) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

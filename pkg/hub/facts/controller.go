@@ -47,6 +47,7 @@ type Reconciler struct {
 	Informer     Informer
 	Writer       client.Client
 	Contention   *contention.Tracker
+	Signs        SignsOfLife
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
 	// Wake has the add-ons of these keys evaluated anew.
@@ -64,6 +65,8 @@ type Reconciler struct {
 type told struct {
 	state  factsinformer.State
 	object *facts
+	// ended is why the agent that wrote the object does not live; empty: it lives.
+	ended string
 }
 
 // Reconcile asks the cluster of that name what is to be asked, and wakes the
@@ -79,7 +82,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	all := askable(catalog.Questions(names(addOns)...))
-	current := told{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
+	current, err := r.current(ctx, cluster)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	if err := r.tellAnswers(ctx, cluster, catalog, addOns, current); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -100,6 +106,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	default:
 		return r.ask(ctx, cluster, current.object, specOf(all))
 	}
+}
+
+// current reads what the add-ons of a cluster are evaluated with now.
+func (r *Reconciler) current(ctx context.Context, cluster string) (told, error) {
+	current := told{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
+	sign, err := r.Signs.of(ctx, cluster, current.object)
+	current.ended = sign.ended
+	return current, err
 }
 
 // ask puts the questions where they are not those that are there.

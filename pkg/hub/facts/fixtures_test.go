@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
 const cluster = "cluster1"
@@ -96,8 +97,10 @@ func newBench(t *testing.T) *bench {
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: factsinformer.Served, events: recorder.Events}
 	reader := fleet.Reader{Reader: hub}
+	signs := SignsOfLife{Fleet: reader, Outages: outage.New(b.clock), Silent: outage.New(b.clock)}
 	b.Reconciler = &Reconciler{
 		Fleet: reader, Declarations: store, Informer: b, Contention: contention.New(b.clock),
+		Signs:   signs,
 		Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder,
 		Writer: interceptor.NewClient(hub, interceptor.Funcs{
 			Apply: func(_ context.Context, _ client.WithWatch, object runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
@@ -114,7 +117,7 @@ func newBench(t *testing.T) *bench {
 			return nil
 		},
 	}
-	b.Answers = &Answers{Clock: b.clock, Fleet: reader, Declarations: store, Informer: b}
+	b.Answers = &Answers{Clock: b.clock, Fleet: reader, Declarations: store, Informer: b, Signs: signs}
 	return b
 }
 

@@ -67,10 +67,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker) error {
 	return nil
 }
 
-// addOns: what is asked of a cluster depends on which add-ons are there.
+// addOns: what is requested of a cluster depends on which add-ons are there. What
+// its agent reported counts while the agent lives, which its own add-on shows.
 func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 	return handler.TypedFuncs[installed, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) { r.cameOrWent(e.Object, q) },
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
+			if r.wroteFacts(e.ObjectNew) && ended("", e.ObjectOld) != ended("", e.ObjectNew) {
+				q.Add(requestFor(e.ObjectNew.Namespace))
+			}
+		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			r.cameOrWent(e.Object, q)
 			// What it asked is no longer known where its registration went first.
@@ -84,9 +90,18 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 // cameOrWent has the cluster of an add-on that asks anything looked at. Before
 // the first catalog nobody knows; with it, all clusters are looked at.
 func (r *Reconciler) cameOrWent(addOn installed, q queue) {
+	if r.wroteFacts(addOn) {
+		q.Add(requestFor(addOn.Namespace))
+	}
 	if catalog := r.Declarations.Current(); catalog != nil && !catalog.Questions(addOn.Name).Empty() {
 		q.Add(requestFor(addOn.Namespace))
 	}
+}
+
+// wroteFacts reports whether the add-on is the agent that wrote the facts of its cluster.
+func (r *Reconciler) wroteFacts(addOn installed) bool {
+	object := r.Informer.Get(keyOf(addOn.Namespace))
+	return object != nil && object.Status.AgentAddOn == addOn.Name
 }
 
 func requestFor(cluster string) reconcile.Request {

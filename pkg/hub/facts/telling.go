@@ -37,7 +37,7 @@ func (r *Reconciler) tellAnswers(
 	var concerned []types.NamespacedName
 	for _, addOn := range addOns {
 		questions := catalog.Questions(addOn.Name)
-		if !questions.Empty() && (before.state != current.state || differ(was, is, questions)) {
+		if !questions.Empty() && (before.state != current.state || before.ended != current.ended || differ(was, is, questions)) {
 			concerned = append(concerned, addOn)
 		}
 	}
@@ -72,7 +72,7 @@ func standing(current told, all questions) metrics.Standing {
 		return metrics.StandingNone
 	case current.state == factsinformer.Absent:
 		return metrics.StandingNotServed
-	case object != nil && object.Status.ObservedGeneration == object.Generation:
+	case object != nil && object.Status.ObservedGeneration == object.Generation && current.ended == "":
 		return metrics.StandingAnswered
 	default:
 		return metrics.StandingWaiting

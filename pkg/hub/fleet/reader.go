@@ -72,8 +72,8 @@ func (r Reader) Observe(ctx context.Context, key types.NamespacedName) (dependen
 	}
 	version := dependency.VersionIn(addOn.Annotations)
 	return dependency.Observation{
-		Installed: true, Available: Available(addOn), Version: version.Current, FormerVersion: version.Former,
-		Labels: addOn.Labels, Annotations: addOn.Annotations,
+		Installed: true, Available: Available(addOn), Degraded: Degraded(addOn),
+		Version: version.Current, FormerVersion: version.Former, Labels: addOn.Labels, Annotations: addOn.Annotations,
 	}, nil
 }
 
@@ -99,7 +99,7 @@ func Describe(cluster *clusterv1.ManagedCluster, uses dependency.Uses) dependenc
 		Name: cluster.Name, Labels: cluster.Labels, KubernetesVersion: cluster.Status.Version.Kubernetes,
 	}
 	if available := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil {
-		described.Available, described.Since = available.Status, available.LastTransitionTime.Time
+		described.Available = available.Status
 	}
 	if uses.Any(dependency.UsesClaims) {
 		described.Claims = make(map[string]string, len(cluster.Status.ClusterClaims))

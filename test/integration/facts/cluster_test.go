@@ -38,8 +38,10 @@ type cluster struct {
 	hubUser, managedUser *rest.Config
 	onHub, onManaged     traffic
 	metrics              *prometheus.Registry
-	agentStop            context.CancelFunc
-	agentEnded           chan error
+	// agentAddOn is the add-on that the agent runs as; empty: it is none.
+	agentAddOn string
+	agentStop  context.CancelFunc
+	agentEnded chan error
 }
 
 // traffic counts what is sent to one API server: writes, questions to
@@ -160,6 +162,7 @@ func (c *cluster) startAgent() {
 		agent.Options{
 			Cluster: c.name, GracePeriod: time.Hour, MetricsAddress: "0", HealthAddress: "0",
 			FactsRetry: time.Second, Registry: c.metrics, Unnamed: true,
+			OwnLease: types.NamespacedName{Namespace: c.name, Name: c.agentAddOn},
 		})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())

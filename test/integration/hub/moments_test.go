@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
 var _ = Describe("An add-on deleted at the wrong moment", func() {
@@ -206,6 +207,7 @@ var _ = Describe("addon-manager itself", func() {
 			Clock: clock.RealClock{}, Fleet: fleet.Reader{Reader: behind{hubClient, stale}}, Writer: condition.Writer{Status: hubClient, Live: hubClient},
 			Declarations: store, Contention: contention.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
 			Recorder: events.NewFakeRecorder(1), Offline: dependency.OfflineHold,
+			Outages: outage.New(clock.RealClock{}),
 		}
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())

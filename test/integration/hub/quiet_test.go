@@ -58,13 +58,14 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 		Consistently(manager.evaluations).Should(Equal(before))
 	})
 
-	It("has one write for one change, on the cluster where it was", func() {
+	It("has one write for each add-on that a change breaks, on the cluster where it was", func() {
 		before, evaluated := applies(), manager.evaluations()
 		report(clusters[1], base, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(clusters[1], middle)).Should(requiredFails())
+		Eventually(degradedOf(clusters[1], leaf)).Should(requiredFails(ContainSubstring("(Degraded=True, ")))
 		manager.rest()
-		Expect(applies() - before).To(BeEquivalentTo(1))
-		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 2), "the dependent, and again for its own write")
+		Expect(applies() - before).To(BeEquivalentTo(2))
+		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 4), "each of the two, and again for its own write")
 	})
 
 	It("counts unsatisfied dependencies by clusters", func() {

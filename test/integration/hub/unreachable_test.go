@@ -1,8 +1,11 @@
 package hub
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -19,6 +22,18 @@ func lose(cluster string, addOns ...string) {
 	for _, addOn := range addOns {
 		report(cluster, addOn, metav1.ConditionUnknown, clusterLost)
 	}
+}
+
+// reachAt sets Available of a ManagedCluster as the cluster does by itself, whose
+// clock is off by the given time.
+func reachAt(cluster string, status metav1.ConditionStatus, off time.Duration) {
+	GinkgoHelper()
+	tell(cluster, func(stored *clusterv1.ManagedClusterStatus) {
+		meta.RemoveStatusCondition(&stored.Conditions, clusterv1.ManagedClusterConditionAvailable)
+		meta.SetStatusCondition(&stored.Conditions, metav1.Condition{
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(time.Now().Add(off)),
+		})
+	})
 }
 
 var _ = Describe("A managed cluster that cannot be reached", func() {
@@ -59,6 +74,28 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		}
 		manager.rest()
 		Expect(applies() - before).To(BeZero())
+	})
+
+	It("has its verdicts held where the loss is seen on an add-on first, and by the hub's clock alone", func() {
+		for _, clock := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
+			prepare(dependency.OfflineHold)
+			By("the clock of the managed cluster being " + clock.String() + " off")
+			reachAt(cluster, metav1.ConditionFalse, clock)
+			reachAt(cluster, metav1.ConditionTrue, clock)
+			manager.rest()
+			before := applies()
+			report(cluster, base, metav1.ConditionUnknown, clusterLost)
+			manager.rest()
+			reach(cluster, metav1.ConditionUnknown)
+			manager.rest()
+			reachAt(cluster, metav1.ConditionTrue, clock)
+			manager.rest()
+			Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+			report(cluster, base, metav1.ConditionTrue, leaseFresh)
+			manager.rest()
+			Expect(applies() - before).To(BeZero())
+			manager.stop()
+		}
 	})
 
 	It("has written what differs when it is back", func() {

@@ -95,6 +95,13 @@ type ManagedClusterFactsStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// agentAddOn is the ManagedClusterAddOn of addon-agent itself, where it runs as an add-on. Its condition Available is the
+	// agent's sign of life: once that has ended, what status says counts as unknown. Empty: the agent has no sign of life,
+	// and what it has reported counts until it reports something else.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	AgentAddOn string `json:"agentAddOn,omitempty"`
+
 	// apisServed is how many of the APIs asked about are served: "2/3".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

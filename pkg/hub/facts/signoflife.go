@@ -1,0 +1,88 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
+)
+
+// An agent that runs as an add-on renews a lease, like other add-ons. OCM's
+// agent on the same cluster sets the add-on's Available to False when the lease
+// has expired, and OCM's hub sets it to Unknown when the whole cluster is lost.
+// So the sign of life needs no write of its own.
+
+// SignsOfLife reads whether the agents of clusters live.
+type SignsOfLife struct {
+	Fleet   fleet.Reader
+	Outages *outage.Tracker
+	// Silent remembers since when an agent's sign of life is missing.
+	Silent *outage.Tracker
+}
+
+// signOfLife is what is known of the agent that reported the facts of a cluster.
+type signOfLife struct {
+	// ended is why the agent does not live. It is empty while the agent lives,
+	// and for an agent that is no add-on.
+	ended string
+	// heldUntil is until when the agent may still come back.
+	heldUntil time.Time
+}
+
+// of reads the sign of life of the agent that wrote the object, which may be nil.
+func (s SignsOfLife) of(ctx context.Context, cluster string, object *facts) (signOfLife, error) {
+	if object == nil || object.Status.AgentAddOn == "" {
+		return signOfLife{}, nil
+	}
+	key := types.NamespacedName{Namespace: cluster, Name: object.Status.AgentAddOn}
+	addOn, err := s.Fleet.AddOn(ctx, key)
+	if err != nil {
+		return signOfLife{}, err
+	}
+	why := ended(key.Name, addOn)
+	if why == "" {
+		s.Silent.Reported(key)
+		return signOfLife{}, nil
+	}
+	until, err := s.heldUntil(ctx, key, addOn)
+	return signOfLife{ended: why, heldUntil: until}, err
+}
+
+// heldUntil returns until when an agent without a sign of life may still come
+// back. It may be starting: on a node that was down, OCM's agent can start
+// first. After a loss of the cluster it has as much time as other add-ons.
+func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, addOn *addonv1alpha1.ManagedClusterAddOn) (time.Time, error) {
+	since, patience := s.Silent.Found(key), dependency.AnswerTime
+	managed, err := s.Fleet.Cluster(ctx, key.Namespace)
+	if err != nil || managed == nil || fleet.ClusterStatus(managed) == "" {
+		return since.Add(patience), err
+	}
+	if addOn != nil && dependency.LeftByLoss(fleet.Available(addOn)) {
+		since, patience = s.Outages.Found(key), dependency.SettleTime
+	}
+	if back := s.Outages.Observe(key.Namespace, fleet.ClusterStatus(managed)); back.After(since) {
+		since = back
+	}
+	return since.Add(patience), nil
+}
+
+// ended returns why the agent does not live, from its own add-on; empty: it lives.
+// One whose Available was never set has just been installed.
+func ended(name string, addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	if addOn == nil {
+		return fmt.Sprintf("the managed cluster has no addon-agent any more (ManagedClusterAddOn %s is not installed)", name)
+	}
+	available := fleet.Available(addOn)
+	if available == nil || available.Status == metav1.ConditionTrue {
+		return ""
+	}
+	return fmt.Sprintf("the managed cluster's addon-agent does not run (%s: Available=%s, %s, since %s)",
+		name, available.Status, available.Reason, available.LastTransitionTime.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,88 @@
+package hub
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var _ = Describe("A chain of Required dependencies on a hub without guard and agents", func() {
+	var manager *process
+	var cluster, other, first, middle, last, base string
+	BeforeEach(func() {
+		manager = start()
+		cluster, other = newCluster(), newCluster()
+		first, middle, last, base = unique("first"), unique("middle"), unique("last"), unique("base")
+		register(base)
+		register(last, required(base))
+		register(middle, required(last))
+		register(first, required(middle))
+		for _, each := range []string{cluster, other} {
+			running(each, base, last, middle, first)
+		}
+		manager.rest()
+	})
+
+	It("breaks and heals at once, with one write for each add-on", func() {
+		elsewhere := now(versions(other))
+		for range 2 {
+			before := applies()
+			report(cluster, base, metav1.ConditionFalse, leaseStale)
+			Eventually(degradedOf(cluster, first)).Should(requiredFails(
+				ContainSubstring("addon '"+middle+"'"), ContainSubstring("(Degraded=True, "+requiredReason+", since ")))
+			Expect(now(degradedOf(cluster, middle))).To(requiredFails(ContainSubstring("(Degraded=True, " + requiredReason)))
+			Expect(now(degradedOf(cluster, last))).To(requiredFails(ContainSubstring("(Available=False, " + leaseStale)))
+			manager.rest()
+			Expect(applies() - before).To(BeEquivalentTo(3))
+
+			By("Available following, as an agent or the guard have it")
+			for _, addOn := range []string{last, middle, first} {
+				report(cluster, addOn, metav1.ConditionFalse, requiredReason)
+			}
+			manager.rest()
+			Expect(applies()-before).To(BeEquivalentTo(3), "the findings are the same")
+
+			for _, addOn := range []string{first, middle, last, base} {
+				report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
+			}
+			Eventually(degradedOf(cluster, first)).Should(satisfied())
+			manager.rest()
+			Expect(applies() - before).To(BeEquivalentTo(6))
+			Expect(now(versions(other))).To(Equal(elsewhere))
+		}
+	})
+
+	It("evaluates nothing but the add-on itself when only the message changes", func() {
+		another := unique("another")
+		declare(last, required(base), required(another))
+		Eventually(degradedOf(cluster, first)).Should(requiredFails())
+		manager.rest()
+		evaluated := manager.evaluations()
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Eventually(degradedOf(cluster, last)).Should(requiredFails(ContainSubstring("'"+base+"'"), ContainSubstring("'"+another+"'")))
+		manager.rest()
+		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 2), "the add-on, and again for its own write")
+	})
+})
+
+var _ = Describe("A Required dependency that recovers while an Optional one is held", func() {
+	It("takes its reason along", func() {
+		start()
+		cluster := newCluster()
+		leaf, base, extra := unique("leaf"), unique("base"), unique("extra")
+		register(base)
+		register(extra)
+		running(cluster, extra)
+		versionAnnotation(cluster, extra, "1.0.0")
+		onVersion := addonv1alpha1.AddonDependency{Name: extra, Type: addonv1alpha1.DependencyTypeOptional, Version: ">= 2"}
+		register(leaf, required(base), onVersion)
+		install(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("'" + base + "'")))
+
+		running(cluster, base)
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(HaveSuffix("Optional ones are not known yet: '" + extra + "'.")))
+		Eventually(degradedOf(cluster, leaf), answered).Should(optionalFails(ContainSubstring("version 1.0.0")))
+	})
+})
