@@ -67,7 +67,7 @@ func FuzzMutateSurvives(f *testing.F) {
 // shaped makes a list of conditions of the bytes: each type at most once, in
 // any order, as the list's schema demands.
 func shaped(bytes []byte) []map[string]any {
-	var conditions []map[string]any
+	conditions := []map[string]any{} // never null: the API server stores no null list
 	seen := map[string]bool{}
 	pick := func(b byte, shift int, from ...string) string { return from[int(b>>shift)%len(from)] }
 	for _, b := range bytes {
