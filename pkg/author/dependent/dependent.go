@@ -2,8 +2,9 @@
 // built on OCM's addon-framework. It wraps an agent.AgentAddon:
 //
 //   - While a Required dependency is not satisfied, the add-on's own health
-//     check says that it is not available, and why. Without it, addon-framework
-//     would say that it is, and Interlock's agent that it is not, in turns.
+//     check fails, and its message says why. Without it, on a hub without the
+//     guard, addon-framework would set Available to True, and Interlock's agent
+//     to False, in turns.
 //   - With Ordered, the add-on is installed on a cluster only when its Required
 //     dependencies have been satisfied there for the first time. Once it has
 //     been, it stays installed whatever becomes of them.
