@@ -1,7 +1,6 @@
 package availability
 
 import (
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +20,9 @@ const (
 	// ReasonRequiredDependencyNotSatisfied says that a Required dependency
 	// fails: the same word as on Degraded.
 	ReasonRequiredDependencyNotSatisfied = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	// ReasonClusterLost is the reason with which OCM's hub sets the add-ons of a
+	// lost cluster to Unknown.
+	ReasonClusterLost = "ManagedClusterLeaseUpdateStopped"
 	// ReasonAwaitingHealthCheck says that the dependencies are satisfied
 	// again, and that the add-on's own health check has the next word.
 	ReasonAwaitingHealthCheck = "AwaitingHealthCheck"
@@ -43,6 +45,9 @@ type Input struct {
 	Lease Lease
 	// HostingCluster is where a hosted add-on runs; empty if it is not hosted.
 	HostingCluster string
+	// Asserted is the Asserted of the last decision that was carried out; empty
+	// after a restart.
+	Asserted string
 	// GracePeriod is how long a lease may go without being renewed.
 	GracePeriod time.Duration
 	// Now is the time of the decision.
@@ -56,6 +61,9 @@ type Decision struct {
 	Write bool
 	// Condition is Available as it is to be.
 	Condition metav1.Condition
+	// Asserted is the finding on dependencies that Available was set to. It is
+	// to be remembered once the decision has been carried out.
+	Asserted string
 	// LookAgain is the first moment at which the decision becomes another one
 	// though nothing but the time has changed. Zero if there is none.
 	LookAgain time.Time
@@ -66,16 +74,19 @@ type Decision struct {
 	Skew time.Duration
 }
 
-// Decide returns what is to become of Available. An unsatisfied Required
-// dependency comes before everything else, in both modes. Applying a decision
-// and deciding again with nothing else changed leaves Available alone.
+// Decide returns what is to become of Available. Carrying out a decision and
+// deciding again with nothing else changed leaves Available alone.
+//
+//   - The hub's report that the cluster is lost stays until another writer
+//     replaces it: OCM's registration agent, or the add-on's own manager.
+//   - An unsatisfied Required dependency comes before health, in both modes.
+//   - Else Available follows the lease; in Customized mode it is handed back.
 func Decide(in Input) Decision {
 	switch {
+	case in.clusterLost():
+		return in.wait()
 	case requiredDependencyFails(in.Degraded):
-		if in.saidByItsOwnManager() {
-			return Decision{}
-		}
-		return in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
+		return in.assert()
 	case in.Mode == ocmv1alpha1.HealthCheckModeCustomized:
 		return in.handBack()
 	default:
@@ -88,36 +99,33 @@ func requiredDependencyFails(degraded *metav1.Condition) bool {
 		degraded.Reason == ReasonRequiredDependencyNotSatisfied
 }
 
-// maxQuote is how much of a message is quoted: what else a health check says
-// around it has to fit into the condition too.
-const maxQuote = 30000
-
-// Quote returns the message of Degraded as an add-on's own health check is to
-// give it: cut, in bytes, where it is very long.
-func Quote(message string) string {
-	if len(message) <= maxQuote {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxQuote], "")
+// clusterLost reports whether Available is the hub's report that the cluster is
+// lost. OCM's hub writes it again after each other write that moves the label of
+// the add-on, so a second writer would never come to an end.
+func (in Input) clusterLost() bool {
+	return in.Available != nil && in.Available.Status == metav1.ConditionUnknown &&
+		in.Available.Reason == ReasonClusterLost
 }
 
-// saidByItsOwnManager reports whether the add-on's own manager already says
-// that the add-on is not available, because of just this, or because nothing of
-// it is installed yet. To insist on our reason beside that would be a fight
-// without a winner, on every cluster.
-func (in Input) saidByItsOwnManager() bool {
-	if in.Mode != ocmv1alpha1.HealthCheckModeCustomized || in.Available == nil {
-		return false
+// wait leaves Available to the hub, and remembers what was asserted before.
+func (in Input) wait() Decision {
+	if !requiredDependencyFails(in.Degraded) {
+		return Decision{}
 	}
-	switch in.Available.Status {
-	case metav1.ConditionFalse:
-		return in.Degraded.Message != "" &&
-			strings.Contains(in.Available.Message, ReasonRequiredDependencyNotSatisfied+": "+Quote(in.Degraded.Message))
-	case metav1.ConditionUnknown:
-		return in.Available.Reason == ocmv1alpha1.AddonAvailableReasonWorkNotFound
-	default:
-		return false
+	return Decision{Asserted: in.Asserted}
+}
+
+// assert sets Available to False once per finding. Another writer that then
+// replaces it by False or Unknown is left alone: OCM's own agents write theirs
+// again and again, and such a fight has no winner. True is never left.
+func (in Input) assert() Decision {
+	finding := ReasonRequiredDependencyNotSatisfied + ": " + in.Degraded.Message
+	if in.Asserted == finding && in.Available != nil && in.Available.Status != metav1.ConditionTrue {
+		return Decision{Asserted: finding}
 	}
+	decision := in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
+	decision.Asserted = finding
+	return decision
 }
 
 // handBack gives Available back to the add-on's own health check, which may

@@ -42,6 +42,11 @@ func (d Decision) until(moment time.Time) Decision {
 	return d
 }
 
+func (d Decision) asserting(finding string) Decision {
+	d.Asserted = finding
+	return d
+}
+
 func (d Decision) skewed(ahead time.Duration) Decision {
 	d.Skew = ahead
 	return d
@@ -60,6 +65,8 @@ var (
 	blockedSince = func(t metav1.Time) metav1.Condition {
 		return available("False", "RequiredDependencyNotSatisfied", missing, t)
 	}
+	lost = available("Unknown", "ManagedClusterLeaseUpdateStopped", "Registration agent stopped updating its lease.", earlier)
+
 	leaveAlone = Decision{}
 )
 
@@ -108,10 +115,11 @@ func TestLeaseMode(t *testing.T) {
 		},
 		{name: "dependency satisfied again: back to the lease", lease: renewed(0), available: stored(blockedSince(earlier)), want: write(upSince(atNow)).until(now.Add(grace))},
 		{name: "dependency satisfied again, lease stopped: still False, for another reason", lease: renewed(grace), available: stored(blockedSince(earlier)), want: write(stoppedSince(earlier))},
+		{name: "the hub reports that the cluster is lost, the lease is fresh", lease: renewed(0), available: stored(lost), want: leaveAlone},
+		{name: "the hub reports that the cluster is lost, the lease stopped", lease: renewed(grace), available: stored(lost), want: leaveAlone},
 		{
-			name: "the hub's word that the cluster is lost ends with a fresh lease", lease: renewed(0),
-			available: stored(available("Unknown", "ManagedClusterLeaseUpdateStopped", "Registration agent stopped updating its lease.", earlier)),
-			want:      write(upSince(atNow)).until(now.Add(grace)),
+			name: "the cluster's own reason, but not Unknown", lease: renewed(0),
+			available: stored(available("False", "ManagedClusterLeaseUpdateStopped", "", earlier)), want: write(upSince(atNow)).until(now.Add(grace)),
 		},
 	}
 	for _, mode := range []ocmv1alpha1.HealthCheckMode{"", "Lease", "SomethingNewer"} {
@@ -143,6 +151,7 @@ func TestCustomizedMode(t *testing.T) {
 		{name: "left behind by another mode", available: stored(stoppedSince(earlier)), want: leaveAlone},
 		{name: "our False is handed back", available: stored(blockedSince(earlier)), want: write(handedBack)},
 		{name: "handed back already", available: stored(handedBack), want: leaveAlone},
+		{name: "the hub reports that the cluster is lost", available: stored(lost), want: leaveAlone},
 		{name: "our reason, but not our status", available: stored(available("Unknown", "RequiredDependencyNotSatisfied", "", earlier)), want: leaveAlone},
 	}
 	for _, tt := range tests {
@@ -157,28 +166,46 @@ func TestCustomizedMode(t *testing.T) {
 }
 
 func TestDependencyRule(t *testing.T) {
+	const (
+		asserted = "RequiredDependencyNotSatisfied: " + missing
+		another  = "RequiredDependencyNotSatisfied: two are missing"
+	)
+	unhealthy := available("False", "ProbeUnavailable", "", earlier)
 	tests := []struct {
 		name      string
-		degraded  *metav1.Condition
+		asserted  string
 		available *metav1.Condition
 		want      Decision
 	}{
-		{name: "nothing stored", degraded: degraded("True", "RequiredDependencyNotSatisfied"), want: write(blockedSince(atNow))},
-		{name: "was True", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(upSince(earlier)), want: write(blockedSince(atNow))},
-		{name: "was Unknown", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(unknownSince(earlier)), want: write(blockedSince(atNow))},
-		{name: "was False: the time stays", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(stoppedSince(earlier)), want: write(blockedSince(earlier))},
-		{name: "applied already", degraded: degraded("True", "RequiredDependencyNotSatisfied"), available: stored(blockedSince(earlier)), want: leaveAlone},
+		{name: "nothing stored", want: write(blockedSince(atNow)).asserting(asserted)},
+		{name: "was True", available: stored(upSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{name: "was Unknown", available: stored(unknownSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{name: "was False: the time stays", available: stored(stoppedSince(earlier)), want: write(blockedSince(earlier)).asserting(asserted)},
+		{name: "was False by the add-on's own check", available: stored(unhealthy), want: write(blockedSince(earlier)).asserting(asserted)},
+		{name: "stored already: remembered", available: stored(blockedSince(earlier)), want: leaveAlone.asserting(asserted)},
+		{name: "asserted and stored", asserted: asserted, available: stored(blockedSince(earlier)), want: leaveAlone.asserting(asserted)},
+		{name: "replaced by Unknown: left", asserted: asserted, available: stored(unknownSince(earlier)), want: leaveAlone.asserting(asserted)},
+		{name: "replaced by False: left", asserted: asserted, available: stored(stoppedSince(earlier)), want: leaveAlone.asserting(asserted)},
+		{name: "replaced by False of the add-on's own check: left", asserted: asserted, available: stored(unhealthy), want: leaveAlone.asserting(asserted)},
+		{name: "replaced by True: answered", asserted: asserted, available: stored(upSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{name: "removed: set again", asserted: asserted, want: write(blockedSince(atNow)).asserting(asserted)},
 		{
-			name: "another message follows", degraded: degraded("True", "RequiredDependencyNotSatisfied"),
-			available: stored(available("False", "RequiredDependencyNotSatisfied", "two are missing", earlier)),
-			want:      write(blockedSince(earlier)),
+			name: "another finding", asserted: another, available: stored(available("False", "RequiredDependencyNotSatisfied", "two are missing", earlier)),
+			want: write(blockedSince(earlier)).asserting(asserted),
 		},
+		{name: "another finding, after another writer", asserted: another, available: stored(unknownSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{name: "the cluster is lost", available: stored(lost), want: leaveAlone},
+		{name: "the cluster is lost: what was asserted counts on its return", asserted: asserted, available: stored(lost), want: leaveAlone.asserting(asserted)},
+		{name: "the cluster is lost, another finding: asserted on its return", asserted: another, available: stored(lost), want: leaveAlone.asserting(another)},
 	}
 	for _, mode := range []ocmv1alpha1.HealthCheckMode{"Lease", "Customized"} {
 		for state, lease := range map[string]Lease{"unobserved": {}, "missing": {State: LeaseNotFound}, "fresh": renewed(0), "expired": renewed(time.Hour)} {
 			for _, tt := range tests {
 				t.Run(string(mode)+"/lease "+state+"/"+tt.name, func(t *testing.T) {
-					got := Decide(Input{AddOn: "proxy", Mode: mode, Available: tt.available, Degraded: tt.degraded, Lease: lease, GracePeriod: grace, Now: now})
+					got := Decide(Input{
+						AddOn: "proxy", Mode: mode, Available: tt.available, Degraded: degraded("True", "RequiredDependencyNotSatisfied"),
+						Asserted: tt.asserted, Lease: lease, GracePeriod: grace, Now: now,
+					})
 					if diff := cmp.Diff(tt.want, got); diff != "" {
 						t.Errorf("(-want +got)\n%s", diff)
 					}
@@ -199,7 +226,7 @@ func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
 		"somebody else's word for it ": degraded("True", "requiredDependencyNotSatisfied"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Lease: renewed(0), GracePeriod: grace, Now: now}
+			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Asserted: "before", Lease: renewed(0), GracePeriod: grace, Now: now}
 			if diff := cmp.Diff(write(upSince(atNow)).until(now.Add(grace)), Decide(in)); diff != "" {
 				t.Errorf("Lease mode (-want +got)\n%s", diff)
 			}

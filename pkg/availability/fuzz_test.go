@@ -15,7 +15,7 @@ var (
 	statuses = []metav1.ConditionStatus{"True", "False", "Unknown", "Other"}
 	reasons  = []string{
 		ReasonLeaseUpdated, ReasonLeaseStopped, ReasonLeaseNotFound, ReasonRequiredDependencyNotSatisfied,
-		ReasonAwaitingHealthCheck, "DependencyNotSatisfied", "DependenciesSatisfied", "ProbeAvailable",
+		ReasonAwaitingHealthCheck, ReasonClusterLost, "DependencyNotSatisfied", "DependenciesSatisfied", "ProbeAvailable",
 	}
 )
 
@@ -29,15 +29,16 @@ func condition(kind string, choice byte, message string) *metav1.Condition {
 }
 
 func FuzzDecide(f *testing.F) {
-	f.Add("proxy", byte(0), byte(0), byte(0), byte(0), int64(0), int64(grace), "", "")
-	f.Add("proxy", byte(0), byte(1), byte(12), byte(2), int64(time.Minute), int64(grace), "", missing)
-	f.Add("proxy", byte(2), byte(13), byte(0), byte(2), int64(-time.Hour), int64(grace), "mgmt", missing)
-	f.Add("proxy", byte(2), byte(13), byte(12), byte(3), int64(-1<<63), int64(1<<62), "mgmt", "")
-	f.Fuzz(func(t *testing.T, name string, mode, was, cause, lease byte, ago, grace int64, hosting, message string) {
+	f.Add("proxy", byte(0), byte(0), byte(0), byte(0), byte(0), int64(0), int64(grace), "", "")
+	f.Add("proxy", byte(0), byte(1), byte(12), byte(2), byte(1), int64(time.Minute), int64(grace), "", missing)
+	f.Add("proxy", byte(2), byte(13), byte(0), byte(2), byte(2), int64(-time.Hour), int64(grace), "mgmt", missing)
+	f.Add("proxy", byte(2), byte(13), byte(12), byte(3), byte(0), int64(-1<<63), int64(1<<62), "mgmt", "")
+	f.Fuzz(func(t *testing.T, name string, mode, was, cause, lease, asserted byte, ago, grace int64, hosting, message string) {
 		in := Input{
 			AddOn: name, Mode: pick(modes, mode), HostingCluster: hosting,
 			Available: condition("Available", was, message), Degraded: condition("Degraded", cause, message+"!"),
 			Lease: Lease{State: LeaseState(lease % 3)}, GracePeriod: time.Duration(grace), Now: now,
+			Asserted: pick([]string{"", ReasonRequiredDependencyNotSatisfied + ": " + message + "!", "another"}, asserted),
 		}
 		if lease > 2 {
 			at := now.Add(-time.Duration(ago))
@@ -46,21 +47,39 @@ func FuzzDecide(f *testing.F) {
 		first := Decide(in)
 		if first.Write {
 			checkWritten(t, in, first.Condition)
-			in.Available = &first.Condition
 		} else if first.Condition != (metav1.Condition{}) {
 			t.Errorf("leaves Available alone, but with a condition: %+v", first.Condition)
 		}
-		second := Decide(in)
-		if second.Write {
+		after := in
+		after.Asserted = first.Asserted
+		if first.Write {
+			after.Available = &first.Condition
+		}
+		second := Decide(after)
+		if second.Write || second.Asserted != first.Asserted {
 			t.Errorf("decided %+v, and once that is stored %+v", first, second)
 		}
 		if !second.LookAgain.Equal(first.LookAgain) {
 			t.Errorf("to look again at %s, and once that is stored at %s", first.LookAgain, second.LookAgain)
 		}
-		if requiredDependencyFails(in.Degraded) && (in.Available == nil || in.Available.Status != metav1.ConditionFalse) {
-			t.Errorf("a Required dependency fails, and Available is %+v", in.Available)
-		}
+		checkFights(t, in, after, first)
 	})
+}
+
+// checkFights checks which conditions of another writer are replaced.
+func checkFights(t *testing.T, in, after Input, decision Decision) {
+	t.Helper()
+	fails, stored := requiredDependencyFails(in.Degraded), after.Available
+	switch {
+	case in.clusterLost() && decision.Write:
+		t.Errorf("replaces the hub's report that the cluster is lost: %+v", decision)
+	case !fails && decision.Asserted != "":
+		t.Errorf("remembers %q though no dependency fails", decision.Asserted)
+	case fails && (stored == nil || stored.Status == metav1.ConditionTrue):
+		t.Errorf("a Required dependency fails, and Available is %+v", stored)
+	case fails && decision.Write && in.Asserted == decision.Asserted && in.Available != nil && in.Available.Status != metav1.ConditionTrue:
+		t.Errorf("asserts again what another writer has replaced by %+v", in.Available)
+	}
 }
 
 func checkWritten(t *testing.T, in Input, written metav1.Condition) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FuzzMutateHolds: whatever is stored and written, what comes of it is not
-// Available while a Required dependency fails, nothing but that one condition
-// has changed, and a second look changes nothing more.
+// FuzzMutateHolds: whatever is stored and written, Available is False for the
+// reason of Degraded while a Required dependency fails, unless the cluster is
+// lost. No other condition changes, and a second mutation changes nothing more.
 func FuzzMutateHolds(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{0, 1, 2, 3}, []byte{3, 2, 1, 0})
@@ -26,7 +26,7 @@ func FuzzMutateHolds(f *testing.F) {
 			replace(t, result, operation.Path, operation.Value)
 		}
 		if violates(result) {
-			t.Errorf("Available in spite of a Required dependency: %s", encoded(t, result))
+			t.Errorf("Available does not follow Degraded: %s", encoded(t, result))
 		}
 		if (len(patch) > 0) != violates(after) {
 			t.Errorf("change %v of %s", patch, afterJSON)
@@ -79,7 +79,7 @@ func shaped(bytes []byte) []map[string]any {
 		conditions = append(conditions, map[string]any{
 			"type":               kind,
 			"status":             pick(b, 1, "True", "False", "Unknown"),
-			"reason":             pick(b, 2, Reason, "Other"),
+			"reason":             pick(b, 2, Reason, "Other", ReasonLost),
 			"message":            pick(b, 3, "<a> & b", "ü", ""),
 			"lastTransitionTime": pick(b, 4, early, late, lateThere),
 		})
@@ -110,10 +110,21 @@ func replace(t *testing.T, conditions []map[string]any, path string, value any) 
 }
 
 func violates(conditions []map[string]any) bool {
-	var fails, runs bool
-	for _, c := range conditions {
-		fails = fails || c["type"] == TypeDegraded && c["status"] == "True" && c["reason"] == Reason
-		runs = runs || c["type"] == TypeAvailable && c["status"] == "True"
+	find := func(kind string) map[string]any {
+		for _, c := range conditions {
+			if c["type"] == kind {
+				return c
+			}
+		}
+		return nil
 	}
-	return fails && runs
+	degraded, available := find(TypeDegraded), find(TypeAvailable)
+	switch {
+	case degraded == nil || available == nil || degraded["status"] != "True" || degraded["reason"] != Reason:
+		return false
+	case available["status"] == "Unknown" && available["reason"] == ReasonLost:
+		return false
+	default:
+		return available["status"] != "False" || available["reason"] != Reason || available["message"] != degraded["message"]
+	}
 }

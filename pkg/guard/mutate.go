@@ -12,17 +12,20 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// What the rule speaks of: two conditions, and the reason that joins them.
+// The rule is about two conditions and the reason that they share. The hub's
+// report that the cluster is lost has a reason of its own.
 const (
 	TypeAvailable = ocmv1alpha1.ManagedClusterAddOnConditionAvailable
 	TypeDegraded  = ocmv1alpha1.ManagedClusterAddOnConditionDegraded
 	Reason        = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	ReasonLost    = availability.ReasonClusterLost
 )
 
 // entry is a condition as it was written: times are kept as they are spelled,
-// and raw keeps what this program has never heard of.
+// and raw keeps fields that are not listed here.
 type entry struct {
 	Type               string `json:"type"`
 	Status             string `json:"status"`
@@ -34,9 +37,11 @@ type entry struct {
 }
 
 // Mutate returns the change to after, the JSON of a ManagedClusterAddOn of
-// either version that is about to take the place of before, that keeps it from
-// being Available while a Required dependency fails; or nothing. It is what the
-// mutation of manifests/guard/policy.yaml is, word for word.
+// either version that is about to take the place of before. While Degraded is
+// True because a Required dependency fails, the change makes Available False for
+// the same reason; nothing where it is so, where the cluster is lost, and where
+// there is no Available. It does what the mutation of
+// manifests/guard/policy.yaml does, word for word.
 func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 	written, err := conditionsOf(after)
 	if err != nil {
@@ -45,10 +50,13 @@ func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 	degraded := slices.IndexFunc(written, func(e entry) bool {
 		return e.Type == TypeDegraded && e.Status == string(metav1.ConditionTrue) && e.Reason == Reason
 	})
+	if degraded < 0 {
+		return nil, nil
+	}
 	available := slices.IndexFunc(written, func(e entry) bool {
-		return e.Type == TypeAvailable && e.Status == string(metav1.ConditionTrue)
+		return e.Type == TypeAvailable && !e.follows(written[degraded]) && !e.lost()
 	})
-	if degraded < 0 || available < 0 {
+	if available < 0 {
 		return nil, nil
 	}
 	known, err := conditionsOf(before)
@@ -64,16 +72,27 @@ func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 	}, nil
 }
 
-// unavailable is the condition that takes the place of available: the stored
-// one where that says what there is to say, so that the write changes nothing.
+// follows reports whether Available is what it has to be beside Degraded.
+func (e entry) follows(degraded entry) bool {
+	return e.Status == string(metav1.ConditionFalse) && e.Reason == Reason && e.Message == degraded.Message
+}
+
+// lost reports whether Available is the hub's report that the cluster is lost.
+func (e entry) lost() bool {
+	return e.Status == string(metav1.ConditionUnknown) && e.Reason == ReasonLost
+}
+
+// unavailable returns the condition that replaces available: the stored one
+// where that is right, so that the write changes nothing.
 func unavailable(known []entry, degraded, available entry) (any, error) {
-	isFalse := func(e entry) bool { return e.Type == TypeAvailable && e.Status == string(metav1.ConditionFalse) }
-	held := slices.IndexFunc(known, func(e entry) bool { return isFalse(e) && e.Reason == Reason && e.Message == degraded.Message })
-	if held >= 0 {
-		return known[held].raw, nil
+	kept := slices.IndexFunc(known, func(e entry) bool { return e.Type == TypeAvailable && e.follows(degraded) })
+	if kept >= 0 {
+		return known[kept].raw, nil
 	}
 	var since string
-	if stored := slices.IndexFunc(known, isFalse); stored >= 0 {
+	if stored := slices.IndexFunc(known, func(e entry) bool {
+		return e.Type == TypeAvailable && e.Status == string(metav1.ConditionFalse)
+	}); stored >= 0 {
 		since = known[stored].LastTransitionTime
 	} else {
 		var err error

@@ -37,6 +37,9 @@ var (
 	leaseFresh  = available("True", "ManagedClusterAddOnLeaseUpdated", "renewed", early)
 	leaseStale  = available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", early)
 	held        = available("False", Reason, missing, early)
+
+	leaseMissing = available("Unknown", "ManagedClusterAddOnLeaseNotFound", "unknown", late)
+	lost         = available("Unknown", ReasonLost, "Registration agent stopped updating its lease.", late)
 )
 
 type mutation struct {
@@ -98,8 +101,44 @@ var mutations = []mutation{
 		after: addOn(degraded(missing, late), leaseFresh),
 		path:  "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
-	{name: "Unknown passes", before: addOn(held, degraded(missing, early)), after: addOn(available("Unknown", "Lost", "", late), degraded(missing, early))},
-	{name: "False passes, whatever it says", before: addOn(held, degraded(missing, early)), after: addOn(leaseStale, degraded(missing, early))},
+	{
+		name:   "False for another reason is replaced, and keeps the time of the stored False",
+		before: addOn(held, degraded(missing, late)), after: addOn(available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", late), degraded(missing, late)),
+		path: "/status/conditions/0", value: held,
+	},
+	{
+		name:   "False for another reason is replaced when Degraded is set",
+		before: addOn(leaseStale), after: addOn(leaseStale, degraded(missing, late)),
+		path: "/status/conditions/0", value: available("False", Reason, missing, early),
+	},
+	{
+		name:   "Unknown of a missing lease is replaced by what is stored",
+		before: addOn(held, degraded(missing, early)), after: addOn(leaseMissing, degraded(missing, early)),
+		path: "/status/conditions/0", value: held,
+	},
+	{
+		name:   "Unknown of a missing lease is replaced when Degraded is set",
+		before: addOn(leaseMissing), after: addOn(leaseMissing, degraded(missing, early)),
+		path: "/status/conditions/0", value: available("False", Reason, missing, late),
+	},
+	{
+		name:   "the reason with an older message follows Degraded",
+		before: addOn(held, degraded(missing, early)), after: addOn(held, degraded("more", early)),
+		path: "/status/conditions/0", value: available("False", Reason, "more", early),
+	},
+	{
+		name:   "the reason of the lost cluster with another status is replaced",
+		before: addOn(held, degraded(missing, early)), after: addOn(available("False", ReasonLost, "", late), degraded(missing, early)),
+		path: "/status/conditions/0", value: held,
+	},
+	{
+		name:   "after the cluster's return",
+		before: addOn(lost, degraded(missing, early)), after: addOn(leaseMissing, degraded(missing, early)),
+		path: "/status/conditions/0", value: available("False", Reason, missing, late),
+	},
+	{name: "the hub reports that the cluster is lost", before: addOn(held, degraded(missing, early)), after: addOn(lost, degraded(missing, early))},
+	{name: "Degraded is set on a lost cluster", before: addOn(lost), after: addOn(lost, degraded(missing, early))},
+	{name: "right already", before: addOn(leaseFresh, degraded(missing, early)), after: addOn(held, degraded(missing, early))},
 	{name: "no Available", before: addOn(leaseFresh), after: addOn(degraded(missing, late))},
 	{name: "no Degraded", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh)},
 	{name: "Degraded is over", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late))},

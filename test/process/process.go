@@ -24,20 +24,32 @@ type Process struct {
 	err     error
 }
 
-// Start runs the binary at path with its output in the file log. On Linux it
-// is killed should the process that started it die.
+// Command is what to run. Env replaces the environment of this process, unless it
+// is nil.
+type Command struct {
+	Path, Log string
+	Args, Env []string
+}
+
+// Start runs the binary at path with its output at the end of the file log. On
+// Linux it is killed should the process that started it die.
 func Start(path, log string, args ...string) (*Process, error) {
-	out, err := os.Create(log)
+	return Command{Path: path, Log: log, Args: args}.Start()
+}
+
+// Start runs the command with its output at the end of the file Log.
+func (c Command) Start() (*Process, error) {
+	out, err := os.OpenFile(c.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", path, err)
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
-	command := exec.Command(path, args...)
-	command.Stdout, command.Stderr = out, out
+	command := exec.Command(c.Path, c.Args...)
+	command.Stdout, command.Stderr, command.Env = out, out, c.Env
 	command.SysProcAttr = boundToParent()
 	if err := command.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("start %s: %w", path, err), out.Close())
+		return nil, errors.Join(fmt.Errorf("start %s: %w", c.Path, err), out.Close())
 	}
-	p := &Process{name: path, log: log, command: command, done: make(chan struct{})}
+	p := &Process{name: c.Path, log: c.Log, command: command, done: make(chan struct{})}
 	go func() {
 		p.err = command.Wait()
 		_ = out.Close() // the process has ended; nothing more can be written

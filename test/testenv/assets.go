@@ -23,7 +23,7 @@ const (
 func Assets() (string, error) {
 	dir, remedy := os.Getenv(assetsVariable), "unset "+assetsVariable+" and run `make control-plane`"
 	if dir == "" {
-		root, err := repositoryRoot()
+		root, err := RepositoryRoot()
 		if err != nil {
 			return "", err
 		}
@@ -37,8 +37,9 @@ func Assets() (string, error) {
 	return dir, nil
 }
 
-// repositoryRoot looks upwards, because tests run in their package's folder.
-func repositoryRoot() (string, error) {
+// RepositoryRoot is the folder of Interlock's repository. It looks upwards, because
+// tests run in their package's folder.
+func RepositoryRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
 		return "", err

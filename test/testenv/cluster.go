@@ -28,6 +28,7 @@ type Cluster struct {
 	dir       string
 	temporary bool
 	log       *os.File
+	trusted   []byte
 	env       *envtest.Environment
 }
 
@@ -121,14 +122,18 @@ func (c *Cluster) AddUser(name string, groups ...string) (*User, error) {
 	return &User{Config: user.Config(), Kubeconfig: path}, writeKubeconfig(path, content)
 }
 
-// TrustClients makes the API server take the client certificates of another CA,
-// in PEM, for who they say they are. It takes the API server a moment, and holds
-// until a restart.
+// TrustClients makes the API server accept the client certificates of another
+// CA, in PEM. It takes the API server a moment, after a restart too.
 func (c *Cluster) TrustClients(ca []byte) error {
-	path := filepath.Join(c.dir, "apiserver", "client-cert-auth-ca.crt")
-	trusted, err := os.ReadFile(path)
+	c.trusted = append(c.trusted, ca...)
+	return c.trust(ca)
+}
+
+func (c *Cluster) trust(ca []byte) error {
+	file, err := os.OpenFile(filepath.Join(c.dir, "apiserver", "client-cert-auth-ca.crt"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
-		err = os.WriteFile(path, append(trusted, ca...), 0o600)
+		_, err = file.Write(ca)
+		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("trust another CA on %s: %w", c.name, err)
@@ -149,7 +154,7 @@ func (c *Cluster) StartAPIServer() error {
 	if err := c.env.ControlPlane.APIServer.Start(); err != nil {
 		return fmt.Errorf("start the API server of %s again: %w", c.name, err)
 	}
-	return nil
+	return c.trust(c.trusted) // with each start, the file is written anew
 }
 
 // Restart is a short outage.

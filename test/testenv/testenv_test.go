@@ -113,7 +113,7 @@ func TestAssets(t *testing.T) {
 	})
 	t.Run("the repository's own folder", func(t *testing.T) {
 		t.Setenv(assetsVariable, "")
-		root, err := repositoryRoot()
+		root, err := RepositoryRoot()
 		if err != nil {
 			t.Fatal(err)
 		}

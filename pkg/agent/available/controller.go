@@ -51,6 +51,8 @@ type Reconciler struct {
 	Metrics     *metrics.Metrics
 	Notes       *notes.Recorder
 	GracePeriod time.Duration
+
+	asserted assertions
 }
 
 // Reconcile decides on the add-on of the key, writes Available if that
@@ -70,6 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.tellSkew(ctx, addOn, decision.Skew)
 	if !decision.Write {
+		r.asserted.remember(request.NamespacedName, decision.Asserted)
 		return r.at(decision.LookAgain), nil
 	}
 	if wait := r.Contention.Wait(request.NamespacedName, decision.Condition); wait > 0 {
@@ -88,6 +91,7 @@ func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 		Available:      meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable),
 		Degraded:       meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionDegraded),
 		HostingCluster: addons.HostingCluster(addOn),
+		Asserted:       r.asserted.of(client.ObjectKeyFromObject(addOn)),
 		GracePeriod:    r.GracePeriod,
 		Now:            r.Clock.Now(),
 	}
@@ -129,6 +133,7 @@ func (r *Reconciler) write(
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)
 		return reconcile.Result{}, fmt.Errorf("write Available=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
 	}
+	r.asserted.remember(key, decision.Asserted)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Contention.Wrote(key, desired) {
@@ -169,6 +174,7 @@ func (r *Reconciler) tellSkew(ctx context.Context, addOn *addonv1alpha1.ManagedC
 
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Leases.Forget(key.Name)
+	r.asserted.remember(key, "")
 	r.Contention.Forget(key)
 	r.Notes.Forget(key)
 	r.Metrics.Gone(key.Name)

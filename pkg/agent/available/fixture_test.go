@@ -61,6 +61,7 @@ func (f *fakeLeases) Forget(string) { f.forgotten++ }
 type fixture struct {
 	*Reconciler
 	clock    *clocktesting.FakeClock
+	hub      client.Client
 	leases   *fakeLeases
 	registry *prometheus.Registry
 
@@ -101,6 +102,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 			return nil
 		},
 	}).Build()
+	f.hub = hub
 	f.Reconciler = &Reconciler{
 		Clock: f.clock, AddOns: hub, Writer: condition.Writer{Status: hub, Live: hub}, Leases: f.leases, Contention: contention.New(f.clock),
 		Metrics: metrics.New(f.registry), Notes: notes.New(f.clock, hub, key.Namespace), GracePeriod: grace,

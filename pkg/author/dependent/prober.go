@@ -2,6 +2,7 @@ package dependent
 
 import (
 	"errors"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,7 +11,6 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
@@ -49,12 +49,22 @@ func probe(inner *agent.HealthProber) *agent.HealthProber {
 func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
 		if degraded := meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded); required(degraded) {
-			// Interlock's agent recognizes these words and leaves them.
-			return errors.New(degraded.Reason + ": " + availability.Quote(degraded.Message))
+			return errors.New(degraded.Reason + ": " + cut(degraded.Message))
 		}
 		if own == nil {
 			return nil
 		}
 		return own(results, cluster, installed)
 	}
+}
+
+// maxMessage is how long, in bytes, the message of Degraded may be within that of
+// Available: addon-framework adds its own words, and 32,768 is the limit of both.
+const maxMessage = 30000
+
+func cut(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "")
 }

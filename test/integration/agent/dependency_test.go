@@ -48,6 +48,39 @@ var _ = Describe("The dependency rule", func() {
 		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
 	})
 
+	It("is asserted once where another writer replaces it by another reason", func(ctx context.Context) {
+		c.startAgent()
+		c.install(ctx, "proxy")
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		for _, other := range []metav1.Condition{available("Unknown", leaseNotFound), available("False", "ProbeUnavailable")} {
+			Expect(c.say(ctx, "proxy", other)).To(Succeed())
+			Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be(other.Status, other.Reason))
+		}
+
+		By("True, and another finding")
+		Expect(c.say(ctx, "proxy", available("True", leaseUpdated))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Expect(c.say(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing+"; and another"))
+	})
+
+	It("leaves the hub's report that the cluster is lost, whatever the lease says", func(ctx context.Context) {
+		c.startAgent()
+		renew(ctx, managed, c.name, "proxy", time.Now())
+		c.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		lost := available("Unknown", "ManagedClusterLeaseUpdateStopped")
+		Expect(c.say(ctx, "proxy", lost)).To(Succeed())
+		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be(lost.Status, lost.Reason))
+
+		By("the registration agent being back")
+		Expect(c.say(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+	})
+
 	It("hands an add-on in Customized mode back to its own health check", func(ctx context.Context) {
 		c.install(ctx, "console", customized)
 		c.startAgent()

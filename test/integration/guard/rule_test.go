@@ -82,19 +82,34 @@ func rule(f *form) {
 			}
 		})
 
-		It("lets Unknown pass, and does not bring it back", func(ctx context.Context) {
+		It("lets the hub report that the cluster is lost, and does not bring that back", func(ctx context.Context) {
 			lost := entry("Available", "Unknown", "ManagedClusterLeaseUpdateStopped", "lost", late)
 			a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
 			Expect(find(a.write(ctx, viaBeta, say(lost)), "Available")).To(Equal(lost))
 			Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(held(early)))
 		})
 
-		It("lets every other False pass", func(ctx context.Context) {
-			stopped := entry("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", late)
-			a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
-			Expect(find(a.write(ctx, viaBeta, say(stopped)), "Available")).To(Equal(stopped))
-			By("which keeps its time when it gets the reason that counts")
-			Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(held(late)))
+		DescribeTable("makes every other condition of a stock writer change nothing",
+			func(ctx context.Context, status, reason string) {
+				a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
+				a.write(ctx, viaBeta, say(runs())) // comes to own the condition
+				before := a.read(ctx, viaStorage)
+				answer := a.write(ctx, viaBeta, say(entry("Available", status, reason, "stock", late)))
+				Expect(answer.GetResourceVersion()).To(Equal(before.GetResourceVersion()))
+				Expect(find(answer, "Available")).To(Equal(held(early)))
+			},
+			Entry("lease stopped", "False", "ManagedClusterAddOnLeaseUpdateStopped"),
+			Entry("no lease", "Unknown", "ManagedClusterAddOnLeaseNotFound"),
+			Entry("probe failed", "False", "ProbeUnavailable"),
+			Entry("nothing installed", "Unknown", "WorkNotFound"),
+		)
+
+		It("turns Unknown of a missing lease with the write that sets Degraded, and gives addon-manager no part of it", func(ctx context.Context) {
+			a.write(ctx, viaBeta, withConditions(entry("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound", "unknown", early)))
+			a.degrade(ctx, "True", required, missing, late)
+			stored := a.read(ctx, viaStorage)
+			Expect(find(stored, "Available")).To(Equal(held(late)))
+			Expect(ownedBy(stored, manager)).NotTo(ContainSubstring("Available"))
 		})
 
 		It("follows the message of Degraded", func(ctx context.Context) {

@@ -56,9 +56,12 @@ var programs = map[string]program{
 	"registration-operator": {commands: func() []*cobra.Command {
 		return []*cobra.Command{hub.NewHubOperatorCmd(), spoke.NewKlusterletOperatorCmd(), spoke.NewKlusterletAgentCmd()}
 	}},
-	"ocm": {commands: func() []*cobra.Command {
-		return []*cobra.Command{newWebhooks()}
-	}},
+	"ocm": {
+		commands: func() []*cobra.Command {
+			return []*cobra.Command{newWebhooks()}
+		},
+		gates: ocmfeature.DefaultHubRegistrationFeatureGates,
+	},
 }
 
 func main() {

@@ -1,0 +1,86 @@
+package available
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+// contentionEnds is longer than any write waits for a writer that insists.
+const contentionEnds = time.Minute
+
+// observe puts an add-on with these conditions into the agent's cache.
+func (f *fixture) observe(t *testing.T, changes ...func(*addonv1alpha1.ManagedClusterAddOn)) {
+	t.Helper()
+	stored := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := f.hub.Get(t.Context(), key, stored); err != nil {
+		t.Fatal(err)
+	}
+	stored.Status.Conditions = nil
+	for _, change := range changes {
+		change(stored)
+	}
+	if err := f.hub.Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindingIsAssertedOnce(t *testing.T) {
+	fails := with("Degraded", "True", "RequiredDependencyNotSatisfied")
+	missing := with("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound")
+	f := newFixture(t, proxy(missing, fails))
+	reconcileUntil := func(why string, writes int) {
+		t.Helper()
+		if _, err := f.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.applied) != writes {
+			t.Fatalf("%s: wrote %d times, want %d", why, len(f.applied), writes)
+		}
+	}
+	f.applyError = errors.New("connection refused")
+	if _, err := f.reconcile(t); !errors.Is(err, f.applyError) {
+		t.Fatalf("got error %v", err)
+	}
+	f.applyError = apierrors.NewConflict(group, "proxy", nil)
+	reconcileUntil("a write that failed is repeated", 2)
+	f.applyError = nil
+	reconcileUntil("so is a conflict", 3)
+	reconcileUntil("another writer has replaced it", 3)
+	f.observe(t, with("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped"), fails)
+	reconcileUntil("by False, too", 3)
+
+	f.observe(t, with("Available", "True", "ManagedClusterAddOnLeaseUpdated"), fails)
+	reconcileUntil("by True", 4)
+
+	f.observe(t, missing, with("Degraded", "False", "DependenciesSatisfied"))
+	f.leases.observed.State = availability.LeaseNotFound
+	reconcileUntil("the dependency is satisfied", 4)
+	f.observe(t, missing, fails)
+	f.clock.Step(contentionEnds)
+	reconcileUntil("it fails again", 5)
+
+	f.getError = apierrors.NewNotFound(group, "proxy")
+	reconcileUntil("deleted", 5)
+	f.getError = nil
+	f.clock.Step(contentionEnds)
+	reconcileUntil("made anew", 6)
+}
+
+func TestStoredConditionCountsAsAsserted(t *testing.T) {
+	fails := with("Degraded", "True", "RequiredDependencyNotSatisfied")
+	f := newFixture(t, proxy(with("Available", "False", "RequiredDependencyNotSatisfied"), fails))
+	for _, replaced := range []metav1.ConditionStatus{"False", "Unknown"} {
+		if result, err := f.reconcile(t); err != nil || result != (reconcile.Result{}) || len(f.applied) != 0 {
+			t.Fatalf("%+v, error %v, wrote %v", result, err, f.applied)
+		}
+		f.observe(t, with("Available", replaced, "Other"), fails)
+	}
+}

@@ -1,0 +1,228 @@
+package stability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/test/stability/stock"
+)
+
+// result is what the exploration of one world found.
+type result struct {
+	states, edges int
+	// answered counts the livelocks in which addon-agent does nothing but
+	// answer a stock True.
+	answered int
+	// stock counts the livelocks in which only stock components write.
+	stock    int
+	problems []string
+}
+
+// check explores the world: every fair schedule has to end, and where it ends
+// the invariants have to hold. A problem comes with the shortest schedule.
+func (m *model) check() result {
+	g := explore(m.starts(), m.steps)
+	found := result{states: len(g.states), edges: len(g.edges)}
+	for _, component := range g.livelocks(len(m.steps)) {
+		switch members := memberSet(component); {
+		case m.stockFight() && m.onlyStock(g, component, members):
+			found.stock++
+		case m.onlyAnswers(g, component, members):
+			found.answered++
+		default:
+			found.report("never ends:\n%s", m.livelock(g, component))
+		}
+	}
+	for i := range g.states {
+		if edges := g.of(int32(i)); len(edges) == 0 {
+			if broken := m.broken(g.states[i]); broken != "" {
+				found.report("ends where %s:\n%s", broken, m.schedule(g, g.path(int32(i))))
+			}
+		}
+	}
+	for _, e := range g.edges {
+		if after := g.states[e.to]; m.Guard && m.writes(g, e) && !guarded(after) {
+			found.report("the guard lets pass %s:\n%s", after.Available, m.schedule(g, append(g.path(e.from), e)))
+		}
+	}
+	return found
+}
+
+// report keeps the first of the problems; one is enough to fix.
+func (r *result) report(format string, arguments ...any) {
+	if len(r.problems) < 3 {
+		r.problems = append(r.problems, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// writes reports whether the step changes the add-on's conditions.
+func (m *model) writes(g *graph, e edge) bool {
+	before, after := g.states[e.from], g.states[e.to]
+	return before.Available != after.Available || before.Degraded != after.Degraded
+}
+
+// stockFight reports whether OCM's components fight each other in this world,
+// with or without Interlock: a Work prober without fields sets True on a lost
+// cluster too, which the hub sets to Unknown.
+func (w World) stockFight() bool {
+	return w.Prober == stock.WorkProberWithoutFields && !w.RegistrationAgent
+}
+
+// onlyStock reports whether none of the writes in the component is Interlock's.
+func (m *model) onlyStock(g *graph, component []int32, members map[int32]bool) bool {
+	return every(g, component, members, func(e edge) bool { return !m.steps[e.step].interlock || !m.writes(g, e) })
+}
+
+// onlyAnswers reports whether Interlock's only writes in the component are those
+// that may go on for ever: without a guard, each answers a True beside a failing
+// Required dependency.
+func (m *model) onlyAnswers(g *graph, component []int32, members map[int32]bool) bool {
+	return !m.Guard && every(g, component, members, func(e edge) bool {
+		before, after := g.states[e.from], g.states[e.to]
+		if !m.steps[e.step].interlock || !m.writes(g, e) {
+			return true
+		}
+		return before.Degraded == after.Degraded && requiredFails(before.Degraded.condition()) &&
+			before.Available.condition().Status == metav1.ConditionTrue && guarded(after)
+	})
+}
+
+func every(g *graph, component []int32, members map[int32]bool, holds func(edge) bool) bool {
+	for _, v := range component {
+		for _, e := range g.of(v) {
+			if members[e.to] && !holds(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// guarded reports whether the guard's invariant holds.
+func guarded(s State) bool {
+	available, degraded := s.Available.condition(), s.Degraded.condition()
+	if available == nil || !requiredFails(degraded) || saysLost(available) {
+		return true
+	}
+	return available.Status == metav1.ConditionFalse && available.Reason == required && available.Message == degraded.Message
+}
+
+func saysLost(available *metav1.Condition) bool {
+	return available.Status == metav1.ConditionUnknown && available.Reason == stock.ClusterLostReason
+}
+
+// broken names the invariant that does not hold in a state that nothing leaves.
+func (m *model) broken(s State) string {
+	available, fails := s.Available.condition(), requiredFails(s.Degraded.condition())
+	status := metav1.ConditionUnknown // what the label shows where there is none
+	if available != nil {
+		status = available.Status
+	}
+	reporter := m.expected(s)
+	switch {
+	case s.Lost == m.RegistrationAgent:
+		return "the ManagedCluster's condition is wrong"
+	case stock.FeatureDiscovery.Decide(stock.Situation{Available: status}).Label != labels[s.Label]:
+		return "the label does not follow Available"
+	case fails && m.AddOnAgent && status == metav1.ConditionTrue:
+		return "Available is True beside a failing Required dependency"
+	case fails && m.AddOnAgent && available == nil:
+		return "Available is not set beside a failing Required dependency"
+	case !m.Without && m.RegistrationAgent && fails != (m.Dependency == RequiredMissing):
+		return "Degraded does not follow the dependency"
+	case !fails && m.AddOnAgent && available != nil && available.Reason == required:
+		return "the reason lingers"
+	case !fails && reporter != nil && (available == nil || available.Reason != reporter.Reason):
+		return fmt.Sprintf("Available is %s instead of %s/%s", s.Available, reporter.Status, reporter.Reason)
+	}
+	return ""
+}
+
+// expected is what Available becomes in the end while no Required dependency
+// fails: the condition of the component that decides on the add-on's health, nil
+// where that is not running or has nothing to report. The manager of an add-on is
+// not triggered by the cluster that returns, so without resync it may not probe.
+func (m *model) expected(s State) *metav1.Condition {
+	rule := stock.AddOnLease
+	switch {
+	case !m.RegistrationAgent || m.customized() && (m.Prober == "" || !m.Resync):
+		return nil
+	case m.customized():
+		rule = stock.HealthCheck
+	}
+	return rule.Decide(m.situation(s, false)).Available
+}
+
+// livelock returns the schedule that leads into the component, and the shortest
+// one that goes round in it.
+func (m *model) livelock(g *graph, component []int32) string {
+	first := component[0]
+	for _, v := range component {
+		if len(g.path(v)) < len(g.path(first)) {
+			first = v
+		}
+	}
+	var round []edge
+	for _, byInterlock := range []bool{true, false} {
+		if round == nil {
+			round = m.round(g, component, byInterlock)
+		}
+	}
+	return m.schedule(g, g.path(first)) + "  … and round and round:\n" + m.schedule(g, round)
+}
+
+// round returns the shortest schedule that goes round in the component through a
+// write, of Interlock where there is one. In a large component it is just short.
+func (m *model) round(g *graph, component []int32, byInterlock bool) []edge {
+	const enough = 50
+	members := memberSet(component)
+	var round []edge
+	tried := 0
+	for _, v := range component {
+		for _, e := range g.of(v) {
+			if tried == enough || !members[e.to] || !m.writes(g, e) || byInterlock && !m.steps[e.step].interlock {
+				continue
+			}
+			tried++
+			if candidate := g.cycle(component, e); round == nil || len(candidate) < len(round) {
+				round = candidate
+			}
+		}
+	}
+	return round
+}
+
+// schedule returns the steps as lines to read.
+func (m *model) schedule(g *graph, path []edge) string {
+	lines := []string{"  in " + m.String()}
+	if len(path) > 0 {
+		s := g.states[path[0].from]
+		lines = append(lines, fmt.Sprintf("  from Available %s, Degraded %s, cluster lost: %t, lease seen: %s, asserted: %q",
+			s.Available, s.Degraded, s.Lost, s.AddOnLeaseSeen, s.Asserted.asserted()))
+	}
+	for number, e := range path {
+		lines = append(lines, fmt.Sprintf("  %d. %s%s", number+1, m.steps[e.step].name, changes(g.states[e.from], g.states[e.to])))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func changes(before, after State) string {
+	var found []string
+	add := func(name string, b, a any) {
+		if b != a {
+			found = append(found, fmt.Sprintf("%s %v → %v", name, b, a))
+		}
+	}
+	add("Available", before.Available, after.Available)
+	add("Degraded", before.Degraded, after.Degraded)
+	add("cluster lost", before.Lost, after.Lost)
+	add("label", labels[before.Label], labels[after.Label])
+	add("asserted", before.Asserted.asserted(), after.Asserted.asserted())
+	if len(found) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(slices.Compact(found), ", ")
+}

@@ -1,0 +1,229 @@
+package stability
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/test/guardpolicy"
+	"open-cluster-management.io/interlock/test/stability/stock"
+)
+
+const (
+	required = availability.ReasonRequiredDependencyNotSatisfied
+	grace    = availability.DefaultGracePeriod
+)
+
+// interlock is what Interlock's components decide. Each decision is made once.
+type interlock struct {
+	// agent is availability.Decide, or a defect.
+	agent func(availability.Input) availability.Decision
+	// webhook is guard.Mutate, or a defect.
+	webhook func(before, after *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// policy is the guard's other form, which has to do the same; nil for none.
+	policy *guardpolicy.Policy
+
+	mutex   sync.Mutex
+	decided map[agentKey]agentDecision
+	guarded map[written]conditions
+	degrade map[degradeKey]entry
+}
+
+// newInterlock returns Interlock as it is.
+func newInterlock() (*interlock, error) {
+	objects, err := guard.Policy("v1beta1")
+	if err != nil {
+		return nil, err
+	}
+	policy, err := guardpolicy.New(objects[0])
+	if err != nil {
+		return nil, err
+	}
+	return withRules(availability.Decide, mutate, policy), nil
+}
+
+func withRules(
+	agent func(availability.Input) availability.Decision,
+	webhook func(before, after *unstructured.Unstructured) (*unstructured.Unstructured, error),
+	policy *guardpolicy.Policy,
+) *interlock {
+	return &interlock{
+		agent: agent, webhook: webhook, policy: policy,
+		decided: map[agentKey]agentDecision{}, guarded: map[written]conditions{}, degrade: map[degradeKey]entry{},
+	}
+}
+
+// observed is what addon-agent knows of an add-on.
+type observed struct {
+	available, degraded entry
+	asserted            memory
+}
+
+type agentKey struct {
+	mode         ocmv1alpha1.HealthCheckMode
+	lease, asked leaseSeen
+	observed     observed
+}
+
+// agentDecision is what addon-agent writes, and remembers.
+type agentDecision struct {
+	write     bool
+	available entry
+	asserted  memory
+}
+
+// decide returns what addon-agent does. As its controller does, it requests the
+// lease before it reports that the lease stopped.
+func (i *interlock) decide(mode ocmv1alpha1.HealthCheckMode, seen, actual leaseSeen, now observed) agentDecision {
+	key := agentKey{mode, seen, actual, now}
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	if known, ok := i.decided[key]; ok {
+		return known
+	}
+	in := availability.Input{
+		AddOn: stock.AddOn, Mode: mode, Available: now.available.condition(), Degraded: now.degraded.condition(),
+		Asserted: now.asserted.asserted(), GracePeriod: grace, Now: now.available.now().Time,
+	}
+	in.Lease = leaseAt(seen, in.Now)
+	decision := i.agent(in)
+	if decision.Write && decision.Condition.Reason == availability.ReasonLeaseStopped {
+		in.Lease = leaseAt(actual, in.Now)
+		decision = i.agent(in)
+	}
+	result := agentDecision{write: decision.Write, asserted: memoryOf(decision.Asserted)}
+	if decision.Write {
+		result.available = entryOf(&decision.Condition)
+	}
+	i.decided[key] = result
+	return result
+}
+
+func leaseAt(lease leaseSeen, now time.Time) availability.Lease {
+	if lease == unobserved {
+		return availability.Lease{State: availability.LeaseUnobserved}
+	}
+	stopped := now.Add(-grace)
+	switch leases[lease] {
+	case stock.LiveLease:
+		return availability.Lease{State: availability.LeaseFound, RenewTime: &now}
+	case stock.StoppedLease:
+		return availability.Lease{State: availability.LeaseFound, RenewTime: &stopped}
+	default:
+		return availability.Lease{State: availability.LeaseNotFound}
+	}
+}
+
+// memories returns all that addon-agent may remember of the add-on.
+func (i *interlock) memories() []memory {
+	found := []memory{0}
+	for _, degraded := range failing() {
+		decision := i.decide(ocmv1alpha1.HealthCheckModeLease, unobserved, unobserved, observed{degraded: degraded})
+		if decision.asserted != 0 {
+			found = append(found, decision.asserted)
+		}
+	}
+	return found
+}
+
+// guard returns what is stored of a write in place of before.
+func (i *interlock) guard(before, after conditions) conditions {
+	key := written{before, after}
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	if known, ok := i.guarded[key]; ok {
+		return known
+	}
+	stored, err := i.webhook(before.object(), after.object())
+	if err != nil {
+		panic(fmt.Sprintf("guard as webhook: %v", err))
+	}
+	if i.policy != nil {
+		byPolicy, _, err := i.policy.Mutate(context.Background(), before.object(), after.object())
+		if err != nil {
+			panic(fmt.Sprintf("guard as policy: %v", err))
+		}
+		if !reflect.DeepEqual(stored.Object, byPolicy.Object) {
+			panic(fmt.Sprintf("webhook stores %v\n, policy %v", stored.Object, byPolicy.Object))
+		}
+	}
+	result := conditionsOf(stored)
+	i.guarded[key] = result
+	return result
+}
+
+// mutate is the guard's webhook.
+func mutate(before, after *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	stored, err := before.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	written, err := after.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	operations, err := guard.Mutate(stored, written)
+	if err != nil || operations == nil {
+		return after, err
+	}
+	encoded, err := json.Marshal(operations)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.DecodePatch(encoded)
+	if err != nil {
+		return nil, err
+	}
+	if written, err = patch.Apply(written); err != nil {
+		return nil, err
+	}
+	result := &unstructured.Unstructured{}
+	return result, result.UnmarshalJSON(written)
+}
+
+// object returns an add-on with the conditions.
+func (c conditions) object() *unstructured.Unstructured {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{
+		TypeMeta:   metav1.TypeMeta{APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: stock.AddOn},
+	}
+	for _, e := range []entry{c.degraded, c.available} {
+		if condition := e.condition(); condition != nil {
+			addOn.Status.Conditions = append(addOn.Status.Conditions, *condition)
+		}
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(addOn)
+	if err != nil {
+		panic(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+func conditionsOf(object *unstructured.Unstructured) conditions {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, addOn); err != nil {
+		panic(err)
+	}
+	var found conditions
+	for i := range addOn.Status.Conditions {
+		switch condition := &addOn.Status.Conditions[i]; condition.Type {
+		case availability.ConditionAvailable:
+			found.available = entryOf(condition)
+		case availability.ConditionDegraded:
+			found.degraded = entryOf(condition)
+		}
+	}
+	return found
+}

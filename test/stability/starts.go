@@ -1,0 +1,150 @@
+package stability
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/test/stability/stock"
+)
+
+// worlds returns all worlds. Interlock's addon-manager always runs: while it
+// does not, Degraded stays as one of the starts has it.
+func worlds() []World {
+	var all []World
+	for _, w := range inputs() {
+		for _, agent := range []bool{true, false} {
+			for _, guard := range []bool{true, false} {
+				for _, dependency := range w.dependencies() {
+					w.AddOnAgent, w.Guard, w.Dependency, w.Resync = agent, guard, dependency, false
+					all = append(all, w)
+					w.Resync = true
+					all = append(all, w)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// dependencies returns the states of the dependency. An Optional one concerns
+// Degraded alone, so it is enough to miss it where the add-on is healthy.
+func (w World) dependencies() []Dependency {
+	if w.AddOnLease == stock.LiveLease || w.Work == stock.WorkHealthy {
+		return []Dependency{RequiredMissing, Satisfied, OptionalMissing}
+	}
+	return []Dependency{RequiredMissing, Satisfied}
+}
+
+// inputs returns all worlds without Interlock.
+func inputs() []World {
+	var all []World
+	for _, registrationAgent := range []bool{true, false} {
+		for _, lease := range leases {
+			all = append(all, World{Mode: ocmv1alpha1.HealthCheckModeLease, AddOnLease: lease, RegistrationAgent: registrationAgent})
+		}
+		customized := World{Mode: ocmv1alpha1.HealthCheckModeCustomized, RegistrationAgent: registrationAgent}
+		all = append(all, customized)
+		customized.Prober = stock.WorkProberWithoutFields
+		all = append(all, customized)
+		for _, prober := range []stock.Prober{stock.WorkProber, stock.DependentProber} {
+			for _, work := range stock.Works {
+				customized.Prober, customized.Work = prober, work
+				all = append(all, customized)
+			}
+		}
+	}
+	return all
+}
+
+// starts returns every state that a world may be found in: each condition
+// stored by any writer at any time before, each cache behind, each memory, and
+// every component with an event to handle, as after a start of all of them.
+func (m *model) starts() []State {
+	var all []State
+	memories, leasesSeen := []memory{0}, []leaseSeen{unobserved}
+	if m.AddOnAgent && !m.Without {
+		memories = m.interlock.memories()
+		if !m.customized() {
+			leasesSeen = []leaseSeen{unobserved, seen(stock.NoLease), seen(stock.LiveLease)}
+		}
+	}
+	for _, available := range m.available() {
+		for _, degraded := range m.degraded() {
+			for _, asserted := range memories {
+				for _, lease := range leasesSeen {
+					for bits := range 1 << 4 {
+						s := State{
+							Available: available, Degraded: degraded, Asserted: asserted, AddOnLeaseSeen: lease,
+							Lost: bits&1 > 0, LostOnHub: bits&2 > 0, LostInAddOnManager: bits&4 > 0,
+							DegradedSeen:     degraded,
+							ClusterLeaseSeen: seen(stock.StoppedLease), Pending: m.running,
+							Label: label(len(labels) - 1),
+						}
+						if bits&8 > 0 || !m.Resync {
+							s.ClusterLeaseSeen = seen(m.clusterLease())
+						}
+						all = append(all, m.normal(s))
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// normal takes away what no component of the world has.
+func (m *model) normal(s State) State {
+	if m.running&toHealthCheck == 0 {
+		s.LostInAddOnManager = false
+	}
+	return s
+}
+
+func (m *model) degraded() []entry {
+	if m.Without {
+		return []entry{0}
+	}
+	return append(otherDegraded(), failing()...)
+}
+
+// available returns what may be stored as Available.
+func (m *model) available() []entry {
+	all := []entry{0}
+	add := func(condition metav1.Condition) {
+		condition.Type, condition.LastTransitionTime = availability.ConditionAvailable, times[0]
+		all = append(all, entryOf(&condition))
+	}
+	for _, rule := range []*stock.Rule{stock.AddOnLease, stock.ClusterHealth, stock.HealthCheck} {
+		for i := range rule.Cases {
+			if write := rule.Cases[i].Write; write.Available != nil && m.relevant(rule, write.Available) {
+				add(*write.Available)
+			}
+		}
+	}
+	if m.Without {
+		return all
+	}
+	for _, degraded := range failing() {
+		add(metav1.Condition{Status: metav1.ConditionFalse, Reason: required, Message: degraded.condition().Message})
+	}
+	add(metav1.Condition{Status: metav1.ConditionUnknown, Reason: availability.ReasonAwaitingHealthCheck, Message: "Waiting."})
+	return all
+}
+
+// relevant keeps, of what cannot be written in this world but may be left from
+// another mode or from works in another state, one of each status.
+func (m *model) relevant(rule *stock.Rule, written *metav1.Condition) bool {
+	switch rule {
+	case stock.AddOnLease:
+		return !m.customized() || written.Status == metav1.ConditionFalse
+	case stock.HealthCheck:
+		if now := rule.Decide(m.situation(State{}, false)).Available; now != nil && *now == *written {
+			return true
+		}
+		return written.Reason == ocmv1alpha1.AddonAvailableReasonProbeAvailable ||
+			m.customized() && written.Reason == ocmv1alpha1.AddonAvailableReasonNoProbeResult
+	default:
+		return true
+	}
+}

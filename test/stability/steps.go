@@ -1,0 +1,293 @@
+package stability
+
+import (
+	"slices"
+
+	"open-cluster-management.io/interlock/test/stability/stock"
+)
+
+// step is one thing that may happen next. Where it has nothing to do, next
+// returns the state that it was given.
+type step struct {
+	name string
+	// interlock reports whether the step is taken by a component of Interlock.
+	interlock bool
+	next      func(State) State
+}
+
+// model is the world with its writers.
+type model struct {
+	World
+	interlock *interlock
+	stored    map[written]conditions
+	decided   map[stockKey]entry
+	labels    map[entry]label
+	evaluated map[degradeKey]entry
+	agent     map[agentKey]agentDecision
+	running   events
+	steps     []step
+}
+
+// written is what a write leaves, or wants to leave, beside what is stored.
+type written struct{ before, after conditions }
+
+type conditions struct{ available, degraded entry }
+
+type stockKey struct {
+	rule                *stock.Rule
+	available, degraded entry
+	lost                bool
+}
+
+func newModel(w World, i *interlock) *model {
+	m := &model{
+		World: w, interlock: i, stored: map[written]conditions{}, decided: map[stockKey]entry{}, labels: map[entry]label{},
+		evaluated: map[degradeKey]entry{}, agent: map[agentKey]agentDecision{},
+	}
+	m.hub()
+	if w.RegistrationAgent {
+		m.registrationAgent()
+	}
+	if w.customized() && w.Prober != "" {
+		m.addOnsManager()
+	}
+	if !w.Without {
+		m.addonManager()
+		if w.AddOnAgent {
+			m.addonAgent()
+		}
+	}
+	return m
+}
+
+func (m *model) add(name string, next func(State) State) {
+	m.steps = append(m.steps, step{name: name, next: next})
+}
+
+// store writes the add-on's conditions through the guard, where there is one.
+// A write that changes something is an event for all that watch add-ons.
+func (m *model) store(s State, after conditions) State {
+	before := conditions{s.Available, s.Degraded}
+	if after == before {
+		return s
+	}
+	if m.Guard && !m.Without {
+		key := written{before, after}
+		result, known := m.stored[key]
+		if !known {
+			result = m.interlock.guard(before, after)
+			m.stored[key] = result
+		}
+		after = result
+	}
+	if after == before {
+		return s
+	}
+	s.Available, s.Degraded = after.available, after.degraded
+	s.Pending |= m.running & (toFeatureDiscovery | toHealthCheck | toAddOnManager | toAddOnAgent)
+	return s
+}
+
+// follow does what the rule says about the add-on's Available.
+func (m *model) follow(s State, rule *stock.Rule, lost bool) State {
+	key := stockKey{rule: rule, available: s.Available, degraded: s.Degraded, lost: lost}
+	after, known := m.decided[key]
+	if !known {
+		after = s.Available
+		if write := rule.Decide(m.situation(s, lost)); write.Available != nil {
+			after = s.Available.set(write.Available)
+		}
+		m.decided[key] = after
+	}
+	return m.store(s, conditions{after, s.Degraded})
+}
+
+func (m *model) situation(s State, lost bool) stock.Situation {
+	now := stock.Situation{
+		Mode: m.Mode, AddOnLease: m.AddOnLease, Cluster: clusterStatus(lost), Prober: m.Prober, Work: m.Work,
+	}
+	if s.ClusterLeaseSeen != unobserved {
+		now.ClusterLease = leases[s.ClusterLeaseSeen]
+	}
+	if available := s.Available.condition(); available != nil {
+		now.Available = available.Status
+	}
+	if degraded := s.Degraded.condition(); requiredFails(degraded) {
+		now.Degraded = degraded.Reason
+	}
+	return now
+}
+
+// on returns a step that is triggered by an event, and has then handled it. With
+// resync the events never end.
+func (m *model) on(event events, next func(State) State) func(State) State {
+	if m.Resync {
+		return next
+	}
+	return func(s State) State {
+		if s.Pending&event == 0 {
+			return s
+		}
+		s.Pending &^= event
+		return next(s)
+	}
+}
+
+// registrationAgent polls, on the managed cluster. A stock writer that reads an
+// old copy of what it writes gets a conflict, because its patches carry the
+// resourceVersion; nothing changes then, so that needs no step.
+func (m *model) registrationAgent() {
+	m.add("registration-agent polls the add-on's lease", func(s State) State {
+		return m.follow(s, stock.AddOnLease, s.Lost)
+	})
+	m.add("registration-agent reports the cluster's health", func(s State) State {
+		return m.setLost(s, false) // stock.ClusterStatus
+	})
+}
+
+// setLost sets the ManagedCluster's condition. Interlock's addon-manager is
+// triggered by a change of it.
+func (m *model) setLost(s State, lost bool) State {
+	if s.Lost != lost {
+		s.Lost = lost
+		s.Pending |= m.running & toAddOnManager
+	}
+	return s
+}
+
+// hub is OCM's registration controller on the hub.
+func (m *model) hub() {
+	m.running |= toClusterHealth | toFeatureDiscovery
+	expired := seen(stock.StoppedLease)
+	m.add("hub's cache receives the ManagedCluster", func(s State) State {
+		if s.LostOnHub != s.Lost {
+			s.LostOnHub = s.Lost
+			s.Pending |= toClusterHealth | toFeatureDiscovery
+		}
+		return s
+	})
+	m.add("hub's cache receives the cluster's lease", func(s State) State {
+		s.ClusterLeaseSeen = seen(m.clusterLease())
+		return s
+	})
+	m.add("hub checks the cluster's lease", func(s State) State {
+		// Where its copy of the ManagedCluster is old, there is a conflict.
+		if s.LostOnHub != s.Lost || s.Lost || s.ClusterLeaseSeen != expired {
+			return s
+		}
+		return m.setLost(s, true)
+	})
+	m.add("hub checks the add-ons of the cluster", m.on(toClusterHealth, func(s State) State {
+		return m.follow(s, stock.ClusterHealth, s.LostOnHub)
+	}))
+	m.add("hub checks an old copy of the add-on, which is Unknown already", func(s State) State {
+		if s.Pending&toFeatureDiscovery != 0 { // it has an event to receive
+			s.Pending &^= toClusterHealth
+		}
+		return s
+	})
+	m.add("hub sets the label", m.on(toFeatureDiscovery, func(s State) State {
+		if value := m.labelOf(s.Available); s.Label != value {
+			s.Label = value
+			s.Pending |= toClusterHealth | toFeatureDiscovery
+		}
+		return s
+	}))
+}
+
+// addOnsManager is the manager of an add-on in Customized mode.
+func (m *model) addOnsManager() {
+	m.running |= toHealthCheck
+	m.add("add-on's manager receives the ManagedCluster", func(s State) State {
+		s.LostInAddOnManager = s.Lost // no event follows
+		return s
+	})
+	m.add("add-on's manager probes", m.on(toHealthCheck, func(s State) State {
+		return m.follow(s, stock.HealthCheck, s.LostInAddOnManager)
+	}))
+}
+
+// labelOf returns the label that the hub sets.
+func (m *model) labelOf(available entry) label {
+	value, known := m.labels[available]
+	if !known {
+		write := stock.FeatureDiscovery.Decide(m.situation(State{Available: available}, false))
+		value = label(slices.Index(labels, write.Label))
+		m.labels[available] = value
+	}
+	return value
+}
+
+// addonManager is Interlock's controller on the hub.
+func (m *model) addonManager() {
+	m.running |= toAddOnManager
+	evaluate := func(s State, lost bool) State {
+		return m.store(s, conditions{s.Available, m.evaluate(lost, s.Degraded)})
+	}
+	m.add("addon-manager evaluates", m.on(toAddOnManager, func(s State) State { return evaluate(s, s.Lost) }))
+	m.steps[len(m.steps)-1].interlock = true
+	m.add("addon-manager evaluates with an old ManagedCluster", func(s State) State {
+		if s.Pending&toAddOnManager == 0 {
+			return s
+		}
+		return evaluate(s, !s.Lost) // the event of the new one still comes
+	})
+	m.steps[len(m.steps)-1].interlock = true
+}
+
+func (m *model) evaluate(lost bool, degraded entry) entry {
+	key := degradeKey{m.Dependency, lost, degraded}
+	result, known := m.evaluated[key]
+	if !known {
+		result = m.interlock.evaluate(m.Dependency, lost, degraded)
+		m.evaluated[key] = result
+	}
+	return result
+}
+
+// addonAgent is Interlock's agent. Its writes carry the resourceVersion too, so
+// an old copy of the add-on can only mislead its memory.
+func (m *model) addonAgent() {
+	m.running |= toAddOnAgent
+	m.add("addon-agent receives the lease", func(s State) State {
+		if actual := seen(m.AddOnLease); !m.customized() && s.AddOnLeaseSeen != actual {
+			s.AddOnLeaseSeen = actual
+			s.Pending |= toAddOnAgent
+		}
+		return s
+	})
+	m.add("addon-agent decides", m.on(toAddOnAgent, func(s State) State {
+		d := m.decide(s.AddOnLeaseSeen, observed{s.Available, s.Degraded, s.Asserted})
+		s.DegradedSeen = s.Degraded
+		if d.write {
+			s = m.store(s, conditions{d.available, s.Degraded})
+		}
+		s.Asserted = d.asserted
+		return s
+	}))
+	m.steps[len(m.steps)-1].interlock = true
+	for i, available := range m.available() {
+		if i > 0 && available.condition().Reason != required {
+			continue // either stands for all that are not ours
+		}
+		m.add("addon-agent reads an old copy of the add-on", func(s State) State {
+			if s.Pending&toAddOnAgent == 0 {
+				return s
+			}
+			if d := m.decide(s.AddOnLeaseSeen, observed{available, s.DegradedSeen, s.Asserted}); !d.write {
+				s.Asserted = d.asserted
+			}
+			return s
+		})
+	}
+}
+
+func (m *model) decide(lease leaseSeen, now observed) agentDecision {
+	key := agentKey{mode: m.Mode, lease: lease, observed: now}
+	result, known := m.agent[key]
+	if !known {
+		result = m.interlock.decide(m.Mode, lease, seen(m.AddOnLease), now)
+		m.agent[key] = result
+	}
+	return result
+}

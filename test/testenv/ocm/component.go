@@ -1,0 +1,211 @@
+package ocm
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"open-cluster-management.io/interlock/test/process"
+)
+
+const (
+	// patience is how long a component may take to start: many start at once on two cores.
+	patience = 2 * time.Minute
+	// restartAfter is how long a component that ended by itself stays down. A
+	// kubelet restarts it too, after 10 s.
+	restartAfter = 2 * time.Second
+	lastLines    = 8
+)
+
+// Component is one of OCM's programs, or kube-controller-manager, as a process.
+// One that ends by itself is started again, as a kubelet does.
+type Component struct {
+	name    string
+	path    string
+	log     string
+	dir     string
+	address string
+	args    func(address string) []string
+	// health is the path that answers once it runs; without one, a connection suffices.
+	health string
+
+	mutex   sync.Mutex
+	running *process.Process
+	// restarts counts how often it ended by itself.
+	restarts int
+}
+
+// Log is the file with all that the component has printed.
+func (c *Component) Log() string { return c.log }
+
+// Restarts is how often the component has ended by itself.
+func (c *Component) Restarts() int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.restarts
+}
+
+// Start starts the component and returns once it is healthy. It does nothing when
+// the component runs.
+func (c *Component) Start(ctx context.Context) error {
+	c.mutex.Lock()
+	err := c.launch()
+	c.mutex.Unlock()
+	if err != nil {
+		return err
+	}
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		return c.healthy(ctx), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s does not become healthy: %w%s", c.name, err, c.lastOutput())
+	}
+	return nil
+}
+
+// launch expects the mutex to be locked.
+func (c *Component) launch() error {
+	if c.running != nil {
+		return nil
+	}
+	if c.address == "" {
+		port, err := freePort()
+		if err != nil {
+			return err
+		}
+		c.address = net.JoinHostPort(loopback, strconv.Itoa(port))
+	}
+	started, err := process.Command{
+		Path: c.path, Log: c.log, Args: c.args(c.address),
+		// What a pod has. The first is where library-go leaves its certificates.
+		Env: []string{"TMPDIR=" + c.dir, "HOME=" + c.dir, "POD_NAME=" + c.name, "POD_NAMESPACE=" + hubNamespace},
+	}.Start()
+	if err != nil {
+		return err
+	}
+	c.running = started
+	go c.restart(started)
+	return nil
+}
+
+// restart starts the component again when it has ended by itself.
+func (c *Component) restart(ended *process.Process) {
+	<-ended.Done()
+	if !c.endedByItself(ended) {
+		return
+	}
+	time.Sleep(restartAfter)
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.running != ended {
+		return
+	}
+	c.running = nil
+	_ = c.launch() // whoever waits for it to be healthy gets the end of its output
+}
+
+func (c *Component) endedByItself(ended *process.Process) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.running != ended {
+		return false
+	}
+	c.restarts++
+	return true
+}
+
+// Stop ends the component as a pod is ended, and waits until it has. How it exits
+// does not matter, only that it does.
+func (c *Component) Stop(ctx context.Context) error {
+	running := c.release()
+	if running == nil {
+		return nil
+	}
+	select {
+	case <-running.Done():
+		return nil
+	default:
+	}
+	_ = running.Stop(ctx) // an exit code other than 0; one that does not stop in time is killed
+	select {
+	case <-running.Done():
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("%s does not end%s", c.name, c.lastOutput())
+	}
+}
+
+// Kill ends the component at once, as the loss of its node does. It stays down
+// until Start.
+func (c *Component) Kill() error {
+	running := c.release()
+	if running == nil {
+		return nil
+	}
+	return running.Kill()
+}
+
+func (c *Component) release() *process.Process {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	running := c.running
+	c.running = nil
+	return running
+}
+
+func (c *Component) healthy(ctx context.Context) bool {
+	if c.health == "" {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.address)
+		if err != nil {
+			return false
+		}
+		return connection.Close() == nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.address+c.health, nil)
+	if err != nil {
+		return false
+	}
+	response, err := probe.Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+}
+
+// probe trusts any certificate, as a kubelet's probes do.
+var probe = &http.Client{
+	Timeout: 5 * time.Second,
+	Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
+		DisableKeepAlives: true,
+	},
+}
+
+// lastOutput is the end of the log, for errors.
+func (c *Component) lastOutput() string {
+	content, err := os.ReadFile(c.log)
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	if err != nil || lines[0] == "" {
+		return "; it printed nothing to " + c.log
+	}
+	return fmt.Sprintf("; the end of %s:\n%s", c.log, strings.Join(lines[max(0, len(lines)-lastLines):], "\n"))
+}
+
+// freePort is a port that was free a moment ago.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return 0, err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	return port, listener.Close()
+}

@@ -1,0 +1,19 @@
+// Package ocm starts a hub and managed clusters of Open Cluster Management as
+// processes: OCM's own programs beside real API servers, with OCM's CRDs, and
+// each with OCM's own rights. Nothing in it does what OCM does.
+//
+// It differs from an installation by OCM's operator in these:
+//   - The API server reaches webhooks by a URL on the loopback interface, and both
+//     webhooks of a hub are served by one process. OCM's webhook for ManifestWorks
+//     is left out.
+//   - No kubelet runs: a Deployment that work's agent has applied gets no pods.
+//   - One replica of each component, without leader election.
+//
+// What can be shortened: the lease of a managed cluster
+// (JoinOptions.LeaseDurationSeconds), and how often the registration agent looks
+// at the leases of add-ons and for how long it believes them
+// (JoinOptions.AddOnLeaseInterval, AddOnLeaseDurationSeconds), as OCM's own
+// integration tests do. What cannot: the registration agent reports a managed
+// cluster's health every minute, and work's agent the state of what it applied
+// every 10 seconds.
+package ocm

@@ -1,0 +1,55 @@
+package ocm
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/manifests"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/crdgraft"
+)
+
+const (
+	graftedCRD     = "clustermanagementaddons.addon.open-cluster-management.io"
+	graftedCRDFile = "crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml"
+	factsCRDFile   = "crds/0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml"
+)
+
+// addInterlock adds Interlock's fields to OCM's CRD of ClusterManagementAddOns,
+// and Interlock's own CRD to the others.
+func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	known, err := interlockCRD(graftedCRDFile)
+	if err != nil {
+		return nil, err
+	}
+	properties, err := crdgraft.SpecProperties(known, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
+	if err != nil {
+		return nil, err
+	}
+	for _, crd := range crds {
+		if crd.GetName() != graftedCRD {
+			continue
+		}
+		if crd.Object, err = crdgraft.AddFields(crd.Object, properties); err != nil {
+			return nil, err
+		}
+	}
+	facts, err := interlockCRD(factsCRDFile)
+	return append(crds, &unstructured.Unstructured{Object: facts}), err
+}
+
+func interlockCRD(file string) (map[string]any, error) {
+	raw, err := manifests.CRDs.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		return nil, fmt.Errorf("manifests/%s: %w", file, err)
+	}
+	crd := map[string]any{}
+	return crd, json.Unmarshal(encoded, &crd) // whole numbers stay whole
+}

@@ -1,0 +1,207 @@
+package ocm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/cert"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+)
+
+const versionAnnotation = ocmversion.Annotation
+
+// auditPolicy records writes to OCM's objects, and nothing else.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: RequestResponse
+  verbs: [create, update, patch, delete, deletecollection]
+  resources:
+  - group: addon.open-cluster-management.io
+  - group: cluster.open-cluster-management.io
+  - group: work.open-cluster-management.io
+- level: None
+`
+
+func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
+	policy := filepath.Join(h.files.dir, "audit-policy.yaml")
+	h.AuditLog = filepath.Join(h.files.dir, "audit.log")
+	flags := map[string][]string{"audit-policy-file": {policy}, "audit-log-path": {h.AuditLog}}
+	if options.MutatingAdmissionPolicy {
+		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
+		flags["runtime-config"] = []string{"admissionregistration.k8s.io/v1beta1=true"}
+	}
+	maps.Copy(flags, options.Flags)
+	return flags, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+}
+
+// install creates what OCM's operator creates on a hub, and starts what has to be
+// there before OCM's objects can be read: the webhooks.
+func (h *Hub) install(ctx context.Context, options HubOptions) error {
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+	ca, err := h.webhookCertificate()
+	if err != nil {
+		return err
+	}
+	objects, err := h.hubManifests(address, ca)
+	if err != nil {
+		return err
+	}
+	rights := ofKinds(objects, false, "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+	if err := h.createAll(ctx, append(namespaces(operatorNamespace, hubNamespace), rights...)); err != nil {
+		return err
+	}
+	var starting errgroup.Group
+	starting.Go(func() error { return h.startWebhooks(ctx, address) })
+	starting.Go(func() (err error) {
+		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.files)
+		return err
+	})
+	starting.Go(func() error { return h.installCRDs(objects, options.InterlockCRDs) })
+	if err := starting.Wait(); err != nil {
+		return err
+	}
+	_, combined := h.assets.combinedWebhooks()
+	if !combined {
+		return nil
+	}
+	return h.createAll(ctx, ofKinds(objects, true, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"))
+}
+
+func (h *Hub) hubManifests(address string, ca []byte) ([]*unstructured.Unstructured, error) {
+	const hub = "cluster-manager/hub/"
+	objects, err := render(h.assets.program("manifests"), values(ca),
+		hub+"*/serviceaccount.yaml", hub+"*/webhook-serviceaccount.yaml",
+		hub+"*/clusterrole.yaml", hub+"*/webhook-clusterrole.yaml", hub+"work/executor-admin-clusterrole.yaml",
+		hub+"*/clusterrolebinding.yaml", hub+"*/webhook-clusterrolebinding.yaml",
+		hub+"addon-manager/work-executor-admin-clusterrolebinding.yaml",
+		hub+"registration/webhook-*configuration.yaml", hub+"crds/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	bootstrap, err := render(h.assets.program("chart"), values(nil), "templates/bootstrap_sa.yaml",
+		"templates/bootstrap_cluster_role.yaml", "templates/bootstrap_sa_cluster_role_binding.yaml")
+	if err != nil {
+		return nil, err
+	}
+	version, err := ocmVersion(h.assets)
+	if err != nil {
+		return nil, err
+	}
+	byURL(objects, address)
+	annotate(ofKinds(objects, true, "CustomResourceDefinition"), version)
+	return append(objects, bootstrap...), nil
+}
+
+func (h *Hub) installCRDs(objects []*unstructured.Unstructured, interlock bool) error {
+	objects = ofKinds(objects, true, "CustomResourceDefinition")
+	if interlock {
+		var err error
+		if objects, err = addInterlock(objects); err != nil {
+			return err
+		}
+	}
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(objects))
+	for i, object := range objects {
+		crds[i] = &apiextensionsv1.CustomResourceDefinition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, crds[i]); err != nil {
+			return fmt.Errorf("%s: %w", object.GetName(), err)
+		}
+	}
+	_, err := envtest.InstallCRDs(h.Config, envtest.CRDInstallOptions{CRDs: crds, MaxTime: patience})
+	return err
+}
+
+// webhookCertificate writes the certificate that the webhooks serve with, and
+// returns the CA that signed it.
+func (h *Hub) webhookCertificate() ([]byte, error) {
+	chain, key, err := cert.GenerateSelfSignedCertKey(loopback, []net.IP{net.ParseIP(loopback)}, nil)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(h.files.dir, "webhooks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tls.crt"), chain, 0o600); err != nil {
+		return nil, err
+	}
+	return chain, os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)
+}
+
+func (h *Hub) startWebhooks(ctx context.Context, address string) error {
+	kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.files.dir, hubNamespace, "registration-webhook-sa")
+	if err != nil {
+		return err
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	args := []string{"--kubeconfig", kubeconfig, "--port", port, "--certdir", filepath.Join(h.files.dir, "webhooks")}
+	path, combined := h.assets.combinedWebhooks()
+	if combined {
+		args = append([]string{"webhooks"}, args...)
+	} else {
+		path, args = h.assets.program("addon"), append([]string{"webhook-server"}, args...)
+	}
+	h.Webhooks = &Component{
+		name: "webhooks", path: path, dir: h.files.dir, log: h.files.log("webhooks"), address: address,
+		args: func(string) []string { return args },
+	}
+	return h.Webhooks.Start(ctx)
+}
+
+func (h *Hub) createAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	return createAll(ctx, h.Client, objects)
+}
+
+func createAll(ctx context.Context, into client.Client, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if err := into.Create(ctx, object); err != nil {
+			return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func namespaces(names ...string) []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for _, name := range names {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		object.SetName(name)
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+// ocmVersion is what the programs say of themselves, without the v.
+func ocmVersion(found assets) (string, error) {
+	out, err := exec.Command(found.program("registration"), "--version").Output()
+	fields := strings.Fields(string(out))
+	if err != nil || len(fields) == 0 {
+		return "", fmt.Errorf("read the version of OCM's registration: %w", err)
+	}
+	return strings.TrimPrefix(fields[len(fields)-1], "v"), nil
+}

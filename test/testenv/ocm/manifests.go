@@ -1,0 +1,131 @@
+package ocm
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// values are what OCM's operators fill into their templates. What a template
+// asks for beyond them is not enabled.
+func values(webhookCA []byte) map[string]any {
+	ca := base64.StdEncoding.EncodeToString(webhookCA)
+	return map[string]any{
+		"Labels":                         map[string]string{},
+		"ClusterManagerName":             "cluster-manager",
+		"ClusterManagerNamespace":        hubNamespace,
+		"OperatorNamespace":              operatorNamespace,
+		"AddonAPIServiceCABundle":        ca,
+		"RegistrationAPIServiceCABundle": ca,
+		"RegistrationWebhook":            map[string]any{"Port": 9443},
+		"KlusterletName":                 "klusterlet",
+		"KlusterletNamespace":            agentNamespace,
+		"AgentNamespace":                 agentNamespace,
+		"RegistrationServiceAccount":     registrationAgentAccount,
+		"WorkServiceAccount":             workAgentAccount,
+		"RegistrationDriver":             map[string]any{"AuthType": "csr"},
+		// The chart's.
+		"Values":  map[string]any{"createBootstrapSA": true, "createBootstrapToken": false},
+		"Release": map[string]any{"Namespace": operatorNamespace},
+	}
+}
+
+// render reads the manifests whose paths below the folder match one of the
+// patterns, in the order of the patterns. A pattern must match something.
+func render(folder string, values map[string]any, patterns ...string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return nil, err
+		}
+		if len(paths) == 0 {
+			return nil, fmt.Errorf("OCM has no manifest %s in %s", pattern, folder)
+		}
+		for _, path := range paths {
+			object, err := renderFile(path, values)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			objects = append(objects, object)
+		}
+	}
+	return objects, nil
+}
+
+func renderFile(path string, values map[string]any) (*unstructured.Unstructured, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := template.New(filepath.Base(path)).Parse(string(content))
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := parsed.Execute(&text, values); err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text.Bytes(), &object.Object); err != nil {
+		return nil, err
+	}
+	// To OCM's operator, a key that ends in a hyphen says: remove it.
+	annotations := object.GetAnnotations()
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasSuffix(key, "-") })
+	object.SetAnnotations(annotations)
+	return object, nil
+}
+
+// byURL replaces every reference to one of OCM's Services by the address on
+// loopback where the webhooks are: there is no cluster network.
+func byURL(objects []*unstructured.Unstructured, address string) {
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "CustomResourceDefinition":
+			if config, there, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "conversion", "webhook", "clientConfig"); there {
+				redirect(config, address)
+			}
+		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+			webhooks, _, _ := unstructured.NestedFieldNoCopy(object.Object, "webhooks")
+			for _, webhook := range webhooks.([]any) {
+				redirect(webhook.(map[string]any)["clientConfig"], address)
+			}
+		}
+	}
+}
+
+func redirect(clientConfig any, address string) {
+	config := clientConfig.(map[string]any)
+	path, _, _ := unstructured.NestedString(config, "service", "path")
+	delete(config, "service")
+	config["url"] = "https://" + address + path
+}
+
+// ofKinds are the objects of some kinds; of all others when the kinds are excluded.
+func ofKinds(objects []*unstructured.Unstructured, include bool, kinds ...string) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(objects), func(object *unstructured.Unstructured) bool {
+		return slices.Contains(kinds, object.GetKind()) != include
+	})
+}
+
+// annotate marks CRDs with OCM's version, as its operator does.
+func annotate(crds []*unstructured.Unstructured, version string) {
+	for _, crd := range crds {
+		annotations := crd.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[versionAnnotation] = strings.TrimPrefix(version, "v")
+		crd.SetAnnotations(annotations)
+	}
+}
