@@ -16,6 +16,9 @@ import (
 const (
 	patience = 30 * time.Second
 	interval = 20 * time.Millisecond
+	// logPatience is how long the log may lack the request that stored a version.
+	// A request that its client canceled never appears with one.
+	logPatience = 5 * time.Second
 
 	// markPrefix begins the field managers of requests that mark the audit log.
 	markPrefix = "witness-"
@@ -31,7 +34,7 @@ func (w *Witness) catchUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what is stored: %w", err)
 	}
-	marked, missing := false, ""
+	marked, missing, began := false, "", time.Now()
 	err = wait.PollUntilContextTimeout(ctx, interval, patience, true, func(context.Context) (bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -45,6 +48,9 @@ func (w *Witness) catchUp(ctx context.Context) error {
 		}
 		if missing = "the end of the audit log"; marked {
 			missing = w.missing(lists)
+			if without := w.record.unexplained(); missing == "" && len(without) > 0 && time.Since(began) < logPatience {
+				missing = fmt.Sprintf("the request that stored version %d of %s in the audit log", without[0].state.Version, without[0].object)
+			}
 		}
 		return missing == "", err
 	})
@@ -106,10 +112,6 @@ func (w *Witness) missing(lists []list) string {
 				return fmt.Sprintf("the deletion of %s on its watch", object)
 			}
 		}
-	}
-	if without := w.record.unexplained(); len(without) > 0 {
-		o := without[0]
-		return fmt.Sprintf("the request that stored version %d of %s in the audit log", o.state.Version, o.object)
 	}
 	return ""
 }

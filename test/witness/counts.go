@@ -27,14 +27,19 @@ type Count struct {
 type Counts struct {
 	Duration time.Duration
 	Rows     []Count
+
+	labels map[Scope]int
 }
+
+// LabelMoves is how often the label of an add-on on a cluster moved.
+func (c Counts) LabelMoves(cluster, addOn string) int { return c.labels[AddOn(cluster, addOn)] }
 
 func count(writes []Write, p period) Counts {
 	type key struct {
 		object Object
 		writer Writer
 	}
-	rows := map[key]Count{}
+	rows, labels := map[key]Count{}, map[Scope]int{}
 	for _, w := range writes {
 		if !p.has(w.Time) {
 			continue
@@ -44,8 +49,13 @@ func count(writes []Write, p period) Counts {
 		row.Object, row.Writer = w.Object, w.Writer
 		row.add(w)
 		rows[key] = row
+		for _, m := range w.moves() {
+			if m.kind == LabelMoved {
+				labels[m.scope]++
+			}
+		}
 	}
-	counts := Counts{Duration: p.to.Sub(p.from), Rows: slices.Collect(maps.Values(rows))}
+	counts := Counts{Duration: p.to.Sub(p.from), Rows: slices.Collect(maps.Values(rows)), labels: labels}
 	slices.SortFunc(counts.Rows, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Object.String(), b.Object.String()), cmp.Compare(a.Writer.String(), b.Writer.String()))
 	})
@@ -87,9 +97,8 @@ func (c Counts) Interlock() int {
 // Of are the rows of an add-on on a cluster: of its ManagedClusterAddOn.
 func (c Counts) Of(cluster, addOn string) Counts {
 	rows := slices.Clone(c.Rows)
-	return Counts{c.Duration, slices.DeleteFunc(rows, func(row Count) bool {
-		return row.Object != Object{addOns, cluster, addOn}
-	})}
+	rows = slices.DeleteFunc(rows, func(row Count) bool { return row.Object != Object{addOns, cluster, addOn} })
+	return Counts{c.Duration, rows, c.labels}
 }
 
 // Sum adds up a column.

@@ -124,8 +124,12 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 }
 
 func TestCountsAreOfThePeriod(t *testing.T) {
-	writes := new(story).degraded(failing).available(registration, up).available(agent, ours).nothing(agent).label("available").writes
+	writes := new(story).degraded(failing).available(registration, up).available(agent, ours).nothing(agent).writes
 	writes = append(writes, Write{Time: at(3), Object: app, Writer: agent, Refused: true})
+	for _, w := range new(story).label("available").label("unhealthy").writes {
+		w.Time = at(int(w.version()) + 2)
+		writes = append(writes, w)
+	}
 	counts := count(writes, period{at(2), at(5)})
 	of := counts.Of("cluster1", "app")
 	for name, test := range map[string]struct{ got, want int }{
@@ -137,6 +141,7 @@ func TestCountsAreOfThePeriod(t *testing.T) {
 		"stock Trues":  {of.Sum(func(c Count) int { return c.StockTrues }), 1},
 		"of another":   {len(counts.Of("cluster1", "other").Rows), 0},
 		"of an object": {len(of.Rows), 2},
+		"labels":       {counts.LabelMoves("cluster1", "app"), 1},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: %d, want %d in\n%s", name, test.got, test.want, counts)
