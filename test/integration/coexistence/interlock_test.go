@@ -1,0 +1,213 @@
+package coexistence
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const (
+	namespace = "interlock-system"
+	deploy    = "../../../deploy"
+)
+
+// binary are Interlock's programs.
+var binary struct{ manager, agent string }
+
+var (
+	logs    string
+	manager *process.Process
+	// managerUser has the rights of deploy/hub.
+	managerUser *testenv.User
+)
+
+// installInterlock creates what deploy/hub has, and starts the webhook.
+func installInterlock(ctx context.Context) {
+	GinkgoHelper()
+	logs = GinkgoT().TempDir()
+	crd := &unstructured.Unstructured{}
+	read("hub/managedclusterfacts-crd.yaml", &crd.Object)
+	Expect(hub.Client.Create(ctx, crd)).To(Succeed())
+	Expect(apiextensionsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+	Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+	managerUser = userWith(ctx, "addon-manager", "hub/clusterrole.yaml", "hub/role.yaml")
+	serveWebhook(ctx)
+}
+
+func read(file string, into any) {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(deploy, file))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(yaml.Unmarshal(content, into)).To(Succeed())
+}
+
+// userWith is a new user of the hub with roles of deploy.
+func userWith(ctx context.Context, name, clusterRoleFile, roleFile string) *testenv.User {
+	GinkgoHelper()
+	user, err := hub.AddUser("system:serviceaccount:" + namespace + ":interlock-" + name)
+	Expect(err).NotTo(HaveOccurred())
+	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	read(clusterRoleFile, clusterRole)
+	read(roleFile, role)
+	role.Namespace = namespace
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccount:" + namespace + ":interlock-" + name}}
+	for _, object := range []client.Object{
+		clusterRole, role,
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		},
+	} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
+	return user
+}
+
+// serveWebhook runs addon-manager webhook. Its Service is a name of the loopback
+// interface.
+func serveWebhook(ctx context.Context) {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	address := listener.Addr().String()
+	Expect(listener.Close()).To(Succeed())
+	_, text, err := net.SplitHostPort(address)
+	Expect(err).NotTo(HaveOccurred())
+	port, err := strconv.ParseInt(text, 10, 32)
+	Expect(err).NotTo(HaveOccurred())
+
+	secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	read("hub/webhook-secret.yaml", secret)
+	read("hub/webhook-configuration.yaml", configuration)
+	secret.Namespace = namespace
+	configuration.Webhooks[0].ClientConfig.Service.Port = ptr.To(int32(port))
+	for _, object := range []client.Object{secret, configuration, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
+	}} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
+	user := userWith(ctx, "webhook", "hub/webhook-clusterrole.yaml", "hub/webhook-role.yaml")
+	webhook, err := process.Start(binary.manager, filepath.Join(logs, "webhook.log"), "webhook", "--kubeconfig", user.Kubeconfig,
+		"--namespace", namespace, "--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(webhook.Kill)
+}
+
+// restartManager runs addon-manager with another form of the guard.
+func restartManager(ctx context.Context, guard string) {
+	GinkgoHelper()
+	if manager != nil {
+		Expect(manager.Stop(ctx)).To(Succeed())
+	}
+	var err error
+	manager, err = process.Start(binary.manager, filepath.Join(logs, "addon-manager-"+guard+".log"), "--kubeconfig", managerUser.Kubeconfig,
+		"--guard", guard, "--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	Expect(err).NotTo(HaveOccurred())
+	expectGuard(ctx, guard != "off")
+}
+
+// expectGuard waits until the API server applies the guard, or no longer does: a
+// dry run that sets Available to True beside a failing Required dependency shows it.
+func expectGuard(ctx context.Context, inForce bool) {
+	GinkgoHelper()
+	want := metav1.ConditionTrue
+	if inForce {
+		want = metav1.ConditionFalse
+	}
+	Eventually(func(g Gomega) {
+		addOn := sites[1].addOn(cases[0].name())
+		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+		now := metav1.Now()
+		addOn.Status.Conditions = []metav1.Condition{
+			{Type: "Available", Status: metav1.ConditionTrue, Reason: "Probe", LastTransitionTime: now},
+			{Type: "Degraded", Status: metav1.ConditionTrue, Reason: ours.reason, LastTransitionTime: now},
+		}
+		g.Expect(hub.Client.Status().Update(ctx, addOn, client.DryRunAll)).To(Succeed())
+		g.Expect(addOn.Status.Conditions[0].Status).To(Equal(want))
+	}).Should(Succeed())
+}
+
+// stopInterlock ends addon-manager, the agents that run, and the authors' managers.
+func stopInterlock() error {
+	stopAuthors()
+	var failures []error
+	if manager != nil {
+		failures = append(failures, manager.Kill())
+	}
+	for _, s := range sites {
+		if s.agent != nil {
+			failures = append(failures, s.agent.Kill())
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// agentUser are the kubeconfigs of an addon-agent.
+type agentUser struct{ hub, managed string }
+
+// admitAgent gives addon-agent its rights on the hub and on its cluster.
+func (s *site) admitAgent(ctx context.Context) {
+	GinkgoHelper()
+	name := "system:open-cluster-management:cluster:" + s.name + ":addon:interlock-agent:agent:interlock-agent"
+	onHub, err := hub.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	onManaged, err := s.cluster.AddUser("addon-agent")
+	Expect(err).NotTo(HaveOccurred())
+	role, clusterRole := &rbacv1.Role{}, &rbacv1.ClusterRole{}
+	read("agent/hub-role.yaml", role)
+	read("agent/managed-clusterrole.yaml", clusterRole)
+	role.Namespace = s.name
+	subject := func(name string) []rbacv1.Subject {
+		return []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
+	}
+	Expect(errors.Join(
+		hub.Client.Create(ctx, role),
+		hub.Client.Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: role.Name}, Subjects: subject(name),
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		}),
+		s.cluster.Client.Create(ctx, clusterRole),
+		s.cluster.Client.Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subject("addon-agent"),
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+		}))).To(Succeed())
+	s.user = agentUser{onHub.Kubeconfig, onManaged.Kubeconfig}
+}
+
+func startAgent(_ context.Context, s *site) (err error) {
+	s.agent, err = process.Start(binary.agent, filepath.Join(logs, s.name+"-addon-agent.log"), "--cluster-name", s.name,
+		"--hub-kubeconfig", s.user.hub, "--kubeconfig", s.user.managed, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	return err
+}
+
+func stopAgent(ctx context.Context, s *site) error {
+	stopping := s.agent
+	s.agent = nil
+	bounded, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return stopping.Stop(bounded)
+}

@@ -1,0 +1,178 @@
+package coexistence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// site is a managed cluster and what becomes of its agents.
+type site struct {
+	name string
+	// attended: addon-agent runs there, except while it is down.
+	attended bool
+	// fall stops what the site is about, and rise starts it again.
+	fall, rise func(context.Context, *site) error
+
+	cluster *ocm.ManagedCluster
+	user    agentUser
+	agent   *process.Process
+}
+
+var sites = []*site{
+	{name: "both-agents", attended: true},
+	{name: "stock-agent"},
+	{name: "registration-dies", attended: true, fall: stopRegistration, rise: startRegistration},
+	{name: "addon-agent-dies", attended: true, fall: stopAgent, rise: startAgent},
+	{name: "cluster-lost", attended: true, fall: lose, rise: regain},
+}
+
+func stopRegistration(ctx context.Context, s *site) error {
+	return s.cluster.RegistrationAgent.Stop(ctx)
+}
+
+func startRegistration(ctx context.Context, s *site) error {
+	return s.cluster.RegistrationAgent.Start(ctx)
+}
+
+// lose ends everything on a cluster.
+func lose(ctx context.Context, s *site) error {
+	return errors.Join(stopAgent(ctx, s), s.cluster.RegistrationAgent.Kill(), s.cluster.WorkAgent.Kill(),
+		s.cluster.ControllerManager.Kill(), s.cluster.StopAPIServer())
+}
+
+func regain(ctx context.Context, s *site) error {
+	if err := s.cluster.StartAPIServer(); err != nil {
+		return err
+	}
+	for _, component := range s.cluster.Components() {
+		if err := component.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return startAgent(ctx, s)
+}
+
+// lost reports whether the hub takes the cluster for lost while the site is down.
+func (s *site) lost() bool { return s.name == "registration-dies" || s.name == "cluster-lost" }
+
+func (s *site) join(ctx context.Context) (err error) {
+	s.cluster, err = hub.Join(ctx, s.name, ocm.JoinOptions{
+		WorkAgent: true, LeaseDurationSeconds: leaseDurationSeconds, AddOnLeaseInterval: addOnLeaseInterval,
+	})
+	return err
+}
+
+// installAddOns installs all cases, and what their own processes do: they renew
+// leases, or do not.
+func (s *site) installAddOns(ctx context.Context) {
+	GinkgoHelper()
+	for _, c := range cases {
+		Expect(hub.Client.Create(ctx, s.addOn(c.name()))).To(Succeed())
+		if c.kind == "lease" && c.state != none {
+			s.renew(ctx, c)
+		}
+	}
+}
+
+func (s *site) addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: name}}
+}
+
+// renew creates the lease of an add-on. OCM believes it for five minutes.
+func (s *site) renew(ctx context.Context, c *example) {
+	GinkgoHelper()
+	renewed := metav1.NowMicro()
+	if c.state == stopped {
+		renewed = metav1.NewMicroTime(time.Now().Add(-time.Hour))
+	}
+	Expect(s.cluster.Client.Create(ctx, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: c.name()},
+		Spec:       coordinationv1.LeaseSpec{RenewTime: &renewed},
+	})).To(Succeed())
+}
+
+// report sets the status of Deployments, as the controllers of a cluster with
+// nodes do. Without a status, there are no pods.
+func (s *site) report(ctx context.Context) {
+	GinkgoHelper()
+	for _, c := range cases {
+		status := ""
+		switch c.state {
+		case healthy:
+			status = `{"status":{"observedGeneration":1,"replicas":1,"readyReplicas":1,"availableReplicas":1}}`
+		case failing:
+			status = `{"status":{"observedGeneration":1,"replicas":1,"unavailableReplicas":1}}`
+		default:
+			continue
+		}
+		Eventually(func() error {
+			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: c.name()}}
+			return s.cluster.Client.Status().Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(status)))
+		}).Should(Succeed(), "the Deployment of %s on %s", c.name(), s.name)
+	}
+}
+
+// expect waits until Available of every case reads as expected.
+func (s *site) expect(ctx context.Context, expected func(*site, *example) []condition) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		g.Expect(hub.Client.List(ctx, &addOns, client.InNamespace(s.name))).To(Succeed())
+		found := map[string]condition{}
+		for _, addOn := range addOns.Items {
+			if available := meta.FindStatusCondition(addOn.Status.Conditions, "Available"); available != nil {
+				found[addOn.Name] = condition{available.Status, available.Reason}
+			}
+		}
+		for _, c := range cases {
+			if wanted := expected(s, c); len(wanted) > 0 {
+				g.Expect(wanted).To(ContainElement(found[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
+			}
+		}
+	}).Should(Succeed())
+}
+
+var (
+	ours     = condition{metav1.ConditionFalse, "RequiredDependencyNotSatisfied"}
+	lostWord = condition{metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"}
+)
+
+func stockWord(_ *site, c *example) []condition { return []condition{c.stock} }
+
+func guardedWord(*site, *example) []condition { return []condition{ours} }
+
+func down(expected func(*site, *example) []condition) func(*site, *example) []condition {
+	return func(s *site, c *example) []condition {
+		if s.lost() {
+			return []condition{lostWord}
+		}
+		return expected(s, c)
+	}
+}
+
+// orStillLost accepts the hub's word of a lost cluster, too: addon-framework does
+// not probe again when a cluster is back, but on the next event only.
+func orStillLost(expected func(*site, *example) []condition) func(*site, *example) []condition {
+	return func(s *site, c *example) []condition {
+		words := expected(s, c)
+		if s.lost() && probers[c.kind] != nil {
+			words = append(words, lostWord)
+		}
+		return words
+	}
+}

@@ -1,0 +1,90 @@
+// Package coexistence shows that Interlock and OCM's own writers of Available do
+// not fight. On one hub and five managed clusters of real OCM, every kind of
+// add-on depends on one that is missing. The guard takes each of its forms in
+// turn, agents die and come back, and in quiet periods a witness counts writes.
+package coexistence
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+	"open-cluster-management.io/interlock/test/witness"
+)
+
+const (
+	// addOnLeaseInterval is how often registration agents read the leases of
+	// add-ons. OCM's default is 30 s.
+	addOnLeaseInterval = 5 * time.Second
+	// leaseDurationSeconds makes the hub take a cluster for lost after five times as long.
+	leaseDurationSeconds = 3
+	// quietVariable sets how long each quiet period lasts, such as 2m.
+	quietVariable = "COEXISTENCE_QUIET"
+)
+
+// quiet has time for several polls of every stock writer that polls.
+var quiet = 25 * time.Second
+
+var (
+	hub      *ocm.Hub
+	auditLog string
+)
+
+func TestCoexistence(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "coexistence")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
+	klog.SetLogger(GinkgoLogr)
+	ctrl.SetLogger(GinkgoLogr)
+	if text := os.Getenv(quietVariable); text != "" {
+		var err error
+		quiet, err = time.ParseDuration(text)
+		Expect(err).NotTo(HaveOccurred(), quietVariable)
+	}
+	var err error
+	binary.manager, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
+	Expect(err).NotTo(HaveOccurred())
+	binary.agent, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-agent")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+
+	options := ocm.HubOptions{MutatingAdmissionPolicy: true}
+	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	hub, err = ocm.StartHub(ctx, options)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() error { return hub.Stop() })
+	installInterlock(ctx)
+	DeferCleanup(stopInterlock)
+
+	var joining errgroup.Group
+	joining.SetLimit(2) // as many as the machine has cores: each has a time limit
+	for _, s := range sites {
+		joining.Go(func() error { return s.join(ctx) })
+	}
+	Expect(joining.Wait()).To(Succeed())
+	registerAddOns(ctx)
+	for _, s := range sites {
+		s.installAddOns(ctx)
+	}
+	restartAuthors(ctx)
+	for _, s := range sites {
+		s.report(ctx)
+	}
+	for _, s := range sites {
+		s.expect(ctx, stockWord)
+	}
+}, NodeTimeout(8*time.Minute))

@@ -1,0 +1,176 @@
+package witness
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Write is a request to write and what it changed, or a change without a known
+// request.
+type Write struct {
+	Time   time.Time
+	Object Object
+	Writer Writer
+	// Refused: the API server answered with an error.
+	Refused bool
+	// Before is the state that the write found, nil where the object was not there.
+	// Both are nil for objects that are not observed.
+	Before, After *State
+}
+
+// Unchanged reports whether the API server took the write and nothing changed.
+func (w Write) Unchanged() bool {
+	return !w.Refused && w.Before != nil && w.After != nil && sameContent(*w.Before, *w.After)
+}
+
+// version orders writes: an object's by what they stored.
+func (w Write) version() uint64 {
+	if w.After == nil {
+		return 0
+	}
+	return w.After.Version
+}
+
+// observation is a state that a watch delivered.
+type observation struct {
+	object Object
+	state  State
+	seen   time.Time
+}
+
+// record is what a witness has read, in no order.
+type record struct {
+	// since is when it began. What was written before is not judged.
+	since        time.Time
+	base         map[Object]State
+	observations []observation
+	requests     []Request
+}
+
+// writes joins states and requests, and returns them in the order in which they
+// were stored. Requests that stored nothing follow in the order of time.
+func (r record) writes() []Write {
+	states := r.states()
+	requests, deletions := map[Object][]Request{}, map[Object][]Request{}
+	var all []Write
+	for _, request := range r.requests {
+		switch {
+		case request.State != nil:
+			requests[request.Object] = append(requests[request.Object], request)
+		case request.Verb == "delete" && !request.Refused && states[request.Object] != nil:
+			deletions[request.Object] = append(deletions[request.Object], request)
+		case request.Refused || states[request.Object] == nil:
+			all = append(all, Write{Time: request.Received, Object: request.Object, Writer: request.Writer, Refused: request.Refused})
+		}
+	}
+	for object, states := range states {
+		all = append(all, r.writesOf(object, states, byVersion(requests[object]), deletions[object])...)
+	}
+	all = slices.DeleteFunc(all, func(w Write) bool { return w.Time.Before(r.since) })
+	slices.SortStableFunc(all, func(a, b Write) int {
+		return cmp.Or(cmp.Compare(a.version(), b.version()), a.Time.Compare(b.Time))
+	})
+	return all
+}
+
+// writesOf are those of one object. The first request that answered with a
+// version stored it; the others with the same version changed nothing.
+func (r record) writesOf(object Object, states []observation, requests map[uint64][]Request, deletions []Request) []Write {
+	var all []Write
+	var before *State
+	for i := range states {
+		after := &states[i].state
+		made := requests[after.Version]
+		if after.Deleted {
+			made, deletions = split(deletions)
+		}
+		if base, there := r.base[object]; !there || base.Version != after.Version || after.Deleted {
+			write := Write{Time: states[i].seen, Object: object, Before: before, After: after}
+			if len(made) > 0 {
+				write.Time, write.Writer, made = made[0].Received, made[0].Writer, made[1:]
+			}
+			all = append(all, write)
+		}
+		for _, request := range made {
+			all = append(all, Write{Time: request.Received, Object: object, Writer: request.Writer, Before: after, After: after})
+		}
+		before = after
+		if after.Deleted {
+			before = nil
+		}
+	}
+	return all
+}
+
+// split takes the first request from those that deleted an object.
+func split(deletions []Request) (first, others []Request) {
+	if len(deletions) == 0 {
+		return nil, nil
+	}
+	return deletions[:1], deletions[1:]
+}
+
+// states are those of each object in the order of versions: what the watches
+// delivered, and what only the audit log has, from moments without a watch.
+func (r record) states() map[Object][]observation {
+	states := map[Object][]observation{}
+	known := map[Object]map[uint64]bool{}
+	add := func(o observation) {
+		if known[o.object] == nil {
+			known[o.object] = map[uint64]bool{}
+		}
+		if known[o.object][o.state.Version] && !o.state.Deleted {
+			return
+		}
+		known[o.object][o.state.Version] = true
+		states[o.object] = append(states[o.object], o)
+	}
+	for object, state := range r.base {
+		add(observation{object, state, r.since})
+	}
+	for _, o := range r.observations {
+		add(o)
+	}
+	for _, request := range r.requests {
+		if base, there := r.base[request.Object]; request.State != nil && (!there || request.State.Version > base.Version) {
+			add(observation{request.Object, *request.State, request.Done})
+		}
+	}
+	for object := range maps.Keys(states) {
+		slices.SortStableFunc(states[object], func(a, b observation) int { return cmp.Compare(a.state.Version, b.state.Version) })
+	}
+	return states
+}
+
+func byVersion(requests []Request) map[uint64][]Request {
+	slices.SortStableFunc(requests, func(a, b Request) int { return a.Done.Compare(b.Done) })
+	versions := map[uint64][]Request{}
+	for _, request := range requests {
+		versions[request.State.Version] = append(versions[request.State.Version], request)
+	}
+	return versions
+}
+
+// unexplained are observations whose request is not in the log. A deletion needs
+// none: the request that deletes many objects does not name their versions.
+func (r record) unexplained() []observation {
+	type stored struct {
+		object  Object
+		version uint64
+	}
+	explained := map[stored]bool{}
+	for _, request := range r.requests {
+		if request.State != nil {
+			explained[stored{request.Object, request.State.Version}] = true
+		}
+	}
+	var missing []observation
+	for _, o := range r.observations {
+		if !o.state.Deleted && !o.state.Deleting && !explained[stored{o.object, o.state.Version}] {
+			missing = append(missing, o)
+		}
+	}
+	return missing
+}

@@ -1,0 +1,150 @@
+package witness
+
+import (
+	"fmt"
+	"testing"
+)
+
+const event = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":%q,"requestURI":%q,"verb":%q,"user":{"username":"bob"},"userAgent":"registration/v1 (linux)",` +
+	`"objectRef":{"resource":"managedclusteraddons","namespace":"cluster1","name":"app"},"responseStatus":{"code":%d},"responseObject":%s,` +
+	`"requestReceivedTimestamp":"2026-01-01T00:00:00.000001Z","stageTimestamp":"2026-01-01T00:00:00.000002Z"}`
+
+const stored = `{"kind":"ManagedClusterAddOn","apiVersion":"addon.open-cluster-management.io/v1beta1","metadata":{"name":"app","namespace":"cluster1","resourceVersion":"7"},` +
+	`"status":{"conditions":[{"type":"Available","status":"True","reason":"R"}]}}`
+
+func TestParseRequest(t *testing.T) {
+	status := `{"kind":"Status","apiVersion":"v1","metadata":{}}`
+	for name, test := range map[string]struct {
+		stage, uri, verb string
+		code             int
+		response         string
+
+		skipped, refused bool
+		manager          string
+		version          uint64
+	}{
+		"a write":                   {"ResponseComplete", "/apis/x?fieldManager=interlock-addon-agent", "patch", 200, stored, false, false, "interlock-addon-agent", 7},
+		"by user agent":             {"ResponseComplete", "/apis/x", "update", 200, stored, false, false, "registration", 7},
+		"refused":                   {"ResponseComplete", "/apis/x", "update", 409, status, false, true, "registration", 0},
+		"a deletion":                {"ResponseComplete", "/apis/x", "delete", 200, status, false, false, "registration", 0},
+		"a deletion that waits":     {"ResponseComplete", "/apis/x", "delete", 200, stored, false, false, "registration", 7},
+		"a dry run":                 {"ResponseComplete", "/apis/x?dryRun=All", "update", 200, stored, true, false, "", 0},
+		"a stage before the answer": {"RequestReceived", "/apis/x", "update", 0, "null", true, false, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request, is, err := parseRequest(fmt.Appendf(nil, event, test.stage, test.uri, test.verb, test.code, test.response))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if is == test.skipped {
+				t.Fatalf("is a write: %t", is)
+			}
+			if test.skipped {
+				return
+			}
+			var version uint64
+			if request.State != nil {
+				version = request.State.Version
+			}
+			if request.Refused != test.refused || request.Writer.Manager != test.manager || version != test.version || request.Object != app {
+				t.Errorf("got %+v", request)
+			}
+		})
+	}
+	if _, _, err := parseRequest([]byte("{")); err == nil {
+		t.Error("half a line is no error")
+	}
+}
+
+func TestWriterIsInterlock(t *testing.T) {
+	for _, test := range []struct {
+		writer Writer
+		want   bool
+	}{
+		{agent, true},
+		{manager, true},
+		{Writer{"admin", "interlock-addon-manager"}, true},
+		{Writer{"admin", "addon-agent"}, true},
+		{Writer{"system:serviceaccount:interlock-system:interlock-webhook", "rest"}, true},
+		{registration, false},
+		{Writer{"system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa", "addon"}, false},
+	} {
+		if got := test.writer.Interlock(); got != test.want {
+			t.Errorf("%s: %t", test.writer, got)
+		}
+	}
+}
+
+func TestWritesJoinStatesWithRequests(t *testing.T) {
+	state := func(version uint64, content string) State { return State{Version: version, content: content} }
+	request := func(second int, by Writer, version uint64, content string) Request {
+		stored := state(version, content)
+		return Request{Received: at(second), Done: at(second), Object: app, Verb: "patch", Writer: by, State: &stored}
+	}
+	saw := func(version uint64, content string) observation {
+		return observation{app, state(version, content), at(100)}
+	}
+	gone := observation{app, State{Version: 9, Deleted: true}, at(100)}
+	deletion := Request{Received: at(8), Done: at(8), Object: app, Verb: "delete", Writer: registration}
+	base := map[Object]State{app: state(5, "a")}
+	for name, test := range map[string]struct {
+		record record
+		want   string
+	}{
+		"a change":                          {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(6, agent, 6, "b")}}, "6 by interlock-addon-agent; "},
+		"stored again without a change":     {record{base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, agent, 6, "a")}}, "6 by interlock-addon-agent unchanged; "},
+		"not stored: the base":              {record{base: base, requests: []Request{request(6, agent, 5, "a")}}, "5 by interlock-addon-agent unchanged; "},
+		"not stored: another's":             {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")}}, "6 by registration; 6 by interlock-addon-agent unchanged; "},
+		"before it began":                   {record{since: at(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
+		"not on a watch":                    {record{base: base, observations: []observation{saw(7, "c")}, requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")}}, "6 by registration; 7 by interlock-addon-agent; "},
+		"not in the log":                    {record{base: base, observations: []observation{saw(6, "b")}}, "6 by ; "},
+		"in another version: nothing known": {record{base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, registration, 6, "")}}, "6 by registration unchanged; "},
+		"deleted":                           {record{base: base, observations: []observation{gone}, requests: []Request{deletion}}, "9 by registration; "},
+		"deleted and created":               {record{base: base, observations: []observation{gone, saw(10, "b")}, requests: []Request{deletion, request(9, agent, 10, "b")}}, "9 by registration; 10 by interlock-addon-agent; "},
+		"refused":                           {record{base: base, requests: []Request{{Received: at(6), Object: app, Writer: agent, Refused: true}}}, "0 by interlock-addon-agent refused; "},
+		"not observed":                      {record{requests: []Request{{Received: at(6), Object: Object{"events", "x", "y"}, Writer: agent}}}, "0 by interlock-addon-agent; "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, w := range test.record.writes() {
+				got += fmt.Sprintf("%d by %s", w.version(), w.Writer.Manager)
+				if w.Unchanged() {
+					got += " unchanged"
+				}
+				if w.Refused {
+					got += " refused"
+				}
+				got += "; "
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCountsAreOfThePeriod(t *testing.T) {
+	writes := new(story).degraded(failing).available(registration, up).available(agent, ours).nothing(agent).writes
+	writes = append(writes, Write{Time: at(3), Object: app, Writer: agent, Refused: true})
+	for _, w := range new(story).label("available").label("unhealthy").writes {
+		w.Time = at(int(w.version()) + 2)
+		writes = append(writes, w)
+	}
+	counts := count(writes, period{at(2), at(5)})
+	of := counts.Of("cluster1", "app")
+	for name, test := range map[string]struct{ got, want int }{
+		"by Interlock": {counts.Interlock(), 3},
+		"writes":       {of.Sum(func(c Count) int { return c.Writes }), 3},
+		"unchanged":    {of.Sum(func(c Count) int { return c.Unchanged }), 1},
+		"refused":      {of.Sum(func(c Count) int { return c.Refused }), 1},
+		"moves":        {of.Sum(func(c Count) int { return c.Moves }), 2},
+		"stock Trues":  {of.Sum(func(c Count) int { return c.StockTrues }), 1},
+		"of another":   {len(counts.Of("cluster1", "other").Rows), 0},
+		"of an object": {len(of.Rows), 2},
+		"labels":       {counts.LabelMoves("cluster1", "app"), 1},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: %d, want %d in\n%s", name, test.got, test.want, counts)
+		}
+	}
+}

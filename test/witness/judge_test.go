@@ -1,0 +1,186 @@
+package witness
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var (
+	registration = Writer{"system:open-cluster-management:cluster1:a", "registration"}
+	agent        = Writer{"system:open-cluster-management:cluster:cluster1:addon:interlock", "interlock-addon-agent"}
+	manager      = Writer{"system:serviceaccount:interlock-system:interlock-addon-manager", "interlock-addon-manager"}
+
+	up      = Condition{"True", "ManagedClusterAddOnLeaseUpdated"}
+	ours    = Condition{"False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}
+	noLease = Condition{"Unknown", "ManagedClusterAddOnLeaseNotFound"}
+	failing = Condition{"True", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}
+
+	app = Object{addOns, "cluster1", "app"}
+)
+
+// story is what happens to objects, second by second, from second 1 on.
+type story struct {
+	writes  []Write
+	present map[Object]*State
+}
+
+func at(second int) time.Time { return time.Unix(int64(second), 0) }
+
+func (s *story) write(by Writer, object Object, change func(*State)) *story {
+	second := len(s.writes) + 1
+	write := Write{Time: at(second), Object: object, Writer: by, Before: s.present[object]}
+	state := State{Version: uint64(second)}
+	if write.Before != nil {
+		state = State{write.Before.Version, write.Before.Conditions, write.Before.Labels, write.Before.Declared, false, false, write.Before.content}
+	}
+	write.After = &state
+	if change != nil {
+		state.Version, state.content = uint64(second), at(second).String()
+		change(&state)
+	}
+	s.writes = append(s.writes, write)
+	if s.present == nil {
+		s.present = map[Object]*State{}
+	}
+	s.present[object] = write.After
+	return s
+}
+
+func (s *story) condition(by Writer, kind string, value Condition) *story {
+	return s.write(by, app, func(state *State) {
+		conditions := map[string]Condition{}
+		for kind, value := range state.Conditions {
+			conditions[kind] = value
+		}
+		conditions[kind] = value
+		state.Conditions = conditions
+	})
+}
+
+func (s *story) available(by Writer, value Condition) *story {
+	return s.condition(by, "Available", value)
+}
+
+func (s *story) degraded(value Condition) *story { return s.condition(manager, "Degraded", value) }
+
+func (s *story) nothing(by Writer) *story { return s.write(by, app, nil) }
+
+func (s *story) label(value string) *story {
+	return s.write(registration, Object{clusters, "", "cluster1"}, func(state *State) { state.Labels = map[string]string{"app": value} })
+}
+
+func (s *story) declare(names ...string) *story {
+	return s.write(registration, Object{registrations, "", "app"}, func(state *State) {
+		state.Declared = map[string]bool{}
+		for _, name := range names {
+			state.Declared[name] = true
+		}
+	})
+}
+
+func (s *story) remove(object Object) *story {
+	s.write(registration, object, func(state *State) { state.Deleted = true })
+	delete(s.present, object)
+	return s
+}
+
+func causeAt(second int, scopes ...Scope) schedule {
+	return schedule{causes: []cause{{what: "a test", scopes: scopes, at: at(second)}}}
+}
+
+func quiet(from, to int) schedule { return schedule{quiet: []period{{at(from), at(to)}}} }
+
+func TestJudge(t *testing.T) {
+	for name, test := range map[string]struct {
+		story    *story
+		schedule schedule
+		want     []Kind
+	}{
+		"a write by Interlock that changed nothing": {new(story).degraded(failing).nothing(manager), schedule{}, []Kind{NoChange}},
+		"another writer's that changed nothing":     {new(story).degraded(failing).nothing(registration), schedule{}, nil},
+
+		"one transition":                {new(story).available(registration, up).available(agent, ours), schedule{}, nil},
+		"two to something new":          {new(story).available(registration, up).available(registration, noLease).available(agent, ours), schedule{}, nil},
+		"there and back":                {new(story).available(registration, up).available(agent, ours).available(registration, up), schedule{}, []Kind{Flip}},
+		"there and back, by the reason": {new(story).available(agent, ours).available(agent, Condition{"False", "Other"}).available(agent, ours), schedule{}, []Kind{Flip}},
+		"there and back with a cause":   {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3), nil},
+		"a cause for another add-on":    {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3, Everywhere("other")), []Kind{Flip}},
+		"a cause for another cluster":   {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3, OnCluster("cluster2")), []Kind{Flip}},
+		"a cause for this one":          {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3, AddOn("cluster1", "app")), nil},
+		"a fight":                       {new(story).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease), schedule{}, []Kind{Flip, Flip}},
+		"back and forth after a cause":  {new(story).available(registration, up).available(agent, ours).available(registration, up).available(agent, ours), causeAt(2), []Kind{Flip, Flip}},
+		"installed again":               {new(story).available(registration, up).available(agent, ours).remove(app).available(registration, up), schedule{removals: []removal{{"app", at(1)}}}, nil},
+		"Degraded there and back":       {new(story).degraded(failing).degraded(Condition{"False", "DependenciesSatisfied"}).degraded(failing), schedule{}, []Kind{Flip}},
+
+		"a label that moves once":        {new(story).label("available").label("unhealthy"), schedule{}, nil},
+		"a label there and back":         {new(story).label("available").label("unhealthy").label("available"), schedule{}, []Kind{LabelMoved}},
+		"a label with a cause":           {new(story).label("available").label("unhealthy").label("available"), causeAt(3, AddOn("cluster1", "app")), nil},
+		"a label with the other's cause": {new(story).label("available").label("unhealthy").label("available"), causeAt(3, AddOn("cluster1", "other")), []Kind{LabelMoved}},
+		"a label in a quiet period":      {new(story).label("available").label("unhealthy"), quiet(2, 3), []Kind{LabelMoved}},
+
+		"Interlock writes in a quiet period":      {new(story).degraded(Condition{}).degraded(failing), quiet(2, 3), []Kind{NotQuiet, NotQuiet}},
+		"a condition moves in a quiet period":     {new(story).available(registration, up).available(registration, noLease), quiet(2, 3), []Kind{NotQuiet}},
+		"another writes nothing in one":           {new(story).available(registration, up).nothing(registration), quiet(2, 3), nil},
+		"before and after a quiet period":         {new(story).available(registration, up).nothing(registration).available(agent, ours), quiet(2, 3), nil},
+		"a refused write of Interlock in one":     {&story{writes: []Write{{Time: at(1), Object: app, Writer: agent, Refused: true}}}, quiet(1, 2), []Kind{NotQuiet}},
+		"Interlock writes another resource in it": {&story{writes: []Write{{Time: at(1), Object: Object{"events", "cluster1", ""}, Writer: agent}}}, quiet(1, 2), []Kind{NotQuiet}},
+
+		"a dependency is gone":            {new(story).declare("a", "b").declare("a"), schedule{}, []Kind{DeclarationLost}},
+		"one is gone, another there":      {new(story).declare("a").declare("b"), schedule{}, []Kind{DeclarationLost}},
+		"all are gone":                    {new(story).declare("a", "b").declare(), schedule{}, []Kind{DeclarationLost}},
+		"gone as intended":                {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"app", at(2)}}}, nil},
+		"gone as intended of another":     {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"other", at(2)}}}, []Kind{DeclarationLost}},
+		"gone again after it was back":    {new(story).declare("a").declare().declare("a").declare(), schedule{removals: []removal{{"app", at(2)}}}, []Kind{DeclarationLost}},
+		"unknown through another version": {new(story).declare("a").write(registration, Object{registrations, "", "app"}, func(s *State) { s.Declared = nil }), schedule{}, nil},
+		"a registration is deleted":       {new(story).declare("a").remove(Object{registrations, "", "app"}), schedule{}, []Kind{Deleted}},
+		"an add-on is deleted":            {new(story).available(registration, up).remove(app), schedule{}, []Kind{Deleted}},
+		"an add-on is uninstalled":        {new(story).available(registration, up).remove(app), schedule{removals: []removal{{"app", at(1)}}}, nil},
+		"another object is deleted":       {new(story).label("available").remove(Object{clusters, "", "cluster1"}), schedule{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, judge(test.story.writes, test.schedule), test.want...) })
+	}
+}
+
+// Without a guard, a stock True may come for ever, and is answered by one write.
+func TestJudgeUnguarded(t *testing.T) {
+	before := func() *story { return new(story).degraded(failing).available(agent, ours) }
+	for name, test := range map[string]struct {
+		story *story
+		want  []Kind
+	}{
+		"each answered once":             {before().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours), nil},
+		"answered twice":                 {before().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}), []Kind{AnsweredTwice}},
+		"answered, and written to again": {before().available(registration, up).available(agent, ours).nothing(agent), []Kind{NoChange, AnsweredTwice}},
+		"another word is answered":       {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
+		"Interlock's own True":           {before().available(agent, up).available(agent, ours), []Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet}},
+		"the label follows":              {before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schedule := quiet(3, 100)
+			schedule.unguarded = true
+			findings := judge(test.story.writes, schedule)
+			slices.SortStableFunc(findings, func(a, b Finding) int { return a.Time.Compare(b.Time) })
+			expect(t, findings, test.want...)
+			guarded := judge(test.story.writes, quiet(3, 100))
+			if len(guarded) == 0 {
+				t.Error("with a guard in force each of these is a finding")
+			}
+		})
+	}
+}
+
+func expect(t *testing.T, findings []Finding, want ...Kind) {
+	t.Helper()
+	var kinds []Kind
+	for _, finding := range findings {
+		kinds = append(kinds, finding.Kind)
+	}
+	slices.Sort(kinds)
+	slices.Sort(want)
+	if !slices.Equal(kinds, want) {
+		t.Errorf("want %q, got:\n%s", want, Report(findings))
+	}
+}

@@ -1,0 +1,95 @@
+package witness
+
+import (
+	"time"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// schedule is what a test did, and when.
+type schedule struct {
+	causes   []cause
+	removals []removal
+	quiet    []period
+	// unguarded: no guard is in force. A stock True beside a failing Required
+	// dependency is then legal, and is answered by one write of Interlock.
+	unguarded bool
+}
+
+// cause opens an epoch: conditions and labels in its scope may move once more.
+type cause struct {
+	what   string
+	scopes []Scope
+	at     time.Time
+	// version is that of the write that is the cause, if it is a stock True.
+	version uint64
+}
+
+func (c cause) before(w Write) bool {
+	if c.version != 0 {
+		return c.version <= w.version()
+	}
+	return !c.at.After(w.Time)
+}
+
+func (c cause) affects(scope Scope) bool {
+	for _, s := range c.scopes {
+		if s.overlaps(scope) {
+			return true
+		}
+	}
+	return len(c.scopes) == 0
+}
+
+// removal is an intent to remove a registration's declarations, or an add-on.
+type removal struct {
+	name string
+	at   time.Time
+}
+
+type period struct{ from, to time.Time }
+
+func (p period) has(t time.Time) bool { return !t.Before(p.from) && t.Before(p.to) }
+
+func (s schedule) isQuiet(t time.Time) bool {
+	for _, p := range s.quiet {
+		if p.has(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// epoch is the number of causes so far, and the last one of them.
+func (s schedule) epoch(w Write, scope Scope) (number int, last cause) {
+	for _, c := range s.causes {
+		if c.affects(scope) && c.before(w) {
+			number++
+			last = c
+		}
+	}
+	return number, last
+}
+
+// withStockTrues adds each stock True that no guard kept away as a cause.
+func (s schedule) withStockTrues(writes []Write) schedule {
+	if !s.unguarded {
+		return s
+	}
+	for _, w := range writes {
+		if isStockTrue(w) {
+			s.causes = append(s.causes[:len(s.causes):len(s.causes)], cause{what: "a stock True", scopes: []Scope{w.Object.scope()}, version: w.version()})
+		}
+	}
+	return s
+}
+
+// isStockTrue: another writer set Available to True beside a failing Required dependency.
+func isStockTrue(w Write) bool {
+	return w.After != nil && w.Object.Resource == addOns && !w.Writer.Interlock() && !w.Unchanged() &&
+		w.After.Conditions["Available"].Status == "True" && required(*w.After)
+}
+
+func required(state State) bool {
+	return state.Conditions["Degraded"] == Condition{"True", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}
+}

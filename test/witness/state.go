@@ -1,0 +1,135 @@
+package witness
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+const labelPrefix = "feature.open-cluster-management.io/addon-"
+
+// Condition is what readers of a condition act on.
+type Condition struct{ Status, Reason string }
+
+func (c Condition) String() string {
+	if c == (Condition{}) {
+		return "absent"
+	}
+	return c.Status + "/" + c.Reason
+}
+
+// State is the part of a stored object that findings are about.
+type State struct {
+	// Version is the resourceVersion.
+	Version uint64
+	// Conditions are Available and Degraded of an add-on.
+	Conditions map[string]Condition
+	// Labels of a ManagedCluster by the add-on that each is about.
+	Labels map[string]string
+	// Declared are the names of the dependencies that a registration declares,
+	// by field or by annotation.
+	Declared map[string]bool
+	// Deleting: the object waits for its finalizers.
+	Deleting bool
+	// Deleted: the object was removed from storage.
+	Deleted bool
+
+	// content is the digest of all that is not changed by every write.
+	content string
+}
+
+func stateOf(object *unstructured.Unstructured) (State, error) {
+	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return State{}, fmt.Errorf("resourceVersion %q of %s is not a number", object.GetResourceVersion(), object.GetName())
+	}
+	state := State{Version: version, Deleting: object.GetDeletionTimestamp() != nil, content: digest(object)}
+	switch object.GetKind() {
+	case "ManagedClusterAddOn":
+		state.Conditions = conditionsOf(object)
+	case "ManagedCluster":
+		state.Labels = labelsOf(object)
+	case "ClusterManagementAddOn":
+		state.Declared = declaredBy(object)
+	}
+	return state, nil
+}
+
+func conditionsOf(addOn *unstructured.Unstructured) map[string]Condition {
+	conditions := map[string]Condition{}
+	entries, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
+	for _, entry := range entries {
+		fields, _ := entry.(map[string]any)
+		kind, _ := fields["type"].(string)
+		if kind != "Available" && kind != "Degraded" {
+			continue
+		}
+		status, _ := fields["status"].(string)
+		reason, _ := fields["reason"].(string)
+		conditions[kind] = Condition{status, reason}
+	}
+	return conditions
+}
+
+func labelsOf(cluster *unstructured.Unstructured) map[string]string {
+	labels := map[string]string{}
+	for key, value := range cluster.GetLabels() {
+		if addOn, is := strings.CutPrefix(key, labelPrefix); is {
+			labels[addOn] = value
+		}
+	}
+	return labels
+}
+
+// declaredBy joins both ways of declaring: a dependency is lost when neither has it.
+func declaredBy(registration *unstructured.Unstructured) map[string]bool {
+	declared := map[string]bool{}
+	entries, _, _ := unstructured.NestedSlice(registration.Object, "spec", "dependencies")
+	for _, entry := range entries {
+		fields, _ := entry.(map[string]any)
+		if name, is := fields["name"].(string); is {
+			declared[name] = true
+		}
+	}
+	var annotated []struct {
+		Name string `json:"name"`
+	}
+	if yaml.Unmarshal([]byte(registration.GetAnnotations()[addonv1alpha1.DependenciesAnnotation]), &annotated) == nil {
+		for _, entry := range annotated {
+			declared[entry.Name] = true
+		}
+	}
+	return declared
+}
+
+// digest leaves out what a write changes even if it has nothing new to store.
+func digest(object *unstructured.Unstructured) string {
+	stripped := object.DeepCopy()
+	stripped.SetResourceVersion("")
+	stripped.SetManagedFields(nil)
+	if entries, found, _ := unstructured.NestedSlice(stripped.Object, "status", "conditions"); found {
+		for _, entry := range entries {
+			if fields, is := entry.(map[string]any); is {
+				delete(fields, "lastTransitionTime")
+			}
+		}
+		_ = unstructured.SetNestedSlice(stripped.Object, entries, "status", "conditions") // it was found there
+	}
+	content, err := json.Marshal(stripped.Object) // keys of maps are sorted
+	if err != nil {
+		return "" // unknown: never equal to another
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(content))
+}
+
+// sameContent reports whether a write from one state to the other changed nothing.
+func sameContent(before, after State) bool {
+	return before.content != "" && before.content == after.content && before.Deleted == after.Deleted
+}

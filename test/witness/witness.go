@@ -1,0 +1,111 @@
+package witness
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// Options say what is observed.
+type Options struct {
+	// Hub is an administrator of the hub.
+	Hub *rest.Config
+	// AuditLog is the log that the flags of AuditFlags have the API server write.
+	AuditLog string
+	// Unguarded: no guard is in force. A stock True beside a failing Required
+	// dependency is then no finding, if one write of Interlock at most answers it.
+	Unguarded bool
+}
+
+// Witness observes a hub from Start to Stop.
+type Witness struct {
+	kube    kubernetes.Interface
+	dynamic dynamic.Interface
+	stop    context.CancelFunc
+
+	mu       sync.Mutex
+	log      *auditLog
+	record   record
+	latest   map[Object]State // by the watches
+	schedule schedule
+}
+
+// Start begins to observe. What the test did before is not judged.
+func Start(ctx context.Context, options Options) (*Witness, error) {
+	config := rest.CopyConfig(options.Hub)
+	config.QPS = -1
+	config.UserAgent = "witness"
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	log, err := openAuditLog(options.AuditLog)
+	if err != nil {
+		return nil, err
+	}
+	w := &Witness{kube: kube, dynamic: reader, log: log, latest: map[Object]State{}, schedule: schedule{unguarded: options.Unguarded}}
+	if err := w.observe(ctx); err != nil {
+		return nil, fmt.Errorf("start a witness: %w", err)
+	}
+	return w, nil
+}
+
+// Stop ends the watches.
+func (w *Witness) Stop() { w.stop() }
+
+// Cause declares, before the test does it, what lets conditions and labels of
+// some add-ons move; without a scope, of all. What an earlier cause lets happen
+// has to have happened before.
+func (w *Witness) Cause(what string, scopes ...Scope) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.schedule.causes = append(w.schedule.causes, cause{what: what, scopes: scopes, at: time.Now()})
+}
+
+// Removed declares, before the test does it, that dependencies of a registration
+// or add-ons of that name go away.
+func (w *Witness) Removed(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.schedule.removals = append(w.schedule.removals, removal{name, time.Now()})
+}
+
+// Quiet waits, and returns what was written meanwhile. Whatever Interlock
+// writes, and every condition and label that moves, is a finding.
+func (w *Witness) Quiet(ctx context.Context, duration time.Duration) (Counts, error) {
+	quiet := period{from: time.Now()}
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return Counts{}, ctx.Err()
+	case <-timer.C:
+	}
+	quiet.to = time.Now()
+	if err := w.catchUp(ctx); err != nil {
+		return Counts{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.schedule.quiet = append(w.schedule.quiet, quiet)
+	return count(w.record.writes(), quiet), nil
+}
+
+// Findings are those until now, in the order of time.
+func (w *Witness) Findings(ctx context.Context) ([]Finding, error) {
+	if err := w.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return judge(w.record.writes(), w.schedule), nil
+}
