@@ -45,6 +45,8 @@ type JoinOptions struct {
 	// AddOnLeaseDurationSeconds is a fifth of the time for which the agent believes
 	// the lease of an add-on. Default: OCM's, 60.
 	AddOnLeaseDurationSeconds int
+	// RegistrationFlags and WorkFlags are further flags of the two agents.
+	RegistrationFlags, WorkFlags []string
 }
 
 // ManagedCluster is a cluster with OCM's agents.
@@ -99,7 +101,7 @@ func (m *ManagedCluster) join(ctx context.Context, h *Hub, options JoinOptions) 
 		return err
 	}
 	if options.WorkAgent {
-		return m.startWork(ctx)
+		return m.startWork(ctx, options)
 	}
 	return nil
 }
@@ -139,7 +141,8 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	if options.AddOnLeaseDurationSeconds != 0 {
 		args = append(args, "--addon-lease-duration-seconds", strconv.Itoa(options.AddOnLeaseDurationSeconds))
 	}
-	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace, args...)
+	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace,
+		append(args, options.RegistrationFlags...)...)
 	return m.RegistrationAgent.Start(ctx)
 }
 
@@ -149,7 +152,7 @@ func (m *ManagedCluster) hubFolder() string { return filepath.Join(m.files.dir, 
 // HubKubeconfig is the path of the agent's own kubeconfig of the hub.
 func (m *ManagedCluster) HubKubeconfig() string { return filepath.Join(m.hubFolder(), "kubeconfig") }
 
-func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
+func (m *ManagedCluster) startWork(ctx context.Context, options JoinOptions) (err error) {
 	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.files); err != nil {
 		return err
 	}
@@ -157,9 +160,9 @@ func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace,
-		"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
-		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig())
+	args := []string{"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
+		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig()}
+	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace, append(args, options.WorkFlags...)...)
 	return m.WorkAgent.Start(ctx)
 }
 
