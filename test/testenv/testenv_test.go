@@ -124,7 +124,7 @@ func TestAssets(t *testing.T) {
 			}
 		}
 		t.Chdir(inner)
-		if got, err := repositoryRoot(); got != root {
+		if got, err := RepositoryRoot(); got != root {
 			t.Errorf("got %q, %v, want %q", got, err, root)
 		}
 	})
