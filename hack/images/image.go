@@ -29,8 +29,12 @@ func (p platformOf) String() string { return p.system + "/" + p.architecture }
 
 // image says what one image is to be made of.
 type image struct {
-	// name of the image and of the program in it.
 	name string
+	// program is the file in the image's root.
+	program string
+	// entrypoint: a container runs the program unless its pod says otherwise.
+	// Without it, the pod's arguments are the whole command.
+	entrypoint bool
 	// pkg is the program's package, and moduleDir the folder of its module.
 	pkg, moduleDir string
 	repository     string
@@ -142,11 +146,9 @@ func (i image) config(platform platformOf, single v1.Image) *v1.ConfigFile {
 	}
 	config.OS, config.Architecture = platform.system, platform.architecture
 	config.Created = v1.Time{Time: i.created}
-	config.Config = v1.Config{
-		Entrypoint: []string{"/" + i.name},
-		User:       user,
-		WorkingDir: "/",
-		Labels:     i.labels(),
+	config.Config = v1.Config{User: user, WorkingDir: "/", Labels: i.labels()}
+	if i.entrypoint {
+		config.Config.Entrypoint = []string{"/" + i.program}
 	}
 	return config
 }
@@ -160,7 +162,7 @@ func (i image) files(program []byte) ([]byte, error) {
 		header  tar.Header
 		content []byte
 	}{
-		{tar.Header{Typeflag: tar.TypeReg, Name: i.name, Mode: int64(fs.FileMode(0o555))}, program},
+		{tar.Header{Typeflag: tar.TypeReg, Name: i.program, Mode: int64(fs.FileMode(0o555))}, program},
 		{tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil},
 	} {
 		file.header.Size = int64(len(file.content))

@@ -33,7 +33,7 @@ func hello(t *testing.T) *order {
 		t.Fatal(err)
 	}
 	return &order{out: t.TempDir(), images: []image{{
-		name: "hello", pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
+		name: "hello", program: "hello", entrypoint: true, pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
 		platforms: []platformOf{{"linux", "amd64"}, {"linux", "arm64"}}, ldflags: "-s -w", created: created,
 	}}}
 }
@@ -171,6 +171,31 @@ func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
 	}
 	if manifest, err := path.IndexManifest(); err != nil || manifest.Manifests[0].Digest == digest(t, first) {
 		t.Errorf("another version has the same digest (%v)", err)
+	}
+}
+
+func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
+	o := hello(t)
+	o.images[0].program, o.images[0].entrypoint = "greet", false
+	makeAll(t, o)
+	made := index(t, o)
+	manifest, err := made.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := made.Image(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := single.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(config.Config.Entrypoint) > 0 {
+		t.Errorf("entrypoint %v", config.Config.Entrypoint)
+	}
+	if _, there := files(t, single)["greet"]; !there {
+		t.Error("the image lacks /greet")
 	}
 }
 

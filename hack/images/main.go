@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -71,6 +72,8 @@ func parse() (*order, error) {
 	flag.StringVar(&common.source, "source", "", "address of the source, for a label")
 	flag.Int64Var(&created, "created", 0, "time of creation, in seconds since 1970: that of the commit, not of the build")
 	flag.StringVar(&common.ldflags, "ldflags", "-s -w", "flags of Go's linker")
+	flag.StringVar(&common.program, "program", "", "file of the program in the image's root, if not NAME")
+	flag.BoolVar(&common.entrypoint, "entrypoint", true, "make the program the entrypoint; without it, pods name the program in their arguments")
 	flag.BoolVar(&o.push, "push", false, "copy the images to their registry as well, with the credentials of docker login")
 	flag.BoolVar(&o.insecure, "insecure", false, "let the registry be one without TLS")
 	flag.Parse()
@@ -92,6 +95,7 @@ func parse() (*order, error) {
 			return nil, fmt.Errorf("%q must be NAME=PACKAGE", argument)
 		}
 		one.repository = prefix + one.name
+		one.program = cmp.Or(one.program, one.name)
 		o.images = append(o.images, one)
 	}
 	return o, nil
