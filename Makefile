@@ -7,6 +7,8 @@ SHELL := bash
 BIN := $(CURDIR)/bin
 # Where tests find kube-apiserver and etcd. Absolute, as tests run in their own folders.
 ASSETS := $(abspath $(or $(KUBEBUILDER_ASSETS),$(BIN)))
+# Programs that are not Interlock's own, by the names of sets in hack/binaries.
+BINARIES = go run ./hack/binaries -bin $(BIN)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(VERSION)
 
@@ -16,7 +18,7 @@ INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
 # The linter looks at the main module. Of the others, which have code but are not
 # shipped, only the format: for two mains of a few lines in test/controlplane a
 # linter would have to read all of Kubernetes, which takes longer than to compile it.
-OTHER_MODULES := test/controlplane hack/images hack/deployment
+OTHER_MODULES := test/controlplane test/ocm test/clusteradm hack/images hack/deployment
 # The examples have dependencies that the main module is to stay free of.
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
@@ -49,11 +51,19 @@ build: tools-present ## build the binaries into bin/ (static, stamped with the v
 
 .PHONY: control-plane
 control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless KUBEBUILDER_ASSETS has them
-	@go run ./hack/controlplane -bin $(BIN)
+	@$(BINARIES) control-plane
+
+.PHONY: ocm
+ocm: control-plane ## build OCM's own components into bin/ocm, unless OCM_ASSETS has them, and kube-controller-manager
+	@$(BINARIES) controller-manager ocm
+
+.PHONY: clusteradm
+clusteradm: tools-present ## build clusteradm into bin/
+	@$(BINARIES) clusteradm
 
 .PHONY: node
 node: control-plane ## build what else a real node consists of, for e2e
-	@go run ./hack/controlplane -node -bin $(BIN)
+	@$(BINARIES) controller-manager node
 
 .PHONY: generate
 generate: tools-present ## write deepcopy methods and manifests/crds
@@ -81,7 +91,7 @@ fmt: tools-present ## format the Go code
 	@$(GOLANGCI_LINT) fmt ./...
 
 .PHONY: test
-test: build control-plane ## run all tests, fuzz seeds included, on real API servers
+test: build ocm ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
 	@echo "test: images and deploy/"; hack/test-modules.sh
@@ -90,7 +100,7 @@ test: build control-plane ## run all tests, fuzz seeds included, on real API ser
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION)
 
 .PHONY: demo
-demo: build control-plane ## play the main job on a hub and managed clusters (KEEP=1 keeps them running)
+demo: build ocm ## play the main job on a hub and managed clusters (KEEP=1 keeps them running)
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/demo
 
 BENCH := KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 failed=0
-for file in go.mod test/controlplane/go.mod examples/*/go.mod hack/*/go.mod hack/tools/*/go.mod; do
+for file in go.mod test/*/go.mod examples/*/go.mod hack/*/go.mod hack/tools/*/go.mod; do
   module=$(dirname "$file")
   (cd "$module" && "$@") || { echo "failed in $module: $*" >&2 && failed=1; }
 done

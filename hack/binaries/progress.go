@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// progress tells how a long step is doing: on a terminal by rewriting one
+// progress shows how far a long step is: on a terminal by rewriting one
 // line, elsewhere (a log) by a new line now and then.
 type progress struct {
+	name     string
 	out      *os.File
 	terminal bool
 	start    time.Time
 }
 
-func newProgress(out *os.File) *progress {
+func newProgress(name string, out *os.File) *progress {
 	info, err := out.Stat()
 	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
-	return &progress{out: out, terminal: terminal, start: time.Now()}
+	return &progress{name: name, out: out, terminal: terminal, start: time.Now()}
 }
 
 // follow prints status until the returned function is called.
@@ -59,5 +60,5 @@ func (p *progress) print(text string) {
 		before, after = "\r\033[K", ""
 	}
 	elapsed := time.Since(p.start).Round(time.Second)
-	fmt.Fprintf(p.out, "%scontrol plane: %s (%s)%s", before, text, elapsed, after)
+	fmt.Fprintf(p.out, "%s%s: %s (%s)%s", before, p.name, text, elapsed, after)
 }

@@ -13,10 +13,10 @@ import (
 
 // fingerprint sums up everything that decides what the binaries are: file
 // times would rebuild after every fresh checkout.
-func fingerprint(source string) (string, error) {
+func (s set) fingerprint() (string, error) {
 	sum := sha256.New()
-	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, ldflagsFormat)
-	err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, ldflagsFormat, s.packages, s.version)
+	err := filepath.WalkDir(s.source, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !isSource(entry.Name()) {
 			return err
 		}

@@ -8,27 +8,23 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
 
-const (
-	kubernetesModule = "k8s.io/kubernetes"
-	versionPackage   = "k8s.io/component-base/version"
-	// ldflagsFormat takes the version package and the version's three forms.
-	// Unstamped, an API server says v0.0.0 and clients that look refuse it.
-	ldflagsFormat = "-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s"
-)
+// ldflagsFormat takes the package of the variables, and of version, major and
+// minor the variable and its value.
+const ldflagsFormat = "-s -w -X %[1]s.%[2]s=%[3]s -X %[1]s.%[4]s=%[5]s -X %[1]s.%[6]s=%[7]s"
 
-// build compiles all in one go command, so that they share what they have in
-// common.
-func (s set) build(source, bin string) error {
-	ldflags, err := versionFlags(source)
+// build compiles all in one go command, because the packages have much in common.
+func (s set) build(dir string) error {
+	ldflags, err := s.ldflags()
 	if err != nil {
 		return err
 	}
-	shown := newProgress(os.Stdout)
-	stale, err := s.stalePackages(source, shown)
+	shown := newProgress(s.name, os.Stdout)
+	stale, err := s.stalePackages(shown)
 	if err != nil {
 		return err
 	}
@@ -40,46 +36,51 @@ func (s set) build(source, bin string) error {
 		return "linking"
 	})
 	// -v names each package as it is compiled.
-	args := append([]string{"build", "-v", "-buildvcs=false", "-ldflags", ldflags, "-o", bin + string(os.PathSeparator)}, s.packages()...)
-	err = runGo(source, io.Discard, func(line string) bool {
+	args := append([]string{"build", "-v", "-buildvcs=false", "-ldflags", ldflags, "-o", dir + string(os.PathSeparator)}, s.packages...)
+	err = runGo(s.source, io.Discard, func(line string) bool {
 		if stale[line] {
 			compiled.Add(1)
 		}
 		return stale[line]
 	}, args...)
 	stop()
+	if err == nil && len(s.after) > 0 {
+		err = runGo(s.source, io.Discard, nil, append(slices.Clone(s.after), dir)...)
+	}
 	if err != nil {
 		return err
 	}
-	shown.finish(fmt.Sprintf("built %s in %s", strings.Join(s.binaries, " and "), bin))
+	shown.finish(fmt.Sprintf("built %s in %s", strings.Join(s.binaries(), ", "), dir))
 	return nil
 }
 
-// versionFlags stamps the version that the module's go.mod asks for.
-func versionFlags(source string) (string, error) {
+// ldflags stamps the version that the module's go.mod requires.
+func (s set) ldflags() (string, error) {
 	var out bytes.Buffer
-	if err := runGo(source, &out, nil, "list", "-m", "-f", "{{.Version}}", kubernetesModule); err != nil {
+	format := "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}"
+	if err := runGo(s.source, &out, nil, "list", "-m", "-f", format, s.version.module); err != nil {
 		return "", err
 	}
 	version := strings.TrimSpace(out.String())
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) != 3 {
-		return "", fmt.Errorf("%s has version %q, which is not major.minor.patch", kubernetesModule, version)
+		return "", fmt.Errorf("%s has version %q, which is not major.minor.patch", s.version.module, version)
 	}
-	return fmt.Sprintf(ldflagsFormat, versionPackage, version, parts[0], parts[1]), nil
+	return fmt.Sprintf(ldflagsFormat, s.version.variables,
+		s.version.version, version, s.version.major, parts[0], s.version.minor, parts[1]), nil
 }
 
 // stalePackages lists what the build cache does not hold yet, and downloads
 // the modules on the way.
-func (s set) stalePackages(source string, shown *progress) (map[string]bool, error) {
+func (s set) stalePackages(shown *progress) (map[string]bool, error) {
 	var downloads atomic.Int64
 	stop := shown.follow(func() string {
-		return fmt.Sprintf("looking at what there is to do, %d modules downloaded", downloads.Load())
+		return fmt.Sprintf("looking for what to compile, %d modules downloaded", downloads.Load())
 	})
 	defer stop()
 	var out bytes.Buffer
-	args := append([]string{"list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, s.packages()...)
-	err := runGo(source, &out, func(line string) bool {
+	args := append([]string{"list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, s.packages...)
+	err := runGo(s.source, &out, func(line string) bool {
 		isDownload := strings.HasPrefix(line, "go: downloading ")
 		if isDownload {
 			downloads.Add(1)
@@ -94,14 +95,6 @@ func (s set) stalePackages(source string, shown *progress) (map[string]bool, err
 		stale[path] = true
 	}
 	return stale, nil
-}
-
-func (s set) packages() []string {
-	paths := make([]string, 0, len(s.binaries))
-	for _, name := range s.binaries {
-		paths = append(paths, "./"+name)
-	}
-	return paths
 }
 
 // runGo runs the go command in dir. Lines of its standard error that expected

@@ -1,0 +1,101 @@
+// Command binaries builds programs that are not Interlock's own from their Go
+// modules, and shows how far it is: the first build takes minutes. It takes the
+// names of sets. A set that is up to date is left as it is, and nothing is built
+// when the set's environment variable names a folder that has the programs.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	bin := flag.String("bin", "bin", "folder to put the binaries into")
+	flag.Parse()
+	for _, name := range flag.Args() {
+		if err := runSet(name, *bin); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func runSet(name, bin string) error {
+	i := slices.IndexFunc(sets, func(s set) bool { return s.name == name })
+	if i < 0 {
+		return fmt.Errorf("no such set; there are %s", strings.Join(setNames(), ", "))
+	}
+	return sets[i].run(bin, os.Getenv(sets[i].assets))
+}
+
+func setNames() []string {
+	names := make([]string, 0, len(sets))
+	for _, s := range sets {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// run builds the set, unless it is up to date, or assets is a folder that has it.
+func (s set) run(bin, assets string) error {
+	if assets != "" {
+		if err := s.present(assets); err != nil {
+			return fmt.Errorf("%s is set to %s, but %w; put what is missing there, or unset it to build", s.assets, assets, err)
+		}
+		fmt.Printf("%s: using %s=%s\n", s.name, s.assets, assets)
+		return nil
+	}
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(bin, s.folder)
+	wanted, err := s.fingerprint()
+	if err != nil {
+		return err
+	}
+	stamp := filepath.Join(bin, s.stampFile())
+	if built, err := os.ReadFile(stamp); err == nil && string(built) == wanted && s.present(dir) == nil {
+		fmt.Printf("%s: %s in %s are up to date\n", s.name, strings.Join(s.binaries(), ", "), dir)
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := s.build(dir); err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, []byte(wanted), 0o644)
+}
+
+// present lists in its error what of the set a folder lacks.
+func (s set) present(dir string) error {
+	var missing []string
+	for _, name := range append(s.binaries(), s.makes...) {
+		info, err := os.Stat(filepath.Join(dir, name))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			missing = append(missing, name)
+		case err != nil:
+			return err
+		case info.IsDir() != slices.Contains(s.makes, name) || info.Mode()&0o111 == 0:
+			return fmt.Errorf("%s in it is no %s", name, s.kind(name))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("it has no %s", strings.Join(missing, " and no "))
+	}
+	return nil
+}
+
+func (s set) kind(name string) string {
+	if slices.Contains(s.makes, name) {
+		return "folder"
+	}
+	return "executable file"
+}

@@ -1,0 +1,80 @@
+package main
+
+import "path/filepath"
+
+// set is what one go command builds, and where the result goes.
+type set struct {
+	name string
+	// source is the folder of the Go module, packages what to build in it.
+	source   string
+	packages []string
+	// folder, below the one for all binaries, takes the result.
+	folder string
+	// assets names the environment variable whose folder is used instead.
+	assets  string
+	version stamp
+	// after runs in the module, with the result's folder as last argument.
+	after []string
+	// makes are folders that after makes there.
+	makes []string
+}
+
+// stamp says which module's version is linked into which variables.
+type stamp struct {
+	module, variables     string
+	version, major, minor string
+}
+
+var (
+	// Without it, an API server reports v0.0.0, and clients that look refuse it.
+	kubernetes = stamp{"k8s.io/kubernetes", "k8s.io/component-base/version", "gitVersion", "gitMajor", "gitMinor"}
+	// OCM's operator writes its version to the CRDs, and only replaces those of a lower one.
+	ocm = stamp{
+		"open-cluster-management.io/ocm", "open-cluster-management.io/ocm/pkg/version",
+		"versionFromGit", "majorFromGit", "minorFromGit",
+	}
+	clusteradm = stamp{
+		"open-cluster-management.io/clusteradm", "open-cluster-management.io/clusteradm/pkg/version",
+		"versionFromGit", "majorFromGit", "minorFromGit",
+	}
+)
+
+var sets = []set{
+	{
+		name: "control-plane", source: "test/controlplane", version: kubernetes, assets: "KUBEBUILDER_ASSETS",
+		packages: []string{"./kube-apiserver", "./etcd"},
+	},
+	{
+		name: "controller-manager", source: "test/controlplane", version: kubernetes,
+		packages: []string{"./kube-controller-manager"},
+	},
+	{
+		name: "node", source: "test/controlplane", version: kubernetes,
+		packages: []string{"./kubelet", "./kube-scheduler", "./kube-proxy"},
+	},
+	{
+		name: "ocm", source: "test/ocm", version: ocm, assets: "OCM_ASSETS", folder: "ocm",
+		packages: []string{
+			"open-cluster-management.io/ocm/cmd/registration",
+			"open-cluster-management.io/ocm/cmd/addon",
+			"open-cluster-management.io/ocm/cmd/placement",
+			"open-cluster-management.io/ocm/cmd/work",
+			"open-cluster-management.io/ocm/cmd/registration-operator",
+		},
+		after: []string{"run", "./manifests"}, makes: []string{"manifests"},
+	},
+	{
+		name: "clusteradm", source: "test/clusteradm", version: clusteradm,
+		packages: []string{"open-cluster-management.io/clusteradm/cmd/clusteradm"},
+	},
+}
+
+func (s set) binaries() []string {
+	names := make([]string, 0, len(s.packages))
+	for _, path := range s.packages {
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
+
+func (s set) stampFile() string { return s.name + ".sum" }
