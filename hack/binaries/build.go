@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -44,6 +45,9 @@ func (s set) build(dir string) error {
 		return stale[line]
 	}, args...)
 	stop()
+	if err == nil {
+		err = s.link(dir)
+	}
 	if err == nil && len(s.after) > 0 {
 		err = runGo(s.source, io.Discard, nil, append(slices.Clone(s.after), dir)...)
 	}
@@ -51,6 +55,20 @@ func (s set) build(dir string) error {
 		return err
 	}
 	shown.finish(fmt.Sprintf("built %s in %s", strings.Join(s.binaries(), ", "), dir))
+	return nil
+}
+
+// link replaces what stands where the links are to be.
+func (s set) link(dir string) error {
+	for _, name := range s.links {
+		path := filepath.Join(dir, name)
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := os.Symlink(filepath.Base(s.packages[0]), path); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -8,6 +8,9 @@ type set struct {
 	// source is the folder of the Go module, packages what to build in it.
 	source   string
 	packages []string
+	// links are symbolic links to the first package's binary: it is several programs.
+	// In the folder that assets names they may be programs of their own.
+	links []string
 	// folder, below the one for all binaries, takes the result.
 	folder string
 	// assets names the environment variable whose folder is used instead.
@@ -54,14 +57,9 @@ var sets = []set{
 	},
 	{
 		name: "ocm", source: "test/ocm", version: ocm, assets: "OCM_ASSETS", folder: "ocm",
-		packages: []string{
-			"open-cluster-management.io/ocm/cmd/registration",
-			"open-cluster-management.io/ocm/cmd/addon",
-			"open-cluster-management.io/ocm/cmd/placement",
-			"open-cluster-management.io/ocm/cmd/work",
-			"open-cluster-management.io/ocm/cmd/registration-operator",
-		},
-		after: []string{"run", "./manifests"}, makes: []string{"manifests"},
+		packages: []string{"./ocm"},
+		links:    []string{"registration", "addon", "placement", "work", "registration-operator"},
+		after:    []string{"run", "./manifests"}, makes: []string{"manifests", "chart"},
 	},
 	{
 		name: "clusteradm", source: "test/clusteradm", version: clusteradm,
@@ -69,7 +67,11 @@ var sets = []set{
 	},
 }
 
+// binaries are the programs that the set consists of.
 func (s set) binaries() []string {
+	if len(s.links) > 0 {
+		return s.links
+	}
 	names := make([]string, 0, len(s.packages))
 	for _, path := range s.packages {
 		names = append(names, filepath.Base(path))

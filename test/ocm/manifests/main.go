@@ -1,6 +1,7 @@
-// Command manifests writes the manifests that are embedded in OCM's operator, its
-// CRDs and RBAC among them, into the folder "manifests" of the given folder, as
-// they are in OCM's repository.
+// Command manifests writes what is embedded in OCM's operator and in clusteradm
+// into the given folder: "manifests", OCM's CRDs and RBAC, and "chart", of which
+// the tests read the rights of a cluster that joins. Both are as in OCM's
+// repository, the second as deploy/cluster-manager/chart/cluster-manager.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"open-cluster-management.io/ocm/deploy/cluster-manager/chart"
 	"open-cluster-management.io/ocm/manifests"
 )
 
@@ -17,18 +19,30 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: manifests FOLDER")
 		os.Exit(2)
 	}
-	if err := write(filepath.Join(os.Args[1], "manifests")); err != nil {
+	err := write(filepath.Join(os.Args[1], "manifests"), manifests.ClusterManagerManifestFiles, manifests.KlusterletManifestFiles)
+	if err == nil {
+		err = writeChart(filepath.Join(os.Args[1], "chart"))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "write OCM's manifests:", err)
 		os.Exit(1)
 	}
 }
 
+func writeChart(dir string) error {
+	files, err := fs.Sub(chart.ChartFiles, chart.ChartName)
+	if err != nil {
+		return err
+	}
+	return write(dir, files)
+}
+
 // write replaces the folder: a file of another version must not stay.
-func write(dir string) error {
+func write(dir string, contents ...fs.FS) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	for _, files := range []fs.FS{manifests.ClusterManagerManifestFiles, manifests.KlusterletManifestFiles} {
+	for _, files := range contents {
 		if err := os.CopyFS(dir, files); err != nil {
 			return err
 		}
