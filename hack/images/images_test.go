@@ -33,7 +33,7 @@ func hello(t *testing.T) *order {
 		t.Fatal(err)
 	}
 	return &order{out: t.TempDir(), images: []image{{
-		name: "hello", program: "hello", entrypoint: true, pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
+		name: "hello", entrypoint: true, pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
 		platforms: []platformOf{{"linux", "amd64"}, {"linux", "arm64"}}, ldflags: "-s -w", created: created,
 	}}}
 }
@@ -176,7 +176,7 @@ func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
 
 func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
 	o := hello(t)
-	o.images[0].program, o.images[0].entrypoint = "greet", false
+	o.images[0].links, o.images[0].entrypoint = []string{"greet"}, false
 	makeAll(t, o)
 	made := index(t, o)
 	manifest, err := made.IndexManifest()
@@ -196,6 +196,30 @@ func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
 	}
 	if _, there := files(t, single)["greet"]; !there {
 		t.Error("the image lacks /greet")
+	}
+}
+
+func TestAnImageCanHaveSeveralNames(t *testing.T) {
+	o := hello(t)
+	o.images[0].aliases = []string{"localhost/greet"}
+	makeAll(t, o)
+	path, err := layout.ImageIndexFromPath(filepath.Join(o.out, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := path.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, descriptor := range manifest.Manifests {
+		names = append(names, descriptor.Annotations["io.containerd.image.name"])
+		if descriptor.Digest != manifest.Manifests[0].Digest {
+			t.Errorf("%s is another image", names[len(names)-1])
+		}
+	}
+	if got := strings.Join(names, " "); got != "localhost/hello:v1.2.3 localhost/greet:v1.2.3" {
+		t.Errorf("names %q", got)
 	}
 }
 
