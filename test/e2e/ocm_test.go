@@ -35,7 +35,7 @@ func ensureOCM(ctx context.Context) {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster1}}
 	patch := fmt.Appendf(nil, `{"spec":{"leaseDurationSeconds":%d}}`, clusterLease)
 	Eventually(func() error { return hub.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch)) }).Should(Succeed())
-	apply(ctx, hub, manifests("manifests/global-placement.yaml"))
+	apply(ctx, hub, manifests("../../docs/examples/global-placement.yaml"))
 	Eventually(func() ([]clusterv1beta1.PlacementDecision, error) {
 		var decisions clusterv1beta1.PlacementDecisionList
 		err := hub.List(ctx, &decisions, client.MatchingLabels{clusterv1beta1.PlacementLabel: "global"})
