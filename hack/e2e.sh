@@ -2,6 +2,7 @@
 # Runs the suite of test/e2e on a hub and a managed cluster of one real node each, on this machine, without a container
 # engine: clusteradm installs OCM, and Helm installs Interlock. Needs root and, from Debian, what test/e2e/realnode names.
 # FOCUS=text runs only the specs with that text in their names; what went before is then not there for them.
+# KEEP_IMAGES=1 takes the images of the run before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -106,7 +106,12 @@ func describeOutages() {
 
 		By("installing it again")
 		install(ctx, onCluster1(account))
-		Eventually(conditionOf(ctx, onCluster1(account), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
+		for _, name := range []string{agentWorkload, "cluster-report-agent"} {
+			Eventually(rolledOut(ctx, managed, agentNamespace, name)).WithTimeout(repair).Should(Succeed(), "OCM installs what was deleted with the namespace")
+		}
+		for _, name := range []string{account, agent, report} {
+			Eventually(conditionOf(ctx, onCluster1(name), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
+		}
 		expectWorking(ctx)
 		Eventually(func() error { return hub.Get(ctx, onCluster1(report), written) }).Should(Succeed(), "no new report was made")
 	})
