@@ -142,11 +142,11 @@ undeploy: tools-present ## take back what Interlock wrote to that hub, then dele
 	@KUBECTL='$(KUBECTL)' hack/deploy.sh delete
 
 .PHONY: e2e
-e2e: tools-present node ## run test/e2e on two real nodes on this machine (Linux, root, containerd; FOCUS=text for some specs)
+e2e: tools-present node clusteradm ## run test/e2e on two real nodes on this machine, with OCM installed by clusteradm (Linux, root, containerd; FOCUS=text for some specs)
 	@hack/e2e.sh
 
 .PHONY: e2e-kind
-e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm, kubectl)
+e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm)
 	@hack/e2e-kind.sh
 
 .PHONY: clean

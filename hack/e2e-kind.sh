@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the suite of test/e2e on two kind clusters: a hub and a managed cluster that clusteradm made. The suite installs
-# Interlock from its Helm chart. Needs docker, kind, helm, clusteradm and kubectl. KEEP=1 leaves the clusters running;
+# Interlock from its Helm chart. Needs docker, kind, helm and clusteradm. KEEP=1 leaves the clusters running;
 # FOCUS=text runs only the specs with that text in their names.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,7 @@ hub=interlock-hub
 managed=interlock-cluster1
 work=$PWD/bin/e2e-kind
 
-for tool in docker kind helm clusteradm kubectl; do
+for tool in docker kind helm clusteradm; do
   command -v "$tool" >/dev/null || { echo "error: $tool is not installed, or not in PATH" >&2; exit 1; }
 done
 
@@ -27,15 +27,8 @@ kind create cluster --name "$hub" --kubeconfig "$HUB_KUBECONFIG" --wait 3m
 kind create cluster --name "$managed" --kubeconfig "$MANAGED_KUBECONFIG" --wait 3m
 
 echo "e2e-kind: Open Cluster Management"
-KUBECONFIG=$HUB_KUBECONFIG clusteradm init --wait --output-join-command-file "$work/join"
-# What init wrote is a script that takes the cluster's name. The clusters reach each other in docker's network only,
-# not at the address in the kubeconfig.
-printf ' --force-internal-endpoint-lookup\n' >>"$work/join"
-KUBECONFIG=$MANAGED_KUBECONFIG bash "$work/join" cluster1
-KUBECONFIG=$HUB_KUBECONFIG clusteradm accept --clusters cluster1 --wait
-# The example add-on asks the cluster from the hub.
-kubectl --kubeconfig "$HUB_KUBECONFIG" patch managedcluster cluster1 --type merge \
-  -p "{\"spec\":{\"managedClusterClientConfigs\":[{\"url\":\"https://$managed-control-plane:6443\"}]}}"
+# The clusters reach each other in docker's network only, not at the address in the kubeconfig.
+OCM_VERSION=default JOIN_FLAGS=--force-internal-endpoint-lookup hack/e2e-ocm.sh
 
 echo "e2e-kind: images"
 hack/e2e-images.sh
@@ -49,6 +42,5 @@ echo "e2e-kind: the suite"
 release="interlock --kubeconfig '$HUB_KUBECONFIG' --namespace interlock-system --wait"
 export INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 5m \
   --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag=\$VERSION" # the suite sets VERSION
-export INTERLOCK_UNINSTALL_COMMAND="helm uninstall $release --timeout 10m &&
-  kubectl --kubeconfig '$HUB_KUBECONFIG' delete namespace interlock-system"
-E2E_LOGS=$work/logs go test -tags e2e -v -timeout 40m ./test/e2e -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"}
+export INTERLOCK_UNINSTALL_COMMAND="helm uninstall $release --timeout 10m" HUB_HAS_DNS=true
+E2E_LOGS=$work/logs go test -tags e2e -v -timeout 60m ./test/e2e -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"}

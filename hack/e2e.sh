@@ -1,22 +1,37 @@
 #!/usr/bin/env bash
 # Runs the suite of test/e2e on a hub and a managed cluster of one real node each, on this machine, without a container
-# engine. Needs root and, from Debian, what test/e2e/realnode names. FOCUS=text runs only the specs with that text in
-# their names; what went before is then not there for them.
+# engine: clusteradm installs OCM, and Helm installs Interlock. Needs root and, from Debian, what test/e2e/realnode names.
+# FOCUS=text runs only the specs with that text in their names; what went before is then not there for them.
+# KEEP_IMAGES=1 takes the images of the run before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 bin=$PWD/bin
+OCM_VERSION=$(go list -C test/ocm -m -f '{{.Version}}' open-cluster-management.io/ocm)
+OCM_NEXT_VERSION=${OCM_VERSION%.*}.$((${OCM_VERSION##*.} + 1))
+export OCM_VERSION OCM_NEXT_VERSION CLUSTERADM=$bin/clusteradm
+
 go build -o "$bin/realnode" ./test/e2e/realnode
 "$bin/realnode" -bin "$bin" -check
-hack/e2e-images.sh
+[ -n "${KEEP_IMAGES:-}" ] || hack/e2e-images.sh
+echo "e2e: building Helm and the suite"
+go build -C hack/deployment -ldflags '-s -w' -o "$bin/helm" helm.sh/helm/v4/cmd/helm
 go test -c -tags e2e -o "$bin/e2e.test" ./test/e2e
 
 archives=$(find "$bin/e2e-images" -name '*.tar' | paste -sd,)
-export E2E_LOGS=$bin/e2e-logs INTERLOCK_UNINSTALL_HOOKS=$bin/e2e-hooks.yaml
-go run -C hack/deployment ./hooks 'images: {prefix: interlock.test/, tag: e2e-next}' >"$INTERLOCK_UNINSTALL_HOOKS"
-cd test/e2e
+export E2E_LOGS=$bin/e2e-logs
+# realnode sets HUB_KUBECONFIG, the suite VERSION, and WEBHOOK_ADDRESS once it knows it: the nodes have no DNS.
+release="interlock --kubeconfig \"\$HUB_KUBECONFIG\" --namespace interlock-system --wait"
+export INTERLOCK_DEPLOY_COMMAND="'$bin/helm' upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 10m \
+  --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag=\$VERSION \
+  \${WEBHOOK_ADDRESS:+--set addonManager.args[0]=--webhook-address=\$WEBHOOK_ADDRESS}"
+export INTERLOCK_UNINSTALL_COMMAND="'$bin/helm' uninstall $release --timeout 10m"
+export OCM_OPERATOR=quay.io/open-cluster-management/registration-operator:$OCM_NEXT_VERSION
+
 status=0
-"$bin/realnode" -bin "$bin" -state "$bin/e2e" -images "$archives" -- \
-  "$bin/e2e.test" -test.v -test.timeout 40m -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"} || status=$?
+"$bin/realnode" -bin "$bin" -state "$bin/e2e" -images "$archives" -- bash -euo pipefail -c "
+  hack/e2e-ocm.sh
+  cd test/e2e
+  exec '$bin/e2e.test' -test.v -test.timeout 60m -ginkgo.v ${FOCUS:+-ginkgo.focus='$FOCUS'}" || status=$?
 [ "$status" = 0 ] || echo "e2e: failed; the logs of the nodes are in $bin/e2e, those of the pods in $E2E_LOGS" >&2
 exit "$status"

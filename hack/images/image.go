@@ -29,8 +29,14 @@ func (p platformOf) String() string { return p.system + "/" + p.architecture }
 
 // image says what one image is to be made of.
 type image struct {
-	// name of the image and of the program in it.
 	name string
+	// entrypoint: a container runs the program unless its pod says otherwise.
+	// Without it, the pod's arguments are the whole command.
+	entrypoint bool
+	// links are further names of the program in the image.
+	links []string
+	// aliases are further repositories of the image.
+	aliases []string
 	// pkg is the program's package, and moduleDir the folder of its module.
 	pkg, moduleDir string
 	repository     string
@@ -42,6 +48,15 @@ type image struct {
 }
 
 func (i image) reference() string { return i.repository + ":" + i.version }
+
+// references are all names of the image.
+func (i image) references() []string {
+	names := []string{i.reference()}
+	for _, alias := range i.aliases {
+		names = append(names, alias+":"+i.version)
+	}
+	return names
+}
 
 // labels are OCI's well-known ones, those that have a value.
 func (i image) labels() map[string]string {
@@ -142,11 +157,9 @@ func (i image) config(platform platformOf, single v1.Image) *v1.ConfigFile {
 	}
 	config.OS, config.Architecture = platform.system, platform.architecture
 	config.Created = v1.Time{Time: i.created}
-	config.Config = v1.Config{
-		Entrypoint: []string{"/" + i.name},
-		User:       user,
-		WorkingDir: "/",
-		Labels:     i.labels(),
+	config.Config = v1.Config{User: user, WorkingDir: "/", Labels: i.labels()}
+	if i.entrypoint {
+		config.Config.Entrypoint = []string{"/" + i.name}
 	}
 	return config
 }
@@ -156,13 +169,18 @@ func (i image) config(platform platformOf, single v1.Image) *v1.ConfigFile {
 func (i image) files(program []byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	writer := tar.NewWriter(&buffer)
-	for _, file := range []struct {
+	type entry struct {
 		header  tar.Header
 		content []byte
-	}{
+	}
+	entries := []entry{
 		{tar.Header{Typeflag: tar.TypeReg, Name: i.name, Mode: int64(fs.FileMode(0o555))}, program},
 		{tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil},
-	} {
+	}
+	for _, link := range i.links {
+		entries = append(entries, entry{tar.Header{Typeflag: tar.TypeSymlink, Name: link, Linkname: i.name, Mode: 0o777}, nil})
+	}
+	for _, file := range entries {
 		file.header.Size = int64(len(file.content))
 		file.header.ModTime = i.created
 		file.header.Format = tar.FormatPAX

@@ -33,7 +33,7 @@ func hello(t *testing.T) *order {
 		t.Fatal(err)
 	}
 	return &order{out: t.TempDir(), images: []image{{
-		name: "hello", pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
+		name: "hello", entrypoint: true, pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
 		platforms: []platformOf{{"linux", "amd64"}, {"linux", "arm64"}}, ldflags: "-s -w", created: created,
 	}}}
 }
@@ -171,6 +171,55 @@ func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
 	}
 	if manifest, err := path.IndexManifest(); err != nil || manifest.Manifests[0].Digest == digest(t, first) {
 		t.Errorf("another version has the same digest (%v)", err)
+	}
+}
+
+func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
+	o := hello(t)
+	o.images[0].links, o.images[0].entrypoint = []string{"greet"}, false
+	makeAll(t, o)
+	made := index(t, o)
+	manifest, err := made.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := made.Image(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := single.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(config.Config.Entrypoint) > 0 {
+		t.Errorf("entrypoint %v", config.Config.Entrypoint)
+	}
+	if _, there := files(t, single)["greet"]; !there {
+		t.Error("the image lacks /greet")
+	}
+}
+
+func TestAnImageCanHaveSeveralNames(t *testing.T) {
+	o := hello(t)
+	o.images[0].aliases = []string{"localhost/greet"}
+	makeAll(t, o)
+	path, err := layout.ImageIndexFromPath(filepath.Join(o.out, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := path.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, descriptor := range manifest.Manifests {
+		names = append(names, descriptor.Annotations["io.containerd.image.name"])
+		if descriptor.Digest != manifest.Manifests[0].Digest {
+			t.Errorf("%s is another image", names[len(names)-1])
+		}
+	}
+	if got := strings.Join(names, " "); got != "localhost/hello:v1.2.3 localhost/greet:v1.2.3" {
+		t.Errorf("names %q", got)
 	}
 }
 

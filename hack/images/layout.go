@@ -29,12 +29,14 @@ func writeLayout(out string, i image, made *built) error {
 	if err != nil {
 		return fmt.Errorf("write layout %s: %w", folder, err)
 	}
-	// OCI's annotation has the tag; containerd looks for the whole name in its own.
-	if err := path.AppendIndex(made.index, layout.WithAnnotations(map[string]string{
-		"org.opencontainers.image.ref.name": i.version,
-		"io.containerd.image.name":          i.reference(),
-	})); err != nil {
-		return fmt.Errorf("write layout %s: %w", folder, err)
+	for _, reference := range i.references() {
+		// OCI's annotation has the tag; containerd looks for the whole name in its own.
+		if err := path.AppendIndex(made.index, layout.WithAnnotations(map[string]string{
+			"org.opencontainers.image.ref.name": i.version,
+			"io.containerd.image.name":          reference,
+		})); err != nil {
+			return fmt.Errorf("write layout %s: %w", folder, err)
+		}
 	}
 	if err := writeArchive(folder, folder+".tar", i); err != nil {
 		return fmt.Errorf("write archive %s.tar: %w", folder, err)
@@ -93,23 +95,25 @@ func addFile(writer *tar.Writer, header *tar.Header, path string) error {
 	return err
 }
 
-// push copies the image to its registry.
+// push copies the image to its registry, under all of its names.
 func push(ctx context.Context, i image, made *built, insecure bool) error {
 	var options []name.Option
 	if insecure {
 		options = append(options, name.Insecure)
 	}
-	reference, err := name.NewTag(i.reference(), append(options, name.StrictValidation)...)
-	if err != nil {
-		return fmt.Errorf("%s is no name of an image in a registry (set -repository-prefix): %w", i.reference(), err)
+	for _, full := range i.references() {
+		reference, err := name.NewTag(full, append(options, name.StrictValidation)...)
+		if err != nil {
+			return fmt.Errorf("%s is no name of an image in a registry (set -repository-prefix): %w", full, err)
+		}
+		if strings.HasPrefix(full, "localhost/") {
+			return fmt.Errorf("%s is no registry: set -repository-prefix", full)
+		}
+		err = remote.WriteIndex(reference, made.index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+		if err != nil {
+			return fmt.Errorf("push %s: %w", reference, err)
+		}
+		fmt.Printf("images: pushed %s\n", reference)
 	}
-	if strings.HasPrefix(i.repository, "localhost/") {
-		return fmt.Errorf("%s is no registry: set -repository-prefix", i.repository)
-	}
-	err = remote.WriteIndex(reference, made.index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
-	if err != nil {
-		return fmt.Errorf("push %s: %w", reference, err)
-	}
-	fmt.Printf("images: pushed %s\n", reference)
 	return nil
 }

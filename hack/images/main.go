@@ -62,6 +62,7 @@ func parse() (*order, error) {
 	var common image
 	var created int64
 	var platforms, prefix string
+	var aliases []string
 	flag.StringVar(&common.moduleDir, "C", ".", "folder of the Go module that the packages belong to")
 	flag.StringVar(&o.out, "out", "bin/images", "folder to write to")
 	flag.StringVar(&platforms, "platforms", "linux/amd64,linux/arm64", "platforms to build for")
@@ -71,6 +72,15 @@ func parse() (*order, error) {
 	flag.StringVar(&common.source, "source", "", "address of the source, for a label")
 	flag.Int64Var(&created, "created", 0, "time of creation, in seconds since 1970: that of the commit, not of the build")
 	flag.StringVar(&common.ldflags, "ldflags", "-s -w", "flags of Go's linker")
+	flag.Func("alias", "one more NAME for the image; can be repeated", func(name string) error {
+		aliases = append(aliases, name)
+		return nil
+	})
+	flag.Func("link", "one more name for the program in the image, as a symbolic link; can be repeated", func(name string) error {
+		common.links = append(common.links, name)
+		return nil
+	})
+	flag.BoolVar(&common.entrypoint, "entrypoint", true, "make the program the entrypoint; without it, pods name the program in their arguments")
 	flag.BoolVar(&o.push, "push", false, "copy the images to their registry as well, with the credentials of docker login")
 	flag.BoolVar(&o.insecure, "insecure", false, "let the registry be one without TLS")
 	flag.Parse()
@@ -92,6 +102,9 @@ func parse() (*order, error) {
 			return nil, fmt.Errorf("%q must be NAME=PACKAGE", argument)
 		}
 		one.repository = prefix + one.name
+		for _, alias := range aliases {
+			one.aliases = append(one.aliases, prefix+alias)
+		}
 		o.images = append(o.images, one)
 	}
 	return o, nil

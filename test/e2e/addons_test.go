@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -29,6 +28,8 @@ const (
 	satisfied = "DependenciesSatisfied"
 	renewed   = "ManagedClusterAddOnLeaseUpdated"
 	stopped   = "ManagedClusterAddOnLeaseUpdateStopped"
+	// clusterLost is the reason of all add-ons on a cluster that is away.
+	clusterLost = "ManagedClusterLeaseUpdateStopped"
 )
 
 const (
@@ -78,12 +79,7 @@ func register(ctx context.Context, name string, dependencies ...string) {
 
 func install(ctx context.Context, key types.NamespacedName) {
 	GinkgoHelper()
-	registration := &addonv1alpha1.ClusterManagementAddOn{}
-	Expect(hub.Get(ctx, client.ObjectKey{Name: key.Name}, registration)).To(Succeed())
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	// OCM's addon-manager would make the registration its owner, a stand-in does not,
-	// and addon-framework leaves alone what has no owner.
-	Expect(controllerutil.SetOwnerReference(registration, addOn, hub.Scheme())).To(Succeed())
 	Eventually(func() error { return hub.Create(ctx, addOn.DeepCopy()) }).Should(Succeed())
 }
 

@@ -200,9 +200,13 @@ func agentCertificate(ctx context.Context) func() *x509.Certificate {
 	}
 }
 
-// expectHeard: the agent hears of what happens on the hub, and writes there.
+// expectHeard: the agent observes what happens on the hub, and writes there. The
+// registration agent writes the same, so it is kept from doing so meanwhile.
 func expectHeard(ctx context.Context) {
 	GinkgoHelper()
+	const name = "not-the-registration-agent"
+	refuse(ctx, name, fmt.Sprintf("request.userInfo.username.startsWith(%q)", registrationAgents), "false")
+	awaitRefusal(ctx, name, as(registrationAgents+"e2e", []string{"system:masters"}))
 	say(ctx, onCluster1(report), metav1.Condition{Type: available, Status: metav1.ConditionUnknown, Reason: "Asked"})
 	Eventually(conditionOf(ctx, onCluster1(report), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
 }
@@ -211,8 +215,18 @@ func expectHeard(ctx context.Context) {
 // that one, for the rest of the spec.
 func refuseOthers(ctx context.Context, credential *x509.Certificate) {
 	GinkgoHelper()
-	const name, message = "only-the-new-credential", "this credential was replaced"
+	const name = "only-the-new-credential"
 	const extra, key = "request.userInfo.extra", "'authentication.kubernetes.io/credential-id'"
+	user := credential.Subject.CommonName
+	refuse(ctx, name, fmt.Sprintf("request.userInfo.username == %q", user), fmt.Sprintf(
+		"has(%s) && %s in %s && %s[%s].exists(id, id == 'X509SHA256=%x')", extra, key, extra, extra, key, sha256.Sum256(credential.Raw)))
+	awaitRefusal(ctx, name, as(user, credential.Subject.Organization))
+}
+
+// refuse makes a policy that, for the rest of the spec, lets the users that match
+// only write conditions of add-ons when the expression allows it.
+func refuse(ctx context.Context, name, users, allowed string) {
+	GinkgoHelper()
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	policy.Spec.MatchConstraints = &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
 		RuleWithOperations: admissionregistrationv1.RuleWithOperations{
@@ -222,14 +236,8 @@ func refuseOthers(ctx context.Context, credential *x509.Certificate) {
 			},
 		},
 	}}}
-	policy.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{{
-		Name: "the-agent", Expression: fmt.Sprintf("request.userInfo.username == %q", credential.Subject.CommonName),
-	}}
-	policy.Spec.Validations = []admissionregistrationv1.Validation{{
-		Message: message,
-		Expression: fmt.Sprintf("has(%s) && %s in %s && %s[%s].exists(id, id == 'X509SHA256=%x')",
-			extra, key, extra, extra, key, sha256.Sum256(credential.Raw)),
-	}}
+	policy.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "users", Expression: users}}
+	policy.Spec.Validations = []admissionregistrationv1.Validation{{Message: name, Expression: allowed}}
 	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	binding.Spec.PolicyName = name
 	binding.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
@@ -237,11 +245,15 @@ func refuseOthers(ctx context.Context, credential *x509.Certificate) {
 		Expect(hub.Create(ctx, object)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return hub.Delete(ctx, object) })
 	}
-	withoutCredential := as(credential.Subject.CommonName, credential.Subject.Organization)
+}
+
+// awaitRefusal waits until the API server applies the policy to what the user writes.
+func awaitRefusal(ctx context.Context, policy string, user client.Client) {
+	GinkgoHelper()
 	Eventually(func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster1, Name: report}}
-		return withoutCredential.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(`{"status":{}}`)), client.DryRunAll)
-	}).Should(MatchError(ContainSubstring(message)))
+		return user.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(`{"status":{}}`)), client.DryRunAll)
+	}).Should(MatchError(ContainSubstring(policy)))
 }
 
 // as is the hub for a user of that name and those groups.

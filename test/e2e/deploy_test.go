@@ -47,54 +47,42 @@ func isInstalled(ctx context.Context) bool {
 	return hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: addonManager}, &appsv1.Deployment{}) == nil
 }
 
-// deploy installs Interlock in that version on the hub, told to install the
-// agent and to graft the CRD, or upgrades it to that: by the command of
-// INTERLOCK_DEPLOY_COMMAND if there is one, else from deploy/.
+// deploy installs Interlock in that version on the hub, with agent and graft, or
+// upgrades it to that version, by the command of INTERLOCK_DEPLOY_COMMAND.
 func deploy(ctx context.Context, version string) {
 	GinkgoHelper()
-	if command := os.Getenv("INTERLOCK_DEPLOY_COMMAND"); command != "" {
-		execute(ctx, command, "VERSION="+version)
-		return
+	const variable = "INTERLOCK_DEPLOY_COMMAND"
+	command := os.Getenv(variable)
+	Expect(command).NotTo(BeEmpty(), "%s must hold a command that deploys Interlock: `make e2e` sets it", variable)
+	environment := []string{"VERSION=" + version, "WEBHOOK_ADDRESS=" + webhookAddress(ctx)}
+	execute(ctx, command, environment...)
+	if address := webhookAddress(ctx); !slices.Contains(environment, "WEBHOOK_ADDRESS="+address) {
+		execute(ctx, command, "VERSION="+version, "WEBHOOK_ADDRESS="+address) // the Service has its address only now
 	}
-	objects := interlock(version)
-	isDeployment := func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" }
-	apply(ctx, hub, slices.DeleteFunc(slices.Clone(objects), isDeployment))
-	// A real node has no DNS, so addon-manager is told where its webhook's Service is.
-	service := &corev1.Service{}
-	Expect(hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: webhook}, service)).To(Succeed())
-	deployments := slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool { return !isDeployment(object) })
-	for _, deployment := range deployments {
-		if deployment.GetName() == addonManager {
-			addArguments(deployment, "--webhook-address="+service.Spec.ClusterIP+":443")
-		}
-	}
-	apply(ctx, hub, deployments)
 }
 
-// interlock is what is deployed of a version.
-func interlock(version string) []*unstructured.Unstructured {
+// webhookAddress is where addon-manager reaches its webhook on a hub without DNS;
+// empty on a hub with DNS, and as long as there is no Service.
+func webhookAddress(ctx context.Context) string {
 	GinkgoHelper()
-	return kustomized("overlay", version)
+	if os.Getenv("HUB_HAS_DNS") != "" {
+		return ""
+	}
+	service := &corev1.Service{}
+	Expect(client.IgnoreNotFound(hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: webhook}, service))).To(Succeed())
+	if service.Spec.ClusterIP == "" {
+		return ""
+	}
+	return service.Spec.ClusterIP + ":443"
 }
 
-// execute runs a command line of whoever made the clusters.
+// execute runs a command line of the program that made the clusters.
 func execute(ctx context.Context, line string, environment ...string) {
 	GinkgoHelper()
 	command := exec.CommandContext(ctx, "bash", "-c", line)
 	command.Env = append(os.Environ(), environment...)
 	command.Stdout, command.Stderr = GinkgoWriter, GinkgoWriter
 	Expect(command.Run()).To(Succeed(), line)
-}
-
-func addArguments(deployment *unstructured.Unstructured, arguments ...string) {
-	GinkgoHelper()
-	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
-	Expect(err).NotTo(HaveOccurred())
-	container := containers[0].(map[string]any)
-	for _, argument := range arguments {
-		container["args"] = append(container["args"].([]any), argument)
-	}
-	Expect(unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")).To(Succeed())
 }
 
 // kustomized are the objects of a folder with a kustomization, with the images

@@ -13,5 +13,6 @@ var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeOutages()
 	describeStorm()
 	describeUpgrade()
+	describeOperatorUpgrade()
 	describeUninstallation()
 })

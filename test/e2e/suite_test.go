@@ -1,8 +1,9 @@
 //go:build e2e
 
-// Package e2e runs Interlock as people install it, as pods on two clusters with
-// real add-ons. It knows kubeconfigs only: `make e2e` gives it those of two real
-// nodes on one machine, `make e2e-kind` those of two kind clusters.
+// Package e2e runs Interlock as users install it: by its Helm chart, on a hub and a
+// managed cluster that clusteradm made, with real add-ons. It gets kubeconfigs
+// only: `make e2e` sets those of two real nodes on one machine, `make e2e-kind`
+// those of two kind clusters.
 package e2e
 
 import (
@@ -22,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,7 +56,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	settleElder(ctx)
 	takeBefore(ctx)
 	deploy(ctx, firstVersion)
-}, NodeTimeout(5*time.Minute))
+}, NodeTimeout(15*time.Minute))
 
 // connect returns a client for the cluster of the kubeconfig that a variable
 // names, and its configuration.
@@ -67,7 +69,7 @@ func connect(variable string) (client.WithWatch, *rest.Config) {
 	config.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
-		clusterv1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+		clusterv1.Install(scheme), clusterv1beta1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
 	connected, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	return connected, config

@@ -41,12 +41,17 @@ func describeUninstallation() {
 			g.Expect(conditionOf(ctx, elder, available)()).To(be(metav1.ConditionFalse, required))
 		}).Should(Succeed())
 		Expect(changes(ctx, Default)).To(And(ContainSubstring(namespace), ContainSubstring(required)), "the comparison does not see what is installed")
-		if command := os.Getenv("INTERLOCK_UNINSTALL_COMMAND"); command != "" {
-			execute(ctx, command)
-			expectTakenBack(ctx)
-		} else {
-			uninstallByHook(ctx)
-		}
+		const variable = "INTERLOCK_UNINSTALL_COMMAND"
+		Expect(os.Getenv(variable)).NotTo(BeEmpty(), "%s must hold a command that uninstalls Interlock: `make e2e` sets it", variable)
+		execute(ctx, os.Getenv(variable))
+		expectTakenBack(ctx)
+
+		By("running deploy/uninstall once more")
+		log := runJob(ctx, kustomized("../../deploy/uninstall", nextVersion))
+		Expect(log).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, nothing of Interlock's is left`))
+		expectTakenBack(ctx)
+		remove(ctx, hub, []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}})
+
 		By("comparing the hub with what it was before")
 		sayElderAvailable(ctx)
 		removeAddOns(ctx)
@@ -54,34 +59,13 @@ func describeUninstallation() {
 	})
 }
 
-// uninstallByHook runs what Helm runs before it deletes a release, here where
-// there is no Helm, and then deletes what was deployed.
-func uninstallByHook(ctx context.Context) {
-	GinkgoHelper()
-	By("running the chart's hook")
-	const rendered = "INTERLOCK_UNINSTALL_HOOKS"
-	Expect(os.Getenv(rendered)).NotTo(BeEmpty(), "%s must name the file with the chart's hooks: `make e2e` sets it", rendered)
-	tells := runJob(ctx, manifests(os.Getenv(rendered)))
-	Expect(tells).To(MatchRegexp(`conditions +[1-9]\d* ManagedClusterAddOns written, nothing of Interlock's is left`))
-	Expect(tells).To(ContainSubstring("the CRD of ClusterManagementAddOns is as OCM made it"))
-	expectTakenBack(ctx)
-
-	By("running deploy/uninstall once more")
-	tells = runJob(ctx, kustomized("../../deploy/uninstall", nextVersion))
-	Expect(tells).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, nothing of Interlock's is left`))
-	expectTakenBack(ctx)
-
-	By("deleting what was deployed")
-	remove(ctx, hub, interlock(nextVersion))
-}
-
 // runJob applies a Job with its rights, waits until it has done its work, and
-// deletes all of it. It returns what the Job told.
+// deletes all of it. It returns the log of the Job.
 func runJob(ctx context.Context, objects []*unstructured.Unstructured) string {
 	GinkgoHelper()
 	isJob := func(object *unstructured.Unstructured) bool { return object.GetKind() == "Job" }
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
-		return strings.Compare(fmt.Sprint(isJob(a)), fmt.Sprint(isJob(b))) // Helm's weights say the same: the Job comes last
+		return strings.Compare(fmt.Sprint(isJob(a)), fmt.Sprint(isJob(b)))
 	})
 	apply(ctx, hub, objects)
 	job := &batchv1.Job{}
@@ -222,6 +206,12 @@ func neutral(object *unstructured.Unstructured) bool {
 		return strings.HasPrefix(told, "interlock-")
 	case "Lease":
 		delete(object.Object, "spec")
+	case "CustomResourceDefinition":
+		withoutStamp(object)
+	case "Deployment", "ReplicaSet", "Pod":
+		if isOperator(object) {
+			return false // a spec upgrades it
+		}
 	}
 	ours := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return !strings.HasPrefix(entry.Manager, "interlock-")
@@ -235,9 +225,6 @@ func neutral(object *unstructured.Unstructured) bool {
 
 // ofAgent leaves out all that is not addon-agent's.
 func ofAgent(object *unstructured.Unstructured) bool {
-	if object.GetName() == agent+"-hub-kubeconfig" && !ocmIsReal {
-		return false // OCM's registration agent made it and removes it; the one that stands in for it does not
-	}
 	// Its lease stays where it was, as that of any add-on.
 	return strings.HasPrefix(object.GetName(), "interlock") && object.GetKind() != "Event" && object.GetKind() != "Lease"
 }

@@ -115,7 +115,7 @@ func (n *node) enter() string {
 	return fmt.Sprintf("nsenter --net=/proc/%d/ns/net --", n.pid())
 }
 
-// ready waits for the node. The API server is in a network that this process
+// ready waits for the node, and publishes its address. The API server is in a network that this process
 // is not in, so its clients dial from a thread inside it.
 func (n *node) ready(ctx context.Context, _ *node) error {
 	config, err := clientcmd.BuildConfigFromFlags("", n.spec.Kubeconfig())
@@ -149,7 +149,7 @@ func (n *node) ready(ctx context.Context, _ *node) error {
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w (%w); its logs are in %s", n.spec.Name, err, last, n.spec.State)
 	}
-	return nil
+	return publishAddress(ctx, client, config)
 }
 
 // importImages gives the node's containerd the images of an archive, which is
