@@ -24,6 +24,10 @@ const grpcServer = "system:serviceaccount:open-cluster-management-hub:grpc-serve
 // authenticated is the group that older registration agents ask for as well.
 const authenticated = "system:authenticated"
 
+// dnsName is in the request of every registration agent for this add-on. It is
+// no host's name, and a certificate for clients alone serves nothing under it.
+const dnsName = Name + ".addon.open-cluster-management.io"
+
 var clientUsages = []certificatesv1.KeyUsage{
 	certificatesv1.UsageDigitalSignature, certificatesv1.UsageKeyEncipherment, certificatesv1.UsageClientAuth,
 }
@@ -86,8 +90,13 @@ func acceptableSubject(cluster string, certificate *x509.CertificateRequest) err
 			return fmt.Errorf("group %q is not one of the agent's", group)
 		}
 	}
-	if names := len(certificate.DNSNames) + len(certificate.IPAddresses) + len(certificate.EmailAddresses) + len(certificate.URIs); names > 0 {
-		return fmt.Errorf("it asks for %d alternative names, and a client has none", names)
+	for _, name := range certificate.DNSNames {
+		if name != dnsName {
+			return fmt.Errorf("DNS name %q is not %q", name, dnsName)
+		}
+	}
+	if names := len(certificate.IPAddresses) + len(certificate.EmailAddresses) + len(certificate.URIs); names > 0 {
+		return fmt.Errorf("it requests %d alternative names other than a DNS name", names)
 	}
 	return nil
 }

@@ -56,11 +56,14 @@ func TestAcceptable(t *testing.T) {
 			r.csr.Spec.Usages = append(r.csr.Spec.Usages, certificatesv1.UsageServerAuth)
 		}, `usage "server auth"`},
 		{"another signer", func(r request) { r.csr.Spec.SignerName = certificatesv1.KubeletServingSignerName }, "signer"},
-		{"alternative names", func(r request) { r.x.DNSNames = []string{"hub"} }, "1 alternative names"},
+		{"without a DNS name", func(r request) { r.x.DNSNames = nil }, ""},
+		{"the DNS name of a host", func(r request) { r.x.DNSNames = append(r.x.DNSNames, "hub") }, `DNS name "hub"`},
+		{"another alternative name", func(r request) { r.x.EmailAddresses = []string{"agent@example.com"} }, "1 alternative names"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := request{&certificatesv1.CertificateSigningRequest{}, &x509.CertificateRequest{
-				Subject: pkix.Name{CommonName: user, Organization: []string{own, common}},
+				Subject:  pkix.Name{CommonName: user, Organization: []string{own, common}},
+				DNSNames: []string{"interlock-agent.addon.open-cluster-management.io"},
 			}}
 			r.csr.Spec.Username = "system:open-cluster-management:cluster1:agent"
 			r.csr.Spec.SignerName = certificatesv1.KubeAPIServerClientSignerName
