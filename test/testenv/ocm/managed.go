@@ -35,6 +35,9 @@ type JoinOptions struct {
 	// WorkAgent starts the agent that applies ManifestWorks, and
 	// kube-controller-manager, without which it has no rights.
 	WorkAgent bool
+	// Hosting is the cluster on which the agents run: the klusterlet is in hosted
+	// mode. Default: the managed cluster itself.
+	Hosting *ManagedCluster
 	// LeaseDurationSeconds is how often the cluster renews its lease on the hub. The
 	// hub waits for five times as long before the cluster is lost. Default: OCM's, 60.
 	LeaseDurationSeconds int32
@@ -58,16 +61,17 @@ type ManagedCluster struct {
 	WorkAgent         *Component
 	ControllerManager *Component
 
-	assets assets
-	dir    string
-	remove bool
+	assets  assets
+	dir     string
+	remove  bool
+	hosting *ManagedCluster
 }
 
 // Join starts a managed cluster, lets it register with the hub, accepts it as
 // `clusteradm accept` does, and returns once the hub reports it as available.
 func (h *Hub) Join(ctx context.Context, name string, options JoinOptions) (*ManagedCluster, error) {
 	options.Name = name
-	m := &ManagedCluster{Name: name, assets: h.assets}
+	m := &ManagedCluster{Name: name, assets: h.assets, hosting: options.Hosting}
 	var err error
 	if m.dir, m.remove, err = folder(options.Options); err != nil {
 		return nil, err
@@ -110,17 +114,19 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rights, err := render(m.assets.program("manifests"), values(nil),
+	rights, err := render(m.assets.program("manifests"), m.values(),
 		"klusterlet/managed/*serviceaccount.yaml", "klusterlet/managed/*role.yaml", "klusterlet/managed/*role-*.yaml",
-		"klusterlet/managed/*rolebinding*.yaml", "klusterlet/management/*role.yaml", "klusterlet/management/*role-*.yaml",
-		"klusterlet/management/*rolebinding*.yaml")
+		"klusterlet/managed/*rolebinding*.yaml")
 	if err != nil {
 		return err
 	}
 	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, addOnNamespace), crds...)); err != nil {
 		return err
 	}
-	return createAll(ctx, m.Client, rights)
+	if err := createAll(ctx, m.Client, rights); err != nil {
+		return err
+	}
+	return m.installManagement(ctx)
 }
 
 func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options JoinOptions) error {
@@ -128,18 +134,18 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	if err != nil {
 		return err
 	}
-	kubeconfig, err := serviceAccountKubeconfig(ctx, m.Cluster, m.dir, agentNamespace, registrationAgentAccount)
+	kubeconfig, flags, err := m.logins(ctx, registrationAgentAccount)
 	if err != nil {
 		return err
 	}
-	args := []string{"agent", "--spoke-cluster-name", m.Name, "--bootstrap-kubeconfig", bootstrap, "--hub-kubeconfig-dir", m.hubFolder()}
+	args := append([]string{"agent", "--spoke-cluster-name", m.Name, "--bootstrap-kubeconfig", bootstrap, "--hub-kubeconfig-dir", m.hubFolder()}, flags...)
 	if options.AddOnLeaseInterval != 0 {
 		args = append(args, "--addon-lease-sync-interval", options.AddOnLeaseInterval.String())
 	}
 	if options.AddOnLeaseDurationSeconds != 0 {
 		args = append(args, "--addon-lease-duration-seconds", strconv.Itoa(options.AddOnLeaseDurationSeconds))
 	}
-	m.RegistrationAgent = controller(m.dir, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace, args...)
+	m.RegistrationAgent = controller(m.dir, "registration-agent", m.assets.program("registration"), kubeconfig, m.namespace(), args...)
 	return m.RegistrationAgent.Start(ctx)
 }
 
@@ -153,13 +159,15 @@ func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
 	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.dir); err != nil {
 		return err
 	}
-	kubeconfig, err := serviceAccountKubeconfig(ctx, m.Cluster, m.dir, agentNamespace, workAgentAccount)
+	kubeconfig, flags, err := m.logins(ctx, workAgentAccount)
 	if err != nil {
 		return err
 	}
-	m.WorkAgent = controller(m.dir, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace,
+	args := append([]string{
 		"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
-		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig())
+		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig(),
+	}, flags...)
+	m.WorkAgent = controller(m.dir, "work-agent", m.assets.program("work"), kubeconfig, m.namespace(), args...)
 	return m.WorkAgent.Start(ctx)
 }
 
