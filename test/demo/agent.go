@@ -56,7 +56,7 @@ func (w *world) agentOnHub(cluster string) (kubeconfig string, err error) {
 	if err := w.hub.Create(w.ctx, binding); err != nil {
 		return "", err
 	}
-	known, err := w.fleet.Hub.AddUser(name)
+	known, err := w.ocm.AddUser(name)
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func (w *world) agentOnManaged(cluster string) (kubeconfig string, err error) {
 	if err := readManifest(agentManagedRole, role); err != nil {
 		return "", err
 	}
-	managed, err := clientOf(w.managed[cluster])
+	managed, err := clientOf(w.managed[cluster].Cluster)
 	if err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 		if s.title == "" || s.story == "" || s.do == nil || len(s.expect) == 0 {
 			t.Errorf("step %q is not complete", s.title)
 		}
-		if (s.clock == "") != (len(s.show) > 0) || (s.wait == "") != (s.from == nil) {
+		if (s.clock == "") != (len(s.show) > 0 || s.unchanged) || (s.wait == "") != (s.from == nil) {
 			t.Errorf("step %q: its times would not be explained", s.title)
 		}
 		for _, e := range s.expect {

@@ -7,17 +7,16 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	stockv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 func key(cluster, name string) types.NamespacedName {
@@ -26,7 +25,7 @@ func key(cluster, name string) types.NamespacedName {
 
 func clientOf(cluster *testenv.Cluster) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, addonv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -34,16 +33,10 @@ func clientOf(cluster *testenv.Cluster) (client.WithWatch, error) {
 	return client.NewWithWatch(cluster.Config, client.Options{Scheme: scheme})
 }
 
-// prepareHub does what an OCM hub and its users have done before: managed
-// clusters have joined, and add-ons are registered.
+// prepareHub registers the add-ons, as their authors do.
 func (w *world) prepareHub() (err error) {
-	if w.hub, err = clientOf(w.fleet.Hub); err != nil {
+	if w.hub, err = clientOf(w.ocm.Cluster); err != nil {
 		return err
-	}
-	for _, cluster := range clusters {
-		if err := w.join(cluster); err != nil {
-			return fmt.Errorf("let %s join the hub: %w", cluster, err)
-		}
 	}
 	for _, a := range registered {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: a.name}}
@@ -56,41 +49,14 @@ func (w *world) prepareHub() (err error) {
 	return nil
 }
 
-func (w *world) join(name string) error {
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	cluster.Spec.HubAcceptsClient = true
-	if err := w.hub.Create(w.ctx, cluster); err != nil {
-		return err
-	}
-	cluster.Status.Conditions = []metav1.Condition{{
-		Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue,
-		Reason: "ManagedClusterAvailable", LastTransitionTime: metav1.Now(),
-	}}
-	if err := w.hub.Status().Update(w.ctx, cluster); err != nil {
-		return err
-	}
-	if err := w.hub.Create(w.ctx, namespace(name)); err != nil {
-		return err
-	}
-	managed, err := clientOf(w.managed[name])
-	if err != nil {
-		return err
-	}
-	return managed.Create(w.ctx, namespace(leaseNamespace))
-}
-
-func namespace(name string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-}
-
 // lastRenewal is when an add-on's agent last renewed its lease.
 func (w *world) lastRenewal(ctx context.Context, addOn types.NamespacedName) (time.Time, error) {
-	managed, err := clientOf(w.managed[addOn.Namespace])
+	managed, err := clientOf(w.managed[addOn.Namespace].Cluster)
 	if err != nil {
 		return time.Time{}, err
 	}
 	var lease coordinationv1.Lease
-	if err := managed.Get(ctx, key(leaseNamespace, addOn.Name), &lease); err != nil {
+	if err := managed.Get(ctx, key(ocm.AddOnNamespace, addOn.Name), &lease); err != nil {
 		return time.Time{}, err
 	}
 	if lease.Spec.RenewTime == nil {
@@ -115,7 +81,7 @@ func (w *world) enable(ctx context.Context, cluster, name string) error {
 		return fmt.Errorf("install %s on %s: %w", name, cluster, err)
 	}
 	health := map[string]any{"status": map[string]any{
-		"namespace":   leaseNamespace,
+		"namespace":   ocm.AddOnNamespace,
 		"healthCheck": map[string]any{"mode": stockv1alpha1.HealthCheckModeLease},
 	}}
 	patch, err := json.Marshal(health)

@@ -40,11 +40,13 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo",
 		Short: "Play what happens to add-ons that depend on others",
-		Long: `The demo starts a hub and three managed clusters (a kube-apiserver and an etcd
-each), addon-manager and an addon-agent per cluster, installs real add-ons with
-their real dependencies, and plays what befalls them: a prerequisite is missing,
-is installed, dies, comes back, is deleted; a chain; a cycle. At each step it
-prints what a user sees and how long each change took.
+		Long: `The demo starts a hub and three managed clusters of Open Cluster Management: a
+kube-apiserver and an etcd each, with OCM's own components and agents, then
+addon-manager and an addon-agent per cluster. It installs real add-ons with
+their real dependencies, and plays what happens to them: a prerequisite is
+missing, is installed, dies, comes back, is deleted; OCM's agent insists that an
+add-on is available; a chain; a cycle. At each step it prints what a user sees
+and how long each change took.
 
 Simulated are only the add-ons' own agents. A stand-in process for each renews
 its lease on the managed cluster, with the lease updater of OCM's addon-framework.
@@ -71,13 +73,16 @@ and is gone at the end, unless it is asked to stay.`,
 	flags := command.Flags()
 	flags.StringVar(&o.bin, "bin", "bin", "Folder with addon-manager and addon-agent.")
 	flags.BoolVar(&o.keep, "keep", os.Getenv("KEEP") == "1", "Keep everything running after the last step, until Ctrl-C. Default: whether KEEP=1 is set.")
-	flags.DurationVar(&o.grace, "lease-grace-period", 6*time.Second, "How old an add-on's lease may get. OCM's own value is 5m0s; the demo does not wait that long.")
+	flags.DurationVar(&o.grace, "lease-grace-period", 10*time.Second, "How old an add-on's lease may get, a multiple of 5s. OCM's own value is 5m0s; the demo does not wait that long.")
 	flags.IntVar(&o.samples, "samples", 9, "How often to measure the reaction times, of which the median is shown.")
 	command.AddCommand(newStandInCommand())
 	return command
 }
 
 func (o *options) validate() error {
+	if o.grace%graceUnit != 0 {
+		return fmt.Errorf("--lease-grace-period=%s: must be a multiple of %s", o.grace, graceUnit)
+	}
 	if o.grace < 2*renewEvery {
 		return fmt.Errorf("--lease-grace-period=%s: must be at least %s, as leases are renewed every %s", o.grace, 2*renewEvery, renewEvery)
 	}

@@ -43,9 +43,9 @@ func measure(w *world, samples int) ([]figure, error) {
 	figures := []figure{
 		{what: "one raw status patch, until a watch delivers it"},
 		{what: "dependency gone → Degraded=True of its dependent", limited: true},
-		{what: "Degraded=True → Available=False by the agent", limited: true},
+		{what: "Degraded=True → Available=False", limited: true},
 		{what: "dependency available → Degraded=False of its dependent", limited: true},
-		{what: "Degraded=False → Available=True by the agent", limited: true},
+		{what: "Degraded=False → Available=True", limited: true},
 	}
 	for i := range samples {
 		took, err := w.sample(ctx, i)

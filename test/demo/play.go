@@ -79,12 +79,18 @@ func (w *world) play(r *result) error {
 	times := timesOf(w.observer.since(origin), r.step.expect, origin)
 	r.took = times.last()
 	w.printer.rows(w.rowsOf(r.step))
-	if len(r.step.show) == 0 {
+	switch {
+	case r.step.unchanged:
+		w.printer.insisted(w)
+	case len(r.step.show) == 0:
 		w.printer.times(r.step, times)
 	}
 	w.printer.line("")
 	if err != nil {
 		return w.unexpected(r.step, err)
+	}
+	if r.step.unchanged && len(times.order) > 0 {
+		return fmt.Errorf("expected no change, seen %s: %s", times.order[0], times.path(times.order[0]))
 	}
 	w.printer.asExpected(r.step)
 	return w.checkUntouched(r.step)

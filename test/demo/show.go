@@ -174,7 +174,7 @@ func (p *printer) summary(results []result, took time.Duration) {
 		mark := map[verdict]string{notPlayed: "–", cameTrue: "✓", failed: "✗"}[r.verdict]
 		took := " "
 		switch {
-		case r.verdict == cameTrue && len(r.step.show) == 0:
+		case r.verdict == cameTrue && len(r.step.show) == 0 && !r.step.unchanged:
 			took = brief(r.took)
 		case r.verdict == failed:
 			took = "did not come true"
@@ -201,7 +201,7 @@ func (p *printer) failure(err error, logs string) {
 
 // kept says what runs on, and how to look at it.
 func (p *printer) kept(w *world) {
-	hub := w.fleet.Hub.Kubeconfig()
+	hub := w.ocm.Kubeconfig()
 	p.line("\n%s\n", p.look(bold, "Everything keeps running until Ctrl-C"))
 	rows := [][]string{{"hub", hub}}
 	for _, cluster := range clusters {

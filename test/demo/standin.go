@@ -10,12 +10,15 @@ import (
 	"open-cluster-management.io/addon-framework/pkg/lease"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 const (
-	// leaseNamespace is where OCM's add-ons run on a managed cluster.
-	leaseNamespace = "open-cluster-management-agent-addon"
-	renewEvery     = 2 * time.Second
+	renewEvery = 2 * time.Second
+	// readEvery is how often OCM's agent reads the leases; its own value is 30 s.
+	readEvery = time.Second
+	// graceUnit: OCM's agent takes the grace period as a whole number of them.
+	graceUnit = 5 * time.Second
 )
 
 // newStandInCommand returns the command that stands in for an add-on's own
@@ -51,7 +54,7 @@ func standIn(ctx context.Context, kubeconfig, name string) error {
 	if err != nil {
 		return err
 	}
-	updater := lease.NewLeaseUpdater(managed, name, leaseNamespace)
+	updater := lease.NewLeaseUpdater(managed, name, ocm.AddOnNamespace)
 	for ctx.Err() == nil {
 		turn, cancel := context.WithTimeout(ctx, renewEvery)
 		updater.Start(turn)

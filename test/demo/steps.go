@@ -21,6 +21,8 @@ type step struct {
 	expect []expectation
 	// show limits the rows to some add-ons; times are then not shown.
 	show []string
+	// unchanged says that nothing may change; what was tried is shown instead of times.
+	unchanged bool
 }
 
 const (
@@ -53,6 +55,17 @@ var steps = []step{
 			blocked(cluster1, gateway, credentials+notInstalled, unreachable+notInstalled),
 			blocked(cluster1, kueue, dispatch+notInstalled),
 		},
+	},
+	{
+		title: "OCM's agent insists",
+		story: "The agents of both add-ons run and renew their leases. OCM's own agent on cluster1 reads these leases, knows nothing of " +
+			"dependencies, and writes Available=True again and again. The guard on the hub stores what is true.",
+		do: insist,
+		expect: []expectation{
+			blocked(cluster1, gateway, credentials+notInstalled, unreachable+notInstalled),
+			blocked(cluster1, kueue, dispatch+notInstalled),
+		},
+		unchanged: true,
 	},
 	{
 		title: "The prerequisite is installed",

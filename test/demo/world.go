@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 var errInterrupted = errors.New("interrupted")
@@ -33,12 +34,14 @@ type world struct {
 	dir     string
 	logs    string
 
-	fleet    *testenv.Fleet
-	managed  map[string]*testenv.Cluster
+	ocm      *ocm.Hub
+	managed  map[string]*ocm.ManagedCluster
 	hub      client.WithWatch
 	observer *observer
 	services []*program // addon-manager and the addon-agents
 	standIns map[types.NamespacedName]*program
+	// insisted is what OCM's agent wrote to an add-on that cannot work.
+	insisted []attempt
 	// versions are the resourceVersions of all add-ons at the last look.
 	versions map[types.NamespacedName]string
 }
@@ -54,7 +57,7 @@ func newWorld(ctx context.Context, o options, p *printer) (*world, error) {
 	}
 	w := &world{
 		options: o, printer: p, began: time.Now(), self: self, dir: dir, logs: filepath.Join(dir, "logs"),
-		managed: map[string]*testenv.Cluster{}, standIns: map[types.NamespacedName]*program{},
+		managed: map[string]*ocm.ManagedCluster{}, standIns: map[types.NamespacedName]*program{},
 	}
 	w.ctx, w.abort = context.WithCancelCause(ctx)
 	// What libraries have to say goes nowhere: the screen is for the user.
@@ -69,8 +72,9 @@ func (w *world) start() error {
 		title string
 		do    func() error
 	}{
-		{"Starting hub, cluster1, cluster2 and cluster3: a kube-apiserver and an etcd each", w.startClusters},
-		{"Registering managed clusters and add-ons on the hub", w.prepareHub},
+		{"Starting OCM's hub: a kube-apiserver, an etcd, and OCM's own components", w.startHub},
+		{"Starting cluster1, cluster2 and cluster3 with OCM's own agents, and accepting them", w.joinClusters},
+		{"Registering add-ons on the hub", w.prepareHub},
 		{"Starting addon-manager, and an addon-agent for each managed cluster", w.startServices},
 		{"Installing add-ons, each with a stand-in process for its own agent", w.installFirst},
 	} {
@@ -85,32 +89,49 @@ func (w *world) start() error {
 	return nil
 }
 
-func (w *world) startClusters() (err error) {
-	describe := func(name string) (testenv.Options, error) {
-		log, err := os.Create(filepath.Join(w.logs, name+"-kube-apiserver.log"))
-		return testenv.Options{Name: name, Dir: filepath.Join(w.dir, "clusters", name), Log: log}, err
-	}
-	hub, err := describe("hub")
-	managed := make([]testenv.Options, len(clusters))
-	for i, name := range clusters {
-		var failure error
-		managed[i], failure = describe(name)
-		err = errors.Join(err, failure)
-	}
+func (w *world) startHub() (err error) {
+	options, err := w.cluster("hub")
 	if err != nil {
 		return err
 	}
-	if w.fleet, err = testenv.StartFleet(w.ctx, hub, managed...); err != nil {
-		return err
+	w.ocm, err = ocm.StartHub(w.ctx, ocm.HubOptions{
+		Options: options, Logs: w.logs, InterlockCRDs: true, MutatingAdmissionPolicy: true,
+	})
+	return err
+}
+
+func (w *world) joinClusters() error {
+	var (
+		group errgroup.Group
+		mutex sync.Mutex
+	)
+	for _, name := range clusters {
+		group.Go(func() error {
+			options, err := w.cluster(name)
+			if err != nil {
+				return err
+			}
+			joined, err := w.ocm.Join(w.ctx, name, ocm.JoinOptions{
+				Options: options, Logs: w.logs,
+				AddOnLeaseInterval: readEvery, AddOnLeaseDurationSeconds: int(w.grace / graceUnit),
+			})
+			mutex.Lock()
+			defer mutex.Unlock()
+			w.managed[name] = joined
+			return err
+		})
 	}
-	for i, name := range clusters {
-		w.managed[name] = w.fleet.Managed[i]
-	}
-	return nil
+	return group.Wait()
+}
+
+// cluster is where a cluster keeps its files.
+func (w *world) cluster(name string) (testenv.Options, error) {
+	log, err := os.Create(filepath.Join(w.logs, name+"-kube-apiserver.log"))
+	return testenv.Options{Name: name, Dir: filepath.Join(w.dir, "clusters", name), Log: log}, err
 }
 
 func (w *world) startServices() error {
-	user, err := w.fleet.Hub.AddUser("addon-manager", "system:masters")
+	user, err := w.ocm.AddUser("addon-manager", "system:masters")
 	if err != nil {
 		return err
 	}
@@ -162,8 +183,8 @@ func (w *world) stop(keepLogs bool) error {
 		})
 	}
 	_ = group.Wait() // failures has them all
-	if w.fleet != nil {
-		failures = append(failures, w.fleet.Stop())
+	if w.ocm != nil {
+		failures = append(failures, w.ocm.Stop())
 	}
 	remove := w.dir
 	if keepLogs {

@@ -41,7 +41,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 
 	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{})
+	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	managed, err = hub.Join(ctx, "cluster1", ocm.JoinOptions{

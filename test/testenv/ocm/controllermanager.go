@@ -31,8 +31,8 @@ var controllers = []string{
 
 // startControllerManager starts kube-controller-manager with a CA that the API
 // server trusts from then on.
-func startControllerManager(ctx context.Context, cluster *testenv.Cluster, found assets, dir string) (*Component, error) {
-	caFile, keyFile, err := newSigner(cluster, dir)
+func startControllerManager(ctx context.Context, cluster *testenv.Cluster, found assets, files files) (*Component, error) {
+	caFile, keyFile, err := newSigner(cluster, files.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func startControllerManager(ctx context.Context, cluster *testenv.Cluster, found
 		return nil, err
 	}
 	component := &Component{
-		name: "kube-controller-manager", path: found.controllerManager, dir: dir,
-		log: logFile(dir, "kube-controller-manager"), health: "/healthz",
+		name: "kube-controller-manager", path: found.controllerManager, dir: files.dir,
+		log: files.log("kube-controller-manager"), health: "/healthz",
 		args: func(address string) []string {
 			host, port, _ := net.SplitHostPort(address)
 			return []string{
@@ -50,7 +50,7 @@ func startControllerManager(ctx context.Context, cluster *testenv.Cluster, found
 				"--controllers", strings.Join(controllers, ","), "--leader-elect=false",
 				"--cluster-signing-cert-file", caFile, "--cluster-signing-key-file", keyFile,
 				"--root-ca-file", caFile,
-				"--bind-address", host, "--secure-port", port, "--cert-dir", filepath.Join(dir, "kube-controller-manager"),
+				"--bind-address", host, "--secure-port", port, "--cert-dir", filepath.Join(files.dir, "kube-controller-manager"),
 			}
 		},
 	}

@@ -45,16 +45,16 @@ func (m *ManagedCluster) installManagement(ctx context.Context) error {
 // that name another one for the managed cluster in hosted mode.
 func (m *ManagedCluster) logins(ctx context.Context, account string) (kubeconfig string, flags []string, err error) {
 	if m.hosting == nil {
-		kubeconfig, err = serviceAccountKubeconfig(ctx, m.Cluster, m.dir, agentNamespace, account)
+		kubeconfig, err = serviceAccountKubeconfig(ctx, m.Cluster, m.files.dir, agentNamespace, account)
 		return kubeconfig, nil, err
 	}
-	dir := filepath.Join(m.dir, "hosting")
+	dir := filepath.Join(m.files.dir, "hosting")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, err
 	}
 	if kubeconfig, err = serviceAccountKubeconfig(ctx, m.hosting.Cluster, dir, m.namespace(), account); err != nil {
 		return "", nil, err
 	}
-	managed, err := serviceAccountKubeconfig(ctx, m.Cluster, m.dir, agentNamespace, account)
+	managed, err := serviceAccountKubeconfig(ctx, m.Cluster, m.files.dir, agentNamespace, account)
 	return kubeconfig, []string{"--spoke-kubeconfig", managed}, err
 }

@@ -44,6 +44,8 @@ type HubOptions struct {
 	// Operator has OCM's operator install the hub, and keeps it running. It is for
 	// suites about what the operator does: there are no admission webhooks.
 	Operator bool
+	// Logs is a folder for what the components print. Default: logs in Dir.
+	Logs string
 	// RegistrationFlags are further flags of registration's controller.
 	RegistrationFlags []string
 }
@@ -69,8 +71,7 @@ type Hub struct {
 	Operator *Component
 
 	assets  assets
-	dir     string
-	remove  bool
+	files   files
 	mutex   sync.Mutex
 	managed []*ManagedCluster
 }
@@ -85,7 +86,7 @@ func StartHub(ctx context.Context, options HubOptions) (*Hub, error) {
 		options.Name = "hub"
 	}
 	h := &Hub{assets: found}
-	if h.dir, h.remove, err = folder(options.Options); err != nil {
+	if h.files, err = newFiles(options.Options, options.Logs); err != nil {
 		return nil, err
 	}
 	if err := h.start(ctx, options); err != nil {
@@ -95,7 +96,7 @@ func StartHub(ctx context.Context, options HubOptions) (*Hub, error) {
 }
 
 func (h *Hub) start(ctx context.Context, options HubOptions) error {
-	options.Dir = h.dir
+	options.Dir = h.files.dir
 	flags, err := h.apiServerFlags(options)
 	if err != nil {
 		return err
@@ -125,19 +126,19 @@ func (h *Hub) startControllers(ctx context.Context, options HubOptions) error {
 		{&h.Placement, "placement", "placement-controller-sa", []string{"controller"}},
 		{&h.Work, "work", "work-controller-sa", []string{"manager"}},
 	} {
-		kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.dir, hubNamespace, c.account)
+		kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.files.dir, hubNamespace, c.account)
 		if err != nil {
 			return err
 		}
-		*c.into = controller(h.dir, c.program+"-"+c.args[0], h.assets.program(c.program), kubeconfig, hubNamespace, c.args...)
+		*c.into = controller(h.files, c.program+"-"+c.args[0], h.assets.program(c.program), kubeconfig, hubNamespace, c.args...)
 	}
 	return startAll(ctx, h.Registration, h.AddOnManager, h.Placement, h.Work)
 }
 
 // controller is one of OCM's controllers: all of them have these flags.
-func controller(dir, name, path, kubeconfig, namespace string, args ...string) *Component {
+func controller(files files, name, path, kubeconfig, namespace string, args ...string) *Component {
 	return &Component{
-		name: name, path: path, dir: dir, log: logFile(dir, name), health: "/healthz",
+		name: name, path: path, dir: files.dir, log: files.log(name), health: "/healthz",
 		args: func(address string) []string {
 			return append(args, "--kubeconfig", kubeconfig, "--namespace", namespace, "--listen", address, "--disable-leader-election")
 		},
@@ -163,7 +164,7 @@ func (h *Hub) Stop() error {
 		stopping.Go(func() { failures[i] = cluster.Stop() })
 	}
 	stopping.Wait()
-	return errors.Join(append(failures, stop(h.Cluster, h.Components(), h.dir, h.remove))...)
+	return errors.Join(append(failures, stop(h.Cluster, h.Components(), h.files))...)
 }
 
 // newClient knows all types that OCM's objects are made of.
@@ -188,7 +189,7 @@ func startAll(ctx context.Context, components ...*Component) error {
 }
 
 // stop ends the components at the same time, then the API server.
-func stop(cluster *testenv.Cluster, components []*Component, dir string, remove bool) error {
+func stop(cluster *testenv.Cluster, components []*Component, files files) error {
 	failures := make([]error, len(components))
 	var stopping sync.WaitGroup
 	for i, component := range components {
@@ -198,8 +199,8 @@ func stop(cluster *testenv.Cluster, components []*Component, dir string, remove 
 	if cluster != nil {
 		failures = append(failures, cluster.Stop())
 	}
-	if remove {
-		failures = append(failures, os.RemoveAll(dir))
+	if files.remove {
+		failures = append(failures, os.RemoveAll(files.dir))
 	}
 	return errors.Join(failures...)
 }
@@ -214,17 +215,24 @@ func present(components ...*Component) []*Component {
 	return there
 }
 
-// folder is where a cluster keeps its files, and whether to remove it in the end.
-func folder(options testenv.Options) (dir string, remove bool, err error) {
-	dir = options.Dir
-	if dir == "" {
-		dir, err = os.MkdirTemp("", "interlock-"+options.Name+"-")
-		remove = true
-	}
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(dir, "logs"), 0o700)
-	}
-	return dir, remove, err
+// files is where a cluster keeps its files, and whether to remove them in the end.
+type files struct {
+	name, dir, logs string
+	remove          bool
 }
 
-func logFile(dir, name string) string { return filepath.Join(dir, "logs", name+".log") }
+func newFiles(options testenv.Options, logs string) (f files, err error) {
+	f = files{name: options.Name, dir: options.Dir, logs: logs}
+	if f.dir == "" {
+		f.dir, err = os.MkdirTemp("", "interlock-"+options.Name+"-")
+		f.remove = true
+	}
+	if f.logs == "" {
+		f.logs = filepath.Join(f.dir, "logs")
+	}
+	return f, errors.Join(err, os.MkdirAll(f.dir, 0o700), os.MkdirAll(f.logs, 0o700))
+}
+
+func (f files) log(component string) string {
+	return filepath.Join(f.logs, f.name+"-"+component+".log")
+}

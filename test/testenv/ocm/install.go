@@ -40,8 +40,8 @@ rules:
 `
 
 func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
-	policy := filepath.Join(h.dir, "audit-policy.yaml")
-	h.AuditLog = filepath.Join(h.dir, "audit.log")
+	policy := filepath.Join(h.files.dir, "audit-policy.yaml")
+	h.AuditLog = filepath.Join(h.files.dir, "audit.log")
 	flags := map[string][]string{"audit-policy-file": {policy}, "audit-log-path": {h.AuditLog}}
 	if options.MutatingAdmissionPolicy {
 		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
@@ -80,7 +80,7 @@ func (h *Hub) install(ctx context.Context, options HubOptions) error {
 	var starting errgroup.Group
 	starting.Go(func() error { return h.startWebhooks(ctx, address) })
 	starting.Go(func() (err error) {
-		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.dir)
+		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.files)
 		return err
 	})
 	starting.Go(func() error { return h.installCRDs(objects, options.InterlockCRDs) })
@@ -145,7 +145,7 @@ func (h *Hub) webhookCertificate() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(h.dir, "webhooks")
+	dir := filepath.Join(h.files.dir, "webhooks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (h *Hub) webhookCertificate() ([]byte, error) {
 }
 
 func (h *Hub) startWebhooks(ctx context.Context, address string) error {
-	kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.dir, hubNamespace, "registration-webhook-sa")
+	kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.files.dir, hubNamespace, "registration-webhook-sa")
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (h *Hub) startWebhooks(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"--kubeconfig", kubeconfig, "--port", port, "--certdir", filepath.Join(h.dir, "webhooks")}
+	args := []string{"--kubeconfig", kubeconfig, "--port", port, "--certdir", filepath.Join(h.files.dir, "webhooks")}
 	path, combined := h.assets.combinedWebhooks()
 	if combined {
 		args = append([]string{"webhooks", "--host", host}, args...)
@@ -172,7 +172,7 @@ func (h *Hub) startWebhooks(ctx context.Context, address string) error {
 		path, args = h.assets.program("addon"), append([]string{"webhook-server"}, args...)
 	}
 	h.Webhooks = &Component{
-		name: "webhooks", path: path, dir: h.dir, log: logFile(h.dir, "webhooks"), address: address,
+		name: "webhooks", path: path, dir: h.files.dir, log: h.files.log("webhooks"), address: address,
 		args: func(string) []string { return args },
 	}
 	return h.Webhooks.Start(ctx)

@@ -23,7 +23,6 @@ import (
 
 const (
 	agentNamespace           = "open-cluster-management-agent"
-	addOnNamespace           = "open-cluster-management-agent-addon"
 	registrationAgentAccount = "klusterlet-registration-sa"
 	workAgentAccount         = "klusterlet-work-sa"
 )
@@ -32,6 +31,8 @@ const (
 type JoinOptions struct {
 	// Options are those of its API server.
 	testenv.Options
+	// Logs is a folder for what the components print. Default: logs in Dir.
+	Logs string
 	// WorkAgent starts the agent that applies ManifestWorks, and
 	// kube-controller-manager, without which it has no rights.
 	WorkAgent bool
@@ -62,8 +63,7 @@ type ManagedCluster struct {
 	ControllerManager *Component
 
 	assets  assets
-	dir     string
-	remove  bool
+	files   files
 	hosting *ManagedCluster
 }
 
@@ -73,13 +73,13 @@ func (h *Hub) Join(ctx context.Context, name string, options JoinOptions) (*Mana
 	options.Name = name
 	m := &ManagedCluster{Name: name, assets: h.assets, hosting: options.Hosting}
 	var err error
-	if m.dir, m.remove, err = folder(options.Options); err != nil {
+	if m.files, err = newFiles(options.Options, options.Logs); err != nil {
 		return nil, err
 	}
 	h.mutex.Lock()
 	h.managed = append(h.managed, m)
 	h.mutex.Unlock()
-	options.Dir = m.dir
+	options.Dir = m.files.dir
 	if err := m.join(ctx, h, options); err != nil {
 		return nil, fmt.Errorf("join managed cluster %s: %w", name, err)
 	}
@@ -120,7 +120,7 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, addOnNamespace), crds...)); err != nil {
+	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, AddOnNamespace), crds...)); err != nil {
 		return err
 	}
 	if err := createAll(ctx, m.Client, rights); err != nil {
@@ -130,7 +130,7 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 }
 
 func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options JoinOptions) error {
-	bootstrap, err := serviceAccountKubeconfig(ctx, h.Cluster, m.dir, operatorNamespace, bootstrapAccount)
+	bootstrap, err := serviceAccountKubeconfig(ctx, h.Cluster, m.files.dir, operatorNamespace, bootstrapAccount)
 	if err != nil {
 		return err
 	}
@@ -145,18 +145,18 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	if options.AddOnLeaseDurationSeconds != 0 {
 		args = append(args, "--addon-lease-duration-seconds", strconv.Itoa(options.AddOnLeaseDurationSeconds))
 	}
-	m.RegistrationAgent = controller(m.dir, "registration-agent", m.assets.program("registration"), kubeconfig, m.namespace(), args...)
+	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, m.namespace(), args...)
 	return m.RegistrationAgent.Start(ctx)
 }
 
 // hubFolder is where the registration agent puts the kubeconfig of the hub.
-func (m *ManagedCluster) hubFolder() string { return filepath.Join(m.dir, "hub-kubeconfig") }
+func (m *ManagedCluster) hubFolder() string { return filepath.Join(m.files.dir, "hub-kubeconfig") }
 
 // HubKubeconfig is the path of the agent's own kubeconfig of the hub.
 func (m *ManagedCluster) HubKubeconfig() string { return filepath.Join(m.hubFolder(), "kubeconfig") }
 
 func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
-	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.dir); err != nil {
+	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.files); err != nil {
 		return err
 	}
 	kubeconfig, flags, err := m.logins(ctx, workAgentAccount)
@@ -167,7 +167,7 @@ func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
 		"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
 		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig(),
 	}, flags...)
-	m.WorkAgent = controller(m.dir, "work-agent", m.assets.program("work"), kubeconfig, m.namespace(), args...)
+	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, m.namespace(), args...)
 	return m.WorkAgent.Start(ctx)
 }
 
@@ -180,7 +180,7 @@ func (m *ManagedCluster) Components() []*Component {
 func (m *ManagedCluster) Stop() error {
 	cluster := m.Cluster
 	m.Cluster = nil
-	return stop(cluster, m.Components(), m.dir, m.remove)
+	return stop(cluster, m.Components(), m.files)
 }
 
 // accept approves the cluster's request for a certificate and accepts the cluster.

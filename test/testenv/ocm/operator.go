@@ -61,7 +61,7 @@ func (h *Hub) installByOperator(ctx context.Context) error {
 	var starting errgroup.Group
 	starting.Go(func() error { return h.startOperatedWebhooks(ctx) })
 	starting.Go(func() (err error) {
-		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.dir)
+		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.files)
 		return err
 	})
 	if err := starting.Wait(); err != nil {
@@ -84,18 +84,18 @@ func newClusterManager() *unstructured.Unstructured {
 }
 
 func (h *Hub) startOperator(ctx context.Context, path string) error {
-	kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.dir, operatorNamespace, operatorAccount)
+	kubeconfig, err := serviceAccountKubeconfig(ctx, h.Cluster, h.files.dir, operatorNamespace, operatorAccount)
 	if err != nil {
 		return err
 	}
-	h.Operator = controller(h.dir, "registration-operator-hub", path, kubeconfig, operatorNamespace, "hub")
+	h.Operator = controller(h.files, "registration-operator-hub", path, kubeconfig, operatorNamespace, "hub")
 	return h.Operator.Start(ctx)
 }
 
 // startOperatedWebhooks serves the webhooks at the address of their Service and with
 // their certificate, so that the CRDs reach them as OCM's operator writes them.
 func (h *Hub) startOperatedWebhooks(ctx context.Context) error {
-	dir := filepath.Join(h.dir, "webhooks")
+	dir := filepath.Join(h.files.dir, "webhooks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (h *Hub) StampOperator(ctx context.Context, stamp *version.Version) (string
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(h.dir, "ocm-"+stamp.String(), "registration-operator")
+	path := filepath.Join(h.files.dir, "ocm-"+stamp.String(), "registration-operator")
 	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath",
 		"-ldflags", "-s -w -X "+versionVariables+".versionFromGit=v"+stamp.String(), "-o", path, "./ocm")
 	command.Dir = filepath.Join(root, "test", "ocm")
