@@ -2,8 +2,12 @@ package ocm
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // namespace is where the agents run.
@@ -22,6 +26,21 @@ func (m *ManagedCluster) values() map[string]any {
 		filled["KlusterletName"] = "klusterlet-" + m.Name
 	}
 	return filled
+}
+
+// workAggregate is the role in which the rights of work's agent to apply what
+// ManifestWorks contain are collected. OCM's operator has no manifest of it:
+// createAggregationRule in ocm 1.2.1, pkg/operator/operators/klusterlet/
+// controllers/klusterletcontroller/klusterlet_managed_reconcile.go.
+func (m *ManagedCluster) workAggregate() *unstructured.Unstructured {
+	role := &unstructured.Unstructured{}
+	role.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind("ClusterRole"))
+	role.SetName(fmt.Sprintf("open-cluster-management:%s-work:aggregate", m.values()["KlusterletName"]))
+	role.Object["aggregationRule"] = map[string]any{"clusterRoleSelectors": []any{
+		map[string]any{"matchLabels": map[string]any{"open-cluster-management.io/aggregate-to-work": "true"}},
+	}}
+	role.Object["rules"] = []any{}
+	return role
 }
 
 // installManagement creates what OCM's operator creates where the agents run.

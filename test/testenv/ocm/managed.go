@@ -123,7 +123,7 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, AddOnNamespace), crds...)); err != nil {
 		return err
 	}
-	if err := createAll(ctx, m.Client, rights); err != nil {
+	if err := createAll(ctx, m.Client, append(rights, m.workAggregate())); err != nil {
 		return err
 	}
 	return m.installManagement(ctx)
