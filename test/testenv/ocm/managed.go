@@ -37,7 +37,9 @@ type JoinOptions struct {
 	// kube-controller-manager, without which it has no rights.
 	WorkAgent bool
 	// Hosting is the cluster on which the agents run: the klusterlet is in hosted
-	// mode. Default: the managed cluster itself.
+	// mode. Default: the managed cluster itself. Outside of a pod, agents do not
+	// know their namespace. So those of the hosting cluster and these share one, with
+	// the rights, and only the name of the hub's kubeconfig is another.
 	Hosting *ManagedCluster
 	// LeaseDurationSeconds is how often the cluster renews its lease on the hub. The
 	// hub waits for five times as long before the cluster is lost. Default: OCM's, 60.
@@ -114,19 +116,22 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rights, err := render(m.assets.program("manifests"), m.values(),
+	patterns := []string{
 		"klusterlet/managed/*serviceaccount.yaml", "klusterlet/managed/*role.yaml", "klusterlet/managed/*role-*.yaml",
-		"klusterlet/managed/*rolebinding*.yaml")
+		"klusterlet/managed/*rolebinding*.yaml",
+	}
+	if m.hosting == nil {
+		patterns = append(patterns, "klusterlet/management/*role.yaml", "klusterlet/management/*role-*.yaml",
+			"klusterlet/management/*rolebinding*.yaml")
+	}
+	rights, err := render(m.assets.program("manifests"), values(nil), patterns...)
 	if err != nil {
 		return err
 	}
 	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, AddOnNamespace), crds...)); err != nil {
 		return err
 	}
-	if err := createAll(ctx, m.Client, append(rights, m.workAggregate())); err != nil {
-		return err
-	}
-	return m.installManagement(ctx)
+	return createAll(ctx, m.Client, append(rights, workAggregate()))
 }
 
 func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options JoinOptions) error {
@@ -145,7 +150,10 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	if options.AddOnLeaseDurationSeconds != 0 {
 		args = append(args, "--addon-lease-duration-seconds", strconv.Itoa(options.AddOnLeaseDurationSeconds))
 	}
-	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, m.namespace(), args...)
+	if m.hosting != nil {
+		args = append(args, "--hub-kubeconfig-secret", m.Name+"-hub-kubeconfig")
+	}
+	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace, args...)
 	return m.RegistrationAgent.Start(ctx)
 }
 
@@ -167,7 +175,7 @@ func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
 		"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
 		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig(),
 	}, flags...)
-	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, m.namespace(), args...)
+	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace, args...)
 	return m.WorkAgent.Start(ctx)
 }
 
