@@ -58,8 +58,8 @@ var steps = []step{
 	},
 	{
 		title: "OCM's agent insists",
-		story: "The agents of both add-ons run and renew their leases. OCM's own agent on cluster1 reads these leases, knows nothing of " +
-			"dependencies, and writes Available=True again and again. The guard on the hub stores what is true.",
+		story: "The agents of both add-ons run and renew their leases. OCM's own agent on cluster1 reads these leases, ignores " +
+			"dependencies, and writes Available=True again and again. The guard on the hub corrects each of these writes.",
 		do: insist,
 		expect: []expectation{
 			blocked(cluster1, gateway, credentials+notInstalled, unreachable+notInstalled),

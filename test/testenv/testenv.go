@@ -4,7 +4,8 @@
 //
 // What it starts are an API server and an etcd each, and no controllers:
 // nothing collects garbage, issues service account tokens or empties a
-// namespace that is being deleted.
+// namespace that is being deleted. Package ocm below it starts a hub and managed
+// clusters with OCM's own components, and kube-controller-manager.
 package testenv
 
 import (

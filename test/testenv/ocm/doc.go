@@ -17,7 +17,9 @@
 // (JoinOptions.LeaseDurationSeconds), and how often the registration agent looks
 // at the leases of add-ons and for how long it believes them
 // (JoinOptions.AddOnLeaseInterval, AddOnLeaseDurationSeconds), as OCM's own
-// integration tests do. What cannot: the registration agent reports a managed
-// cluster's health every minute, and work's agent the state of what it applied
-// every 10 seconds.
+// integration tests do. Flags of the agents (JoinOptions.RegistrationFlags,
+// WorkFlags) set how often a managed cluster's health is reported
+// (--cluster-healthcheck-period, 1 minute) and the state of what was applied
+// (--status-sync-interval, 10 seconds). What cannot be shortened: the add-on
+// manager's and registration's resyncs, of 10 and 30 minutes.
 package ocm

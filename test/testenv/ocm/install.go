@@ -95,13 +95,7 @@ func (h *Hub) install(ctx context.Context, options HubOptions) error {
 }
 
 func (h *Hub) hubManifests(address string, ca []byte) ([]*unstructured.Unstructured, error) {
-	const hub = "cluster-manager/hub/"
-	objects, err := render(h.assets.program("manifests"), values(ca),
-		hub+"*/serviceaccount.yaml", hub+"*/webhook-serviceaccount.yaml",
-		hub+"*/clusterrole.yaml", hub+"*/webhook-clusterrole.yaml", hub+"work/executor-admin-clusterrole.yaml",
-		hub+"*/clusterrolebinding.yaml", hub+"*/webhook-clusterrolebinding.yaml",
-		hub+"addon-manager/work-executor-admin-clusterrolebinding.yaml",
-		hub+"registration/webhook-*configuration.yaml", hub+"crds/*.yaml")
+	objects, err := render(h.assets.program("manifests"), values(ca), hubPatterns()...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +111,22 @@ func (h *Hub) hubManifests(address string, ca []byte) ([]*unstructured.Unstructu
 	byURL(objects, address)
 	annotate(ofKinds(objects, true, "CustomResourceDefinition"), version)
 	return append(objects, bootstrap...), nil
+}
+
+// hubPatterns are the manifests of the components that run. Those of optional
+// features, such as cluster profiles and gRPC, are left out.
+func hubPatterns() []string {
+	const hub = "cluster-manager/hub/"
+	var patterns []string
+	for _, file := range []string{"serviceaccount.yaml", "clusterrole.yaml", "clusterrolebinding.yaml"} {
+		for _, component := range []string{"registration", "addon-manager", "placement", "work"} {
+			patterns = append(patterns, hub+component+"/"+file)
+		}
+		patterns = append(patterns, hub+"registration/webhook-"+file)
+	}
+	return append(patterns, hub+"work/executor-admin-clusterrole.yaml",
+		hub+"addon-manager/work-executor-admin-clusterrolebinding.yaml",
+		hub+"registration/webhook-*configuration.yaml", hub+"crds/*.yaml")
 }
 
 func (h *Hub) installCRDs(objects []*unstructured.Unstructured, interlock bool) error {

@@ -50,6 +50,8 @@ type JoinOptions struct {
 	// AddOnLeaseDurationSeconds is a fifth of the time for which the agent believes
 	// the lease of an add-on. Default: OCM's, 60.
 	AddOnLeaseDurationSeconds int
+	// RegistrationFlags and WorkFlags are further flags of the two agents.
+	RegistrationFlags, WorkFlags []string
 }
 
 // ManagedCluster is a cluster with OCM's agents.
@@ -105,7 +107,7 @@ func (m *ManagedCluster) join(ctx context.Context, h *Hub, options JoinOptions) 
 		return err
 	}
 	if options.WorkAgent {
-		return m.startWork(ctx)
+		return m.startWork(ctx, options)
 	}
 	return nil
 }
@@ -153,7 +155,8 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	if m.hosting != nil {
 		args = append(args, "--hub-kubeconfig-secret", m.Name+"-hub-kubeconfig")
 	}
-	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace, args...)
+	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace,
+		append(args, options.RegistrationFlags...)...)
 	return m.RegistrationAgent.Start(ctx)
 }
 
@@ -163,7 +166,7 @@ func (m *ManagedCluster) hubFolder() string { return filepath.Join(m.files.dir, 
 // HubKubeconfig is the path of the agent's own kubeconfig of the hub.
 func (m *ManagedCluster) HubKubeconfig() string { return filepath.Join(m.hubFolder(), "kubeconfig") }
 
-func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
+func (m *ManagedCluster) startWork(ctx context.Context, options JoinOptions) (err error) {
 	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.files); err != nil {
 		return err
 	}
@@ -175,7 +178,7 @@ func (m *ManagedCluster) startWork(ctx context.Context) (err error) {
 		"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
 		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig(),
 	}, flags...)
-	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace, args...)
+	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace, append(args, options.WorkFlags...)...)
 	return m.WorkAgent.Start(ctx)
 }
 
