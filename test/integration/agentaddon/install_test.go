@@ -29,7 +29,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/test/ocmstandin"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -72,6 +71,12 @@ func login(ctx context.Context, cluster *testenv.Cluster, namespace string) stri
 	config.CurrentContext = "c"
 	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
+	acting, err := clientcmd.BuildConfigFromFlags("", path)
+	Expect(err).NotTo(HaveOccurred())
+	// The API server takes up roles a moment after they are created.
+	Eventually(func() error {
+		return clientOf(acting).List(ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": addOnName})
+	}).Should(Succeed())
 	return path
 }
 
@@ -134,7 +139,8 @@ func host(ctx context.Context, guest, hosting string) {
 
 var _ = Describe("The agent as an add-on", Ordered, func() {
 	var session *gexec.Session
-	one, two := func() client.Client { return administrator(fleet.Managed[0]) }, func() client.Client { return administrator(fleet.Managed[1]) }
+	on := func(name string) client.Client { return administrator(managed[name].Cluster) }
+	one, two := func() client.Client { return on("cluster1") }, func() client.Client { return on("cluster10") }
 
 	AfterAll(func() {
 		if session != nil {
@@ -142,21 +148,18 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		}
 	})
 
-	It("waits, and can be stopped, while the hub has no work API", func() {
-		waiting := run(manager, managerFlags()...)
+	It("waits, and can be stopped, while the hub has no work API", func(ctx context.Context) {
+		bare, err := testenv.StartHub(ctx, testenv.Options{Name: "without-work"})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(bare.Stop)
+		waiting := run(manager, managerFlags(bare.Kubeconfig(), "default")...)
 		Eventually(waiting.Err).Should(gbytes.Say("addon-agent cannot be deployed yet.*manifestworks of work.open-cluster-management.io/v1"))
 		Consistently(waiting).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
 		Eventually(waiting.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 	})
 
 	It("registers itself, and is deployed and given its rights on each cluster", func(ctx context.Context) {
-		session = launch(manager, managerFlags()...)
-		Expect(ocmstandin.InstallCRDs(ctx, fleet.Hub.Config)).To(Succeed())
-		background((&ocmstandin.AddOnManager{Hub: fleet.Hub.Config, Report: report}).Run)
-		background((&ocmstandin.ControllerManager{Hub: fleet.Hub.Config, CA: ca, Report: report}).Run)
-		join(ctx, "cluster1", fleet.Managed[0])
-		join(ctx, "cluster10", fleet.Managed[1])
-
+		session = launch(manager, managerFlags(managerLogin.Kubeconfig, namespace)...)
 		registered := &ocmv1beta1.ClusterManagementAddOn{}
 		Eventually(get(ctx, hub, registered, "", addOnName)).Should(HaveField("Spec.InstallStrategy.Placements",
 			ConsistOf(HaveField("PlacementRef", Equal(ocmv1beta1.PlacementRef{Namespace: "open-cluster-management-global-set", Name: "global"})))))
@@ -171,7 +174,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		dir, _ := hubOf(ctx, one(), defaultNamespace)
 		deployment, err := deploymentOn(ctx, one(), defaultNamespace)()
 		Expect(err).NotTo(HaveOccurred())
-		running := startAgent(deployment, map[string]string{"/var/run/hub": dir}, "--kubeconfig", login(ctx, fleet.Managed[0], defaultNamespace))
+		running := startAgent(deployment, map[string]string{"/var/run/hub": dir}, "--kubeconfig", login(ctx, managed["cluster1"].Cluster, defaultNamespace))
 		Eventually(available(ctx, "cluster1", addOnName)).Should(be("True", "ManagedClusterAddOnLeaseUpdated"))
 		Expect(one().Get(ctx, client.ObjectKey{Namespace: defaultNamespace, Name: addOnName}, &coordinationv1.Lease{})).To(Succeed())
 		Eventually(running.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
@@ -269,12 +272,12 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	})
 
 	It("runs on the hosting cluster in hosted mode", func(ctx context.Context) {
-		join(ctx, "guest", fleet.Managed[0], func(k *ocmstandin.Klusterlet) { k.Hosting = fleet.Managed[1].Config })
-		Eventually(deploymentOn(ctx, one(), defaultNamespace)).Should(Not(BeNil()))
+		join(ctx, "guest", managed["cluster10"])
+		Eventually(deploymentOn(ctx, on("guest"), defaultNamespace)).Should(Not(BeNil()))
 		host(ctx, "guest", "cluster10")
 		place := addOnName + "-guest"
 		Eventually(deploymentOn(ctx, two(), place)).Should(Not(BeNil()))
-		Eventually(func() error { _, err := deploymentOn(ctx, one(), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound),
+		Eventually(func() error { _, err := deploymentOn(ctx, on("guest"), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound),
 			"where it ran before")
 		dir, _ := hubOf(ctx, two(), place)
 		Expect(two().Create(ctx, &corev1.Secret{
@@ -285,12 +288,12 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(deployment.Spec.Template.Spec.Volumes).To(ContainElement(HaveField("Secret.SecretName", addOnName+"-managed-kubeconfig")))
 
-		managed := GinkgoT().TempDir()
-		content, err := os.ReadFile(fleet.Managed[0].Kubeconfig())
+		folder := GinkgoT().TempDir()
+		content, err := os.ReadFile(managed["guest"].Kubeconfig())
 		Expect(err).NotTo(HaveOccurred())
-		Expect(os.WriteFile(filepath.Join(managed, "kubeconfig"), content, 0o600)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(folder, "kubeconfig"), content, 0o600)).To(Succeed())
 		running := startAgent(deployment, map[string]string{
-			"/var/run/hub": dir, "/var/run/managed": managed, "in-cluster": login(ctx, fleet.Managed[1], place),
+			"/var/run/hub": dir, "/var/run/managed": folder, "in-cluster": login(ctx, managed["cluster10"].Cluster, place),
 		})
 		Eventually(available(ctx, "guest", addOnName)).Should(be("True", "ManagedClusterAddOnLeaseUpdated"))
 		Expect(two().Get(ctx, client.ObjectKey{Namespace: place, Name: addOnName}, &coordinationv1.Lease{})).To(Succeed())
@@ -299,15 +302,12 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	})
 
 	It("comes back from a hosting cluster to its own", func(ctx context.Context) {
-		join(ctx, "visitor", fleet.Managed[0], func(k *ocmstandin.Klusterlet) { k.Hosting = fleet.Managed[1].Config })
-		host(ctx, "visitor", "cluster10")
-		Eventually(deploymentOn(ctx, two(), addOnName+"-visitor")).Should(Not(BeNil()))
-		host(ctx, "visitor", "")
-		Eventually(func() error { _, err := deploymentOn(ctx, two(), addOnName+"-visitor")(); return err }).Should(Satisfy(apierrors.IsNotFound))
-		Eventually(deploymentOn(ctx, one(), defaultNamespace)).Should(Not(BeNil()))
+		host(ctx, "guest", "")
+		Eventually(func() error { _, err := deploymentOn(ctx, two(), addOnName+"-guest")(); return err }).Should(Satisfy(apierrors.IsNotFound))
+		Eventually(deploymentOn(ctx, on("guest"), defaultNamespace)).Should(Not(BeNil()))
 	})
 
-	It("is registered again when somebody has removed the registration", func(ctx context.Context) {
+	It("is registered again after its registration was deleted", func(ctx context.Context) {
 		Expect(hub.Delete(ctx, &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOnName}})).To(Succeed())
 		Eventually(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)).Should(Not(BeNil()))
 	})
@@ -327,18 +327,18 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		var bindings rbacv1.RoleBindingList
 		Expect(hub.List(ctx, &bindings, client.MatchingLabels{ocmv1beta1.AddonLabelKey: addOnName})).To(Succeed())
 		Expect(bindings.Items).To(BeEmpty())
-		for _, on := range []client.Client{one(), two()} {
+		for _, cluster := range []client.Client{one(), two(), on("guest")} {
 			for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &rbacv1.ClusterRoleBindingList{}, &rbacv1.RoleBindingList{}} {
-				Expect(on.List(ctx, list)).To(Succeed())
+				Expect(cluster.List(ctx, list)).To(Succeed())
 				items, err := meta.ExtractList(list)
 				Expect(err).NotTo(HaveOccurred())
 				Expect(items).NotTo(ContainElement(HaveField("Name", HavePrefix("interlock-"))), "%T", list)
 			}
 		}
 		Expect(one().Get(ctx, client.ObjectKey{Name: defaultNamespace}, &corev1.Namespace{})).To(Succeed(), "what others share stays")
-		var own corev1.Namespace
-		Expect(two().Get(ctx, client.ObjectKey{Name: addOnName + "-guest"}, &own)).To(Succeed())
-		Expect(own.DeletionTimestamp).NotTo(BeNil(), "what is the agent's alone goes; here nobody empties it")
+		Eventually(func() error {
+			return two().Get(ctx, client.ObjectKey{Name: addOnName + "-guest"}, &corev1.Namespace{})
+		}).Should(Satisfy(apierrors.IsNotFound), "what is the agent's alone goes")
 	})
 
 	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request func(context.Context, client.Client) error) {
@@ -355,11 +355,11 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	)
 
 	It("can be stopped while the hub is away, whether it has ever seen it or not", func() {
-		seen := run(manager, managerFlags()...)
+		seen := run(manager, managerFlags(managerLogin.Kubeconfig, namespace)...)
 		Eventually(seen.Err).Should(gbytes.Say("addon-agent is deployed where its add-on is installed"))
-		Expect(fleet.Hub.StopAPIServer()).To(Succeed())
-		DeferCleanup(fleet.Hub.StartAPIServer)
-		unseen := run(manager, managerFlags()...)
+		Expect(fleet.StopAPIServer()).To(Succeed())
+		DeferCleanup(fleet.StartAPIServer)
+		unseen := run(manager, managerFlags(managerLogin.Kubeconfig, namespace)...)
 		Consistently(unseen).WithTimeout(3 * time.Second).ShouldNot(gexec.Exit())
 		Eventually(unseen.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		// A leader that cannot renew its lease ends by itself sooner or later.

@@ -24,13 +24,11 @@ import (
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"open-cluster-management.io/interlock/test/ocmstandin"
 )
 
 var auditLog string
 
-// audit has the API server write down who asks for what.
+// audit has the API server log the requests of addon-manager.
 func audit(flags map[string][]string) {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp("", "interlock-audit-")
@@ -123,7 +121,7 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
 	})).To(Succeed())
-	user, err := fleet.Hub.AddUser(name)
+	user, err := fleet.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	// The API server takes up roles a moment after they are made.
 	Eventually(func() error {
@@ -156,8 +154,7 @@ func createWork(ctx context.Context, acting client.Client) error {
 func approveRequest(ctx context.Context, acting client.Client) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	Expect(err).NotTo(HaveOccurred())
-	request, err := ocmstandin.SigningRequest("", "cluster1", "another", "somebody", nil, key)
-	Expect(err).NotTo(HaveOccurred())
+	request := signingRequest("", "cluster1", "another", "somebody", nil, key)
 	request.GenerateName = "r-"
 	Expect(hub.Create(ctx, request)).To(Succeed())
 	request.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{

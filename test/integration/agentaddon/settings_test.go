@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -17,7 +20,6 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/test/ocmstandin"
 )
 
 var config = &ocmv1beta1.AddOnDeploymentConfig{
@@ -85,17 +87,35 @@ func forgeries(ctx context.Context) map[string]*certificatesv1.CertificateSignin
 		"addon-with-the-group-of-another":        {"cluster10", "cluster10", user("cluster10"), []string{group("cluster10"), everybody, group("cluster1")}},
 		"addon-under-another-name":               {"cluster10", "cluster10", user("cluster1"), []string{group("cluster10"), everybody}},
 	} {
-		request, err := ocmstandin.SigningRequest(name, forgery.cluster, addOnName, forgery.user, forgery.groups, key)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(clientOf(registrationAgent(ctx, forgery.by).Config).Create(ctx, request)).To(Succeed())
+		request := signingRequest(name, forgery.cluster, addOnName, forgery.user, forgery.groups, key)
+		Expect(clientOf(registrationAgent(forgery.by)).Create(ctx, request)).To(Succeed())
 		made[name] = request
 	}
 	return made
 }
 
+// signingRequest is a request for a certificate by the registration agent of a cluster.
+func signingRequest(name, cluster, addOn, user string, groups []string, key *rsa.PrivateKey) *certificatesv1.CertificateSigningRequest {
+	GinkgoHelper()
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
+		Subject: pkix.Name{CommonName: user, Organization: groups},
+	}, key)
+	Expect(err).NotTo(HaveOccurred())
+	return &certificatesv1.CertificateSigningRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			clusterv1.ClusterNameLabelKey: cluster, ocmv1beta1.AddonLabelKey: addOn,
+		}},
+		Spec: certificatesv1.CertificateSigningRequestSpec{
+			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
+			SignerName: certificatesv1.KubeAPIServerClientSignerName,
+			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageKeyEncipherment, certificatesv1.UsageClientAuth},
+		},
+	}
+}
+
 func removeAll(ctx context.Context) {
 	GinkgoHelper()
-	client, err := metadata.NewForConfig(fleet.Hub.Config)
+	client, err := metadata.NewForConfig(fleet.Config)
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

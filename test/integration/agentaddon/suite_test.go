@@ -1,6 +1,6 @@
 // Package agentaddon tests addon-agent as an add-on of OCM's: addon-manager as
-// a process with the rights of deploy/hub, OCM's parts by test/ocmstandin, and
-// addon-agent as a process with what these have given it.
+// a process with the rights of deploy/hub on an OCM hub with managed clusters, and
+// addon-agent as a process with what OCM has given it.
 package agentaddon
 
 import (
@@ -8,7 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,10 +17,12 @@ import (
 	"github.com/onsi/gomega/gexec"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -29,27 +31,25 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/logging"
-	"open-cluster-management.io/interlock/test/ocmstandin"
 	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 const (
 	namespace = "interlock-system"
 	addOnName = "interlock-agent"
 	image     = "registry.example/interlock/addon-agent:v1"
-	// managerUser is whom addon-manager is on the hub.
+	// managerUser is the user of addon-manager on the hub.
 	managerUser = "addon-manager"
 )
 
 var (
-	fleet        *testenv.Fleet
+	fleet        *ocm.Hub
+	managed      = map[string]*ocm.ManagedCluster{}
 	hub          client.WithWatch
 	manager      string // the binaries
 	agent        string
 	managerLogin *testenv.User
-	ca           *ocmstandin.CA
-	lasting      context.Context // ends with the suite
-	running      sync.WaitGroup  // until then
 )
 
 func TestAgentAddOn(t *testing.T) {
@@ -62,47 +62,34 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	var err error
-	// A hub that asks for the right to make owners wait, as OpenShift's does.
-	strict := testenv.Options{Name: "hub", Flags: map[string][]string{"enable-admission-plugins": {"OwnerReferencesPermissionEnforcement"}}}
+	// A hub that requires the right to make owners wait, as OpenShift's does.
+	strict := ocm.HubOptions{InterlockCRDs: true}
+	strict.Flags = map[string][]string{"enable-admission-plugins": {"OwnerReferencesPermissionEnforcement"}}
 	audit(strict.Flags)
-	fleet, err = testenv.StartFleet(ctx, strict, testenv.Options{Name: "one"}, testenv.Options{Name: "two"})
+	fleet, err = ocm.StartHub(ctx, strict)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
-	hub = administrator(fleet.Hub)
+	hub = administrator(fleet.Cluster)
+	place(ctx)
+	for _, name := range []string{"cluster1", "cluster10"} {
+		join(ctx, name, nil)
+	}
 	for binary, path := range map[string]*string{"addon-manager": &manager, "addon-agent": &agent} {
 		*path, err = gexec.Build("open-cluster-management.io/interlock/cmd/" + binary)
 		Expect(err).NotTo(HaveOccurred())
 	}
 	DeferCleanup(gexec.CleanupBuildArtifacts)
 
-	managerLogin, err = fleet.Hub.AddUser(managerUser)
+	managerLogin, err = fleet.AddUser(managerUser)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(hub.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 	grant(ctx)
-
-	var stop context.CancelFunc
-	lasting, stop = context.WithCancel(context.Background())
-	DeferCleanup(func() {
-		stop()
-		running.Wait()
-	})
-	conversion, err := ocmstandin.ServeConversion(lasting)
-	Expect(err).NotTo(HaveOccurred())
-	for _, name := range []string{"clustermanagementaddons", "managedclusteraddons"} {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		Expect(hub.Get(ctx, client.ObjectKey{Name: name + ".addon.open-cluster-management.io"}, crd)).To(Succeed())
-		conversion.Apply(crd)
-		Expect(hub.Update(ctx, crd)).To(Succeed())
-	}
-	ca, err = ocmstandin.NewCA()
-	Expect(err).NotTo(HaveOccurred())
-	Expect(fleet.Hub.TrustClients(ca.Certificate)).To(Succeed())
-}, NodeTimeout(5*time.Minute))
+}, NodeTimeout(8*time.Minute))
 
 func administrator(cluster *testenv.Cluster) client.WithWatch {
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
-		clusterv1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+		clusterv1.Install(scheme), workv1.Install(scheme))).To(Succeed())
 	config := *cluster.Config
 	config.QPS = -1
 	administrator, err := client.NewWithWatch(&config, client.Options{Scheme: scheme})
@@ -144,9 +131,9 @@ func grant(ctx context.Context) {
 }
 
 // managerFlags have addon-manager install the agent.
-func managerFlags() []string {
+func managerFlags(kubeconfig, namespace string) []string {
 	return []string{
-		"--kubeconfig", managerLogin.Kubeconfig, "--install-agent", "--agent-image", image,
+		"--kubeconfig", kubeconfig, "--install-agent", "--agent-image", image,
 		"--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
 	}
 }
@@ -166,39 +153,30 @@ func launch(binary string, flags ...string) *gexec.Session {
 	return session
 }
 
-// background runs until the suite ends.
-func background(run func(context.Context) error) {
-	running.Go(func() {
-		defer GinkgoRecover()
-		Expect(run(lasting)).To(Succeed())
-	})
-}
-
-func report(err error) { GinkgoWriter.Println(err) }
-
-// join makes a managed cluster known to the hub, and starts its klusterlet.
-func join(ctx context.Context, name string, cluster *testenv.Cluster, configure ...func(*ocmstandin.Klusterlet)) {
+// place creates the Placement of all clusters, which OCM leaves to its users.
+func place(ctx context.Context) {
 	GinkgoHelper()
-	Expect(hub.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
-	Expect(hub.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
-	klusterlet := &ocmstandin.Klusterlet{Cluster: name, Hub: registrationAgent(ctx, name).Config, Managed: cluster.Config, Report: report}
-	for _, change := range configure {
-		change(klusterlet)
-	}
-	background(klusterlet.Run)
-}
-
-// registrationAgent is a user with the name of a cluster's registration agent,
-// and with all rights: OCM's are not what is tested.
-func registrationAgent(ctx context.Context, cluster string) *testenv.User {
-	GinkgoHelper()
-	name := "system:open-cluster-management:" + cluster + ":klusterlet"
-	user, err := fleet.Hub.AddUser(name)
+	content, err := os.ReadFile("../../../docs/examples/global-placement.yaml")
 	Expect(err).NotTo(HaveOccurred())
-	Expect(client.IgnoreAlreadyExists(hub.Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "klusterlet-" + cluster},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
-	}))).To(Succeed())
-	return user
+	for document := range strings.SplitSeq(string(content), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		Expect(yaml.Unmarshal([]byte(document), &object.Object)).To(Succeed())
+		Expect(hub.Create(ctx, object)).To(Succeed())
+	}
+}
+
+// join joins a managed cluster, whose agents run on another one if that is given.
+func join(ctx context.Context, name string, hosting *ocm.ManagedCluster) {
+	GinkgoHelper()
+	joined, err := fleet.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second, Hosting: hosting})
+	Expect(err).NotTo(HaveOccurred())
+	managed[name] = joined
+}
+
+// registrationAgent is what OCM's registration agent of a cluster may do on the hub.
+func registrationAgent(cluster string) *rest.Config {
+	GinkgoHelper()
+	config, err := clientcmd.BuildConfigFromFlags("", managed[cluster].HubKubeconfig())
+	Expect(err).NotTo(HaveOccurred())
+	return config
 }

@@ -1,5 +1,5 @@
 // Package author tests pkg/author/dependent with OCM's addon-framework,
-// addon-manager and addon-agent on a real API server.
+// addon-manager and addon-agent on an OCM hub with a managed cluster.
 package author
 
 import (
@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +25,6 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"open-cluster-management.io/interlock/pkg/agent"
 	"open-cluster-management.io/interlock/pkg/agent/notes"
@@ -36,15 +34,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"
-	"open-cluster-management.io/interlock/test/ocmstandin"
-	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 const cluster = "cluster1"
 
 var (
-	api   *testenv.Cluster
-	admin client.Client
+	api     *ocm.Hub
+	managed *ocm.ManagedCluster
+	admin   client.Client
 )
 
 func TestAuthor(t *testing.T) {
@@ -57,27 +55,16 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	var err error
-	api, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
+	api, err = ocm.StartHub(ctx, ocm.HubOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(api.Stop()).To(Succeed()) })
+	managed, err = api.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second})
+	Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
-		clusterv1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+		workv1.Install(scheme))).To(Succeed())
 	admin, err = client.New(api.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(ocmstandin.InstallCRDs(ctx, api.Config)).To(Succeed())
-	serving, stop := context.WithCancel(context.Background())
-	DeferCleanup(stop)
-	conversion, err := ocmstandin.ServeConversion(serving)
-	Expect(err).NotTo(HaveOccurred())
-	for _, name := range []string{"clustermanagementaddons", "managedclusteraddons"} {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		Expect(admin.Get(ctx, client.ObjectKey{Name: name + ".addon.open-cluster-management.io"}, crd)).To(Succeed())
-		conversion.Apply(crd)
-		Expect(admin.Update(ctx, crd)).To(Succeed())
-	}
-	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
-	Expect(admin.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
 }, NodeTimeout(5*time.Minute))
 
 // gateway is an author's add-on: one ConfigMap.
@@ -118,7 +105,7 @@ func startInterlock() {
 		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 2, Registry: prometheus.NewRegistry(),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	clusterSide, err := agent.NewManager(agent.Clusters{Hub: api.Config, Managed: api.Config}, agent.Options{
+	clusterSide, err := agent.NewManager(agent.Clusters{Hub: api.Config, Managed: managed.Config}, agent.Options{
 		Cluster: cluster, GracePeriod: availability.DefaultGracePeriod, MetricsAddress: "0", HealthAddress: "0",
 		Registry: prometheus.NewRegistry(), Unnamed: true,
 	})
@@ -186,11 +173,11 @@ var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
 	It("is installed after them, stays installed, and tells of them in its own health check, without a quarrel", func(ctx context.Context) {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
 		registered.Spec.InstallStrategy.Type = "Manual"
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "accounts", Message: "No credentials."}}
+		// addon-framework writes registrations through v1beta1, which drops the field.
+		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: accounts, message: No credentials.}]"}
 		Expect(admin.Create(ctx, registered)).To(Succeed())
 		stop := startAuthor("first")
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
-		Expect(controllerutil.SetOwnerReference(registered, installed, admin.Scheme())).To(Succeed(), "as OCM's addon-manager does")
 		Expect(admin.Create(ctx, installed)).To(Succeed())
 
 		By("waiting for them, with addon-manager still away")
@@ -205,10 +192,6 @@ var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
 		accountsAre(ctx, "True")
 		Eventually(work(ctx)).Should(ContainSubstring("first"))
 		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(be("True", dependent.ReasonSatisfied, ""))
-		klusterlet := &ocmstandin.Klusterlet{Cluster: cluster, Hub: api.Config, Managed: api.Config}
-		running, end := context.WithCancel(context.Background())
-		DeferCleanup(end)
-		go func() { _ = klusterlet.Run(running) }() // returns nothing but nil
 		Eventually(condition(ctx, "ManifestApplied")).Should(be("True", applied, "successfully"))
 		Eventually(condition(ctx, "Available")).Should(be("True", "ProbeAvailable", ""))
 

@@ -21,6 +21,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,6 +35,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
 	"open-cluster-management.io/interlock/test/snapshot"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 func read(file string, object any) {
@@ -75,7 +77,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		grantAgent(ctx)
 		for _, object := range deployed {
 			if object.GetKind() == "Namespace" {
-				apply(ctx, []*unstructured.Unstructured{object}) // nobody could empty and delete it here
+				apply(ctx, []*unstructured.Unstructured{object})
 			}
 		}
 		before = takeSnapshot(ctx, Default)
@@ -106,13 +108,19 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	})
 
 	It("works: Degraded, events, and Available by the agent", func(ctx context.Context) {
-		requests.begin("writes Degraded and tells events")
+		By("OCM's webhook and its registration agent being away")
+		Expect(hub.Webhooks.Stop(ctx)).To(Succeed())
+		Expect(managed.RegistrationAgent.Stop(ctx)).To(Succeed())
+		renew(ctx, independent, 0)
+		Expect(managed.Client.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: asking.Name}})).To(Succeed())
+
+		requests.begin("writes Degraded and emits events")
 		manager = managerWith("--guard=off")
 		requests.begin("serves webhooks and keeps its certificate")
 		webhookMetrics = addressFor()
 		webhook = start("addon-manager", webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
 			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
-		for _, key := range []types.NamespacedName{gateway, fresh, mixed} {
+		for _, key := range []types.NamespacedName{gateway, fresh} {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
 		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
@@ -120,18 +128,27 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("the agent reports Available")
 		agent, err := hub.AddUser(agentUser)
 		Expect(err).NotTo(HaveOccurred())
-		session := start("addon-agent", agentUser, "--cluster-name=cluster1", "--hub-kubeconfig", agent.Kubeconfig,
+		session := startOn(managed.Cluster, "addon-agent", agentUser, "--cluster-name="+cluster, "--hub-kubeconfig", agent.Kubeconfig,
 			"--metrics-bind-address=0", "--health-probe-bind-address=0")
-		for _, key := range []types.NamespacedName{gateway, mixed} {
+		for _, key := range []types.NamespacedName{gateway, fresh} {
 			Eventually(condition(ctx, key, "Available")).Should(Equal("False/" + required))
 		}
+		Eventually(condition(ctx, independent, "Available")).Should(Equal("True/ManagedClusterAddOnLeaseUpdated"))
 		Eventually(condition(ctx, asking, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
-		Eventually(condition(ctx, independent, "Available")).Should(Equal("False/ManagedClusterAddOnLeaseUpdateStopped"))
+
+		By("both being back")
+		Expect(hub.Webhooks.Start(ctx)).To(Succeed())
+		Expect(managed.RegistrationAgent.Start(ctx)).To(Succeed())
+		renew(ctx, independent, stopped)
+		renew(ctx, asking, 0)
+		for _, key := range []types.NamespacedName{asking, independent} {
+			Eventually(condition(ctx, key, "Available")).Should(Equal(reported[key]))
+		}
 
 		requests.begin("asks a cluster and is answered")
 		widgets := `
 - {name: widgets, api: {group: example.com, kind: Widget}}
-- {name: ` + independent.Name + `, type: IfInstalled, version: ">= 1.0"}`
+- {name: ` + templated.Name + `, type: IfInstalled, version: ">= 1.0"}`
 		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
 		})
@@ -186,12 +203,16 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			requests.begin("installs the guard (--guard=" + mode + ")")
 			manager = managerWith("--guard=" + mode)
 			Eventually(guards(ctx, kind)).Should(BeTrue())
-			watched := map[string]string{"policy": "mutatingadmissionpolicies", "webhook": "mutatingwebhookconfigurations"}[mode]
-			Eventually(func() bool {
-				return slices.ContainsFunc(requests.all(), func(a asked) bool {
-					return a.user == managerUser && a.Verb == "watch" && a.Resource == watched
-				})
-			}).Should(BeTrue(), "it watches over %s", watched)
+			for _, resource := range map[string][]string{
+				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
+				"webhook": {"mutatingwebhookconfigurations"},
+			}[mode] {
+				Eventually(func() bool {
+					return slices.ContainsFunc(requests.all(), func(a asked) bool {
+						return a.user == managerUser && a.Verb == "watch" && a.Resource == resource
+					})
+				}).Should(BeTrue(), "it watches %s", resource)
+			}
 			stop(manager)
 			requests.begin("removes the guard (--guard=off)")
 			manager = managerWith("--guard=off")
@@ -223,7 +244,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("uninstalls")
 		uninstall := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 
-		By("the Deployment being scaled down, which nobody does here but this test")
+		By("the Deployment being scaled down, which here only this test does")
 		Eventually(func() (*int32, error) {
 			var deployment appsv1.Deployment
 			err := admin.Get(ctx, types.NamespacedName{Namespace: namespace, Name: "interlock-addon-manager"}, &deployment)
@@ -251,7 +272,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(func(g Gomega) {
 			g.Expect(takeSnapshot(ctx, g).Traces("interlock-")).To(BeEmpty(), "what managedFields say of Interlock")
 		}).WithTimeout(20 * time.Second).Should(Succeed())
-		reportAvailable(ctx)
+		reportedByOCM(ctx)
 		Eventually(func(g Gomega) {
 			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())
 		}).WithTimeout(20 * time.Second).Should(Succeed())

@@ -14,58 +14,70 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/guard"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/test/ocmstandin"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 
 // Add-ons on cluster1, and what of them is there before Interlock.
 var (
-	// gateway is that of docs/install.md, and has been reported on by OCM's agent.
-	gateway = types.NamespacedName{Namespace: "cluster1", Name: "gateway"}
-	// fresh has no status at all.
-	fresh = types.NamespacedName{Namespace: "cluster1", Name: "fresh"}
-	// mixed was reported on through v1beta1: without a conversion webhook the API
-	// server then refuses server-side apply; and so was independent, which has no
-	// dependencies, so that nobody but the agent writes it: its lease is not
-	// renewed any more.
-	mixed       = types.NamespacedName{Namespace: "cluster1", Name: "mixed"}
-	independent = types.NamespacedName{Namespace: "cluster1", Name: "independent"}
-	// asking depends on its configurations, and has been reported on as gateway has; where nobody knows of a lease of
-	// it, the agent says so in OCM's words.
-	asking = types.NamespacedName{Namespace: "cluster1", Name: "asking"}
-	// alone depends on nothing and has a Degraded of its own.
+	// gateway is that of docs/install.md, and renews its lease.
+	gateway = types.NamespacedName{Namespace: cluster, Name: "gateway"}
+	// fresh has never had a lease, and was written through v1beta1: while OCM's webhook is
+	// away, the API server refuses server-side apply; and so was independent, which has no
+	// dependencies and does not renew its lease any more.
+	fresh       = types.NamespacedName{Namespace: cluster, Name: "fresh"}
+	independent = types.NamespacedName{Namespace: cluster, Name: "independent"}
+	// asking depends on its configurations, and renews its lease.
+	asking = types.NamespacedName{Namespace: cluster, Name: "asking"}
+	// templated runs an AddOnTemplate, which names its version.
+	templated = types.NamespacedName{Namespace: cluster, Name: "templated"}
+	// alone depends on nothing and has a Degraded of its own. Its cluster has not joined.
 	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
 )
+
+// leaseDurationSeconds has OCM's agent believe the lease of gateway throughout.
+const leaseDurationSeconds = 3600
+
+// reported is what OCM's registration agent sets Available to.
+var reported = map[types.NamespacedName]string{
+	gateway:     "True/ManagedClusterAddOnLeaseUpdated",
+	fresh:       "Unknown/ManagedClusterAddOnLeaseNotFound",
+	asking:      "True/ManagedClusterAddOnLeaseUpdated",
+	independent: "False/ManagedClusterAddOnLeaseUpdateStopped",
+}
+
+// reportedByOCM waits until OCM's agent has set Available of every add-on.
+func reportedByOCM(ctx context.Context) {
+	GinkgoHelper()
+	for key, available := range reported {
+		Eventually(condition(ctx, key, "Available")).Should(Equal(available), key.String())
+	}
+}
 
 // furnish makes a hub with add-ons as it is without Interlock.
 func furnish(ctx context.Context) {
 	GinkgoHelper()
-	const agents = "open-cluster-management-agent-addon"
-	for _, name := range []string{"cluster1", "cluster2", agents} {
-		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: alone.Namespace}})).To(Succeed())
+	for key, age := range map[types.NamespacedName]time.Duration{gateway: 0, asking: 0, independent: stopped} {
+		renew(ctx, key, age)
 	}
-	died := metav1.NewMicroTime(time.Now().Add(-time.Hour))
-	Expect(admin.Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: agents, Name: independent.Name}, Spec: coordinationv1.LeaseSpec{RenewTime: &died},
-	})).To(Succeed())
-	ungraft(ctx)
-	// The one CRD of the test environment that is not OCM's.
-	Expect(admin.Delete(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: dependencyv1alpha1.CRDName}})).To(Succeed())
-	Expect(ocmstandin.InstallCRDs(ctx, hub.Config)).To(Succeed())
 	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	for document := range strings.SplitSeq(string(example), "\n---\n") {
@@ -73,7 +85,7 @@ func furnish(ctx context.Context) {
 		Expect(yaml.UnmarshalStrict([]byte(document), &object.Object)).To(Succeed())
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
-	for _, key := range []types.NamespacedName{fresh, mixed, independent, asking, alone} {
+	for _, key := range []types.NamespacedName{fresh, independent, asking, alone} {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
 		if key != alone && key != independent {
@@ -88,49 +100,63 @@ func furnish(ctx context.Context) {
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		Expect(admin.Create(ctx, installed)).To(Succeed())
 	}
-	runTemplate(ctx, independent)
-	reportAvailable(ctx)
+	for _, key := range []types.NamespacedName{fresh, independent} {
+		written := &ocmv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"written": "through-v1beta1"}}}`))
+		Expect(hub.Client.Patch(ctx, written, patch)).To(Succeed())
+	}
+	runTemplate(ctx)
+	reportedByOCM(ctx)
 	say(ctx, alone, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
 }
 
-// runTemplate has an add-on run an AddOnTemplate, which names its version.
-func runTemplate(ctx context.Context, key types.NamespacedName) {
+// runTemplate installs templated, and waits until its AddOnTemplate runs on the cluster.
+func runTemplate(ctx context.Context) {
 	GinkgoHelper()
-	template := &unstructured.Unstructured{Object: map[string]any{
-		"spec": map[string]any{"addonName": key.Name, "agentSpec": map[string]any{}},
+	content, err := json.Marshal(&corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: templated.Name},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	template := &ocmv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{
+		Name: templated.Name, Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"},
 	}}
-	template.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"))
-	template.SetName(key.Name)
-	template.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"})
-	Expect(admin.Create(ctx, template)).To(Succeed())
-	installed := &addonv1alpha1.ManagedClusterAddOn{}
-	Expect(admin.Get(ctx, key, installed)).To(Succeed())
-	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: key.Name}, SpecHash: "tested"}
-	installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+	template.Spec.AddonName = templated.Name
+	template.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
+	registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: templated.Name}}
+	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
-		ConfigReferent:      config.ConfigReferent, DesiredConfig: config, LastAppliedConfig: config,
+		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: template.Name},
 	}}
-	Expect(admin.Status().Update(ctx, installed)).To(Succeed())
-}
-
-// reportAvailable is what OCM's agent does within 30 seconds.
-func reportAvailable(ctx context.Context) {
-	GinkgoHelper()
-	for key, version := range map[types.NamespacedName]string{gateway: "v1alpha1", asking: "v1alpha1", mixed: "v1beta1", independent: "v1beta1"} {
-		sayThrough(ctx, version, key, metav1.Condition{
-			Type: "Available", Status: metav1.ConditionTrue, Reason: "ManagedClusterAddOnLeaseUpdated", Message: key.Name + " add-on is available.",
-		})
+	installed := &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: templated.Namespace, Name: templated.Name}}
+	for _, object := range []client.Object{template, registered, installed} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
+	Eventually(func() ([]ocmv1alpha1.ConfigReference, error) {
+		err := hub.Client.Get(ctx, templated, installed)
+		return installed.Status.ConfigReferences, err
+	}).Should(ConsistOf(HaveField("LastAppliedConfig", Not(BeNil()))))
 }
 
-func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
+// stopped is the age of a lease of an add-on that has stopped.
+const stopped = 10 * leaseDurationSeconds * time.Second
+
+// renew has an add-on's lease be renewed some time ago.
+func renew(ctx context.Context, key types.NamespacedName, age time.Duration) {
 	GinkgoHelper()
-	sayThrough(ctx, "v1alpha1", key, condition)
+	renewed := metav1.NewMicroTime(time.Now().Add(-age))
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: key.Name}}
+	_, err := controllerutil.CreateOrUpdate(ctx, managed.Client, lease, func() error {
+		lease.Spec.RenewTime = &renewed
+		return nil
+	})
+	Expect(err).NotTo(HaveOccurred())
 }
 
-// sayThrough writes a condition as stock controllers do: the whole list in a
+// say writes a condition as the manager of an add-on does: the whole list in a
 // merge patch, with the version that it was read in.
-func sayThrough(ctx context.Context, version string, key types.NamespacedName, condition metav1.Condition) {
+func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
 	GinkgoHelper()
 	Eventually(func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
@@ -143,12 +169,7 @@ func sayThrough(ctx context.Context, version string, key types.NamespacedName, c
 			"status":   map[string]any{"conditions": addOn.Status.Conditions},
 		})
 		Expect(err).NotTo(HaveOccurred())
-		written := &unstructured.Unstructured{}
-		written.SetAPIVersion(addonv1alpha1.GroupVersion.Group + "/" + version)
-		written.SetKind("ManagedClusterAddOn")
-		written.SetNamespace(key.Namespace)
-		written.SetName(key.Name)
-		return admin.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("registration-agent"))
+		return admin.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("add-on-manager"))
 	}).Should(Succeed())
 }
 
@@ -165,26 +186,6 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 		}
 		return string(found.Status) + "/" + found.Reason, nil
 	}
-}
-
-// ungraft makes the CRD of ClusterManagementAddOns as OCM ships it, converted by its webhook and without
-// Interlock's fields.
-func ungraft(ctx context.Context) {
-	GinkgoHelper()
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	Expect(admin.Get(ctx, types.NamespacedName{Name: crdName}, crd)).To(Succeed())
-	for i := range crd.Spec.Versions {
-		spec := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
-		for _, field := range addonv1alpha1.GraftedSpecFields() {
-			delete(spec.Properties, field)
-		}
-	}
-	lasting, stop := context.WithCancel(context.Background())
-	DeferCleanup(stop)
-	conversion, err := ocmstandin.ServeConversion(lasting)
-	Expect(err).NotTo(HaveOccurred())
-	conversion.Apply(crd)
-	Expect(admin.Update(ctx, crd)).To(Succeed())
 }
 
 // guards reads whether the guard's object of a kind is there.
@@ -216,7 +217,7 @@ func register(ctx context.Context, name string, change func(*addonv1alpha1.Clust
 	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	registered.Spec.InstallStrategy.Type = "Manual"
 	change(registered)
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	Expect(admin.Create(ctx, registered)).To(Succeed())
 	Expect(admin.Create(ctx, installed)).To(Succeed())
 	return func() {
@@ -230,12 +231,12 @@ func register(ctx context.Context, name string, change func(*addonv1alpha1.Clust
 func factsOf(ctx context.Context) func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
 	return func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
 		found := &dependencyv1alpha1.ManagedClusterFacts{}
-		return found, admin.Get(ctx, types.NamespacedName{Namespace: "cluster1", Name: "cluster1"}, found)
+		return found, admin.Get(ctx, types.NamespacedName{Namespace: cluster, Name: "cluster1"}, found)
 	}
 }
 
-// installAgentAddOn makes what addon-manager and OCM make of addon-agent as an
-// add-on of cluster2, in hosted mode.
+// installAgentAddOn creates what is left of addon-agent as an add-on of cluster2 in
+// hosted mode when its cluster is gone: test/integration/agentaddon has the rest.
 func installAgentAddOn(ctx context.Context) {
 	GinkgoHelper()
 	labels := map[string]string{ocmv1alpha1.AddonLabelKey: agentaddon.Name}
@@ -263,27 +264,26 @@ func installAgentAddOn(ctx context.Context) {
 }
 
 // grantAgent binds the roles of deploy/agent: on the hub in its cluster's
-// namespace only. Hub and managed cluster are the same API server here.
+// namespace only.
 func grantAgent(ctx context.Context) {
 	GinkgoHelper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: agentUser}}
 	var role rbacv1.Role
 	read("agent/hub-role.yaml", &role)
-	role.Namespace = "cluster1"
+	role.Namespace = cluster
 	var clusterRole rbacv1.ClusterRole
 	read("agent/managed-clusterrole.yaml", &clusterRole)
-	for _, object := range []client.Object{
-		&role, &clusterRole,
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: role.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		},
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
-		},
-	} {
+	for _, object := range []client.Object{&role, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: role.Name}, Subjects: subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+	}} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
+	}
+	for _, object := range []client.Object{&clusterRole, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+	}} {
+		Expect(managed.Client.Create(ctx, object)).To(Succeed())
 	}
 }
 

@@ -2,6 +2,8 @@ package deployment
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,14 +17,26 @@ func takeSnapshot(ctx context.Context, g Gomega) snapshot.Snapshot {
 	return taken
 }
 
+// neutral leaves out what OCM's components write all the time.
 func neutral(object *unstructured.Unstructured) bool {
 	metadata, _ := object.Object["metadata"].(map[string]any)
-	if name := object.GetName(); name == mixed.Name || name == independent.Name {
-		// Without a conversion webhook the API server loses them over writes in two versions, whoever makes them.
-		delete(metadata, "managedFields")
+	switch object.GetKind() {
+	case "Lease": // those that are renewed
+		delete(object.Object, "spec")
+	case "Event":
+		reporter, _ := object.Object["reportingController"].(string)
+		component, _ := object.Object["reportingComponent"].(string)
+		return strings.Contains(reporter+component, "interlock")
+	case "ManagedClusterAddOn":
+		// OCM's agent owned Available, lost it to Interlock's, and owns it again.
+		others, _ := metadata["managedFields"].([]any)
+		metadata["managedFields"] = slices.DeleteFunc(others, func(entry any) bool {
+			manager, _ := entry.(map[string]any)["manager"].(string)
+			return !strings.HasPrefix(manager, "interlock-")
+		})
 	}
 	if object.GetKind() == "CustomResourceDefinition" && object.GetName() == crdName {
-		// It was grafted and given back: nobody owns its versions until OCM's operator writes them again.
+		// It was grafted and given back: no writer owns its versions until OCM's operator writes them again.
 		delete(metadata, "managedFields")
 		delete(metadata, "generation")
 	}

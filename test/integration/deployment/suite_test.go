@@ -1,12 +1,13 @@
-// Package deployment applies deploy/ to a real API server and runs the binaries
-// there, each as the service account that deploy/ gives it: it tests that pods
-// are what a restricted namespace takes, that every right is needed, and that
+// Package deployment applies deploy/ to an OCM hub with a managed cluster and runs
+// the binaries there, each as the service account that deploy/ gives it: it tests
+// that a restricted namespace admits the pods, that every right is needed, and that
 // an uninstallation leaves nothing.
 package deployment
 
 import (
 	"context"
 	"errors"
+	"maps"
 	"os/exec"
 	"testing"
 	"time"
@@ -15,7 +16,6 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/format"
 	"github.com/onsi/gomega/gexec"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,10 +29,12 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 const (
 	namespace = "interlock-system"
+	cluster   = "cluster1"
 	crdName   = "clustermanagementaddons.addon.open-cluster-management.io"
 )
 
@@ -54,7 +56,8 @@ func TestDeployment(t *testing.T) {
 }
 
 var (
-	hub      *testenv.Cluster
+	hub      *ocm.Hub
+	managed  *ocm.ManagedCluster
 	admin    client.WithWatch
 	requests *recorder
 	programs = map[string]string{}
@@ -70,26 +73,33 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	requests = newRecorder()
 	DeferCleanup(requests.close)
 	var err error
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: map[string][]string{
-		// The recorder hears of every request, and has no opinion on any.
+	// The recorder receives every authorization request, and has no opinion on any.
+	recorded := map[string][]string{
 		"authorization-mode":                {"Webhook", "RBAC"},
 		"authorization-webhook-config-file": {requests.config(GinkgoT().TempDir())},
 		"authorization-webhook-version":     {"v1"},
-		// Policies are one form of the guard. An API server that does not stream lists is listed, then watched.
-		"feature-gates":  {"MutatingAdmissionPolicy=true,WatchList=false"},
-		"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
-	}})
+		// An API server that does not stream lists is listed, then watched.
+		"feature-gates": {"WatchList=false"},
+	}
+	options := ocm.HubOptions{MutatingAdmissionPolicy: true} // one form of the guard
+	options.Flags = maps.Clone(recorded)
+	options.Flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true,WatchList=false"}
+	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
+	joining := ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second, AddOnLeaseDurationSeconds: leaseDurationSeconds}
+	joining.Flags = recorded
+	managed, err = hub.Join(ctx, cluster, joining)
+	Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(
-		addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
+		addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
 	unthrottled := rest.CopyConfig(hub.Config)
 	unthrottled.QPS = -1
 	unthrottled.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
 	admin, err = client.NewWithWatch(unthrottled, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-}, NodeTimeout(5*time.Minute))
+}, NodeTimeout(8*time.Minute))
 
 // kustomized are the objects of a folder of deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {
@@ -115,8 +125,8 @@ func apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	}
 }
 
-// remove deletes what apply made. Nobody empties a namespace here, so that
-// those stay.
+// remove deletes what apply made, but no namespace: what is in it would be deleted
+// too, and could not be compared.
 func remove(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -135,10 +145,15 @@ var _ = AfterSuite(func() {
 	}
 })
 
-// start runs a program as the user.
+// start runs a program as the user, on the hub.
 func start(program, user string, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	credentials, err := hub.AddUser(user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	return startOn(hub.Cluster, program, user, arguments...)
+}
+
+func startOn(on *testenv.Cluster, program, user string, arguments ...string) *gexec.Session {
+	GinkgoHelper()
+	credentials, err := on.AddUser(user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 	Expect(err).NotTo(HaveOccurred())
 	command := exec.Command(programs[program], append(arguments, "--kubeconfig", credentials.Kubeconfig)...)
 	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)

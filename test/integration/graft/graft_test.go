@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	versionutil "k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 )
 
-// present is the CRD as anybody finds it, but for managed metadata.
+// present is the CRD as it is.
 func present(ctx context.Context) *unstructured.Unstructured {
 	GinkgoHelper()
 	crd := readCRD()
@@ -42,31 +42,27 @@ func marked(ctx context.Context) func() string {
 	return func() string { return present(ctx).GetAnnotations()[crdgraft.VersionAnnotation] }
 }
 
+// above is the mark of a graft on a CRD of a version.
+func above(version string) string {
+	parsed := versionutil.MustParseGeneric(version)
+	return parsed.WithPatch(parsed.Patch() + 1).String()
+}
+
 func isGrafted(ctx context.Context) func() bool {
 	return func() bool { return crdgraft.Grafted(present(ctx).Object) }
 }
 
-// installed has OCM of that version and nothing of Interlock's.
-func installed(ctx context.Context, o *operator) (found map[string]any) {
+// stock has the CRD be as OCM's operator writes it, and returns it. The operator
+// overwrites every CRD that carries no version.
+func stock(ctx context.Context) (found map[string]any) {
 	GinkgoHelper()
 	Eventually(func() error {
-		crd := readCRD()
-		if err := client.IgnoreNotFound(admin.Get(ctx, client.ObjectKeyFromObject(crd), crd)); err != nil {
-			return err
-		}
-		if crd.GetResourceVersion() == "" {
-			if err := admin.Create(ctx, o.crd.DeepCopy()); err != nil {
-				return err
-			}
-			return admin.Get(ctx, client.ObjectKeyFromObject(crd), crd)
-		}
-		return nil
+		crd := present(ctx)
+		crd.SetAnnotations(nil)
+		return admin.Update(ctx, crd)
 	}).Should(Succeed())
-	Eventually(func() error { return o.force(ctx, present(ctx).GetResourceVersion()) }).Should(Succeed())
-	Eventually(func() error { // the webhook does not start on a hub that does not serve the API yet
-		_, err := admin.RESTMapper().RESTMapping(schema.GroupKind{Group: "addon.open-cluster-management.io", Kind: "ClusterManagementAddOn"}, "v1alpha1")
-		return err
-	}).Should(Succeed())
+	Expect(hub.Reconciled(ctx)).To(Succeed())
+	Expect(isGrafted(ctx)()).To(BeFalse())
 	return unmanaged(present(ctx))
 }
 
@@ -86,9 +82,12 @@ func registration(version, name string) *unstructured.Unstructured {
 }
 
 // register registers an add-on until the spec ends.
-func register(ctx context.Context, version, name string) {
+func register(ctx context.Context, version, name string, change ...func(*unstructured.Unstructured)) {
 	GinkgoHelper()
 	object := registration(version, name)
+	for _, apply := range change {
+		apply(object)
+	}
 	Expect(unstructured.SetNestedSlice(object.Object, declared, "spec", "dependencies")).To(Succeed())
 	create(ctx, object)
 }
@@ -161,50 +160,50 @@ func degraded(ctx context.Context, name string) func() (string, error) {
 
 func merge(body string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(body)) }
 
-var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
+var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 	var found map[string]any
-	var old *operator
+	var version, mark string // of OCM, and of a graft on it
 
 	BeforeEach(func(ctx context.Context) {
 		forgetEvents(ctx)
-		old = newOperator("1.3.1", v1beta1File)
-		found = installed(ctx, old)
+		found = stock(ctx)
+		version = marked(ctx)()
+		mark = above(version)
 	})
 
 	It("grafts the CRD, which OCM's operator then leaves, and stock writers of v1beta1 lose nothing", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(marked(ctx)).Should(Equal("1.3.2"))
+		Eventually(marked(ctx)).Should(Equal(mark))
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonGrafted)))
 
-		By("the operator reconciling")
+		By("OCM's operator reconciling")
 		grafted := present(ctx)
-		for range 3 {
-			Expect(old.reconcile(ctx)).To(BeFalse())
-		}
-		Consistently(func() string { return present(ctx).GetResourceVersion() }).Should(Equal(grafted.GetResourceVersion()))
+		Expect(hub.Reconciled(ctx)).To(Succeed())
+		Expect(present(ctx).GetResourceVersion()).To(Equal(grafted.GetResourceVersion()))
 
+		startAddOnManager("by-v1alpha1", "by-v1beta1")
 		By("an add-on being registered through either version")
 		for _, version := range []string{storage, other} {
-			name := "by-" + version[len(version)-7:]
-			name = strings.Trim(name, "/")
-			register(ctx, version, name)
+			_, short, _ := strings.Cut(version, "/")
+			name := "by-" + short
+			register(ctx, version, name, configurable(version))
 			Eventually(dependencies(ctx, storage, name)).Should(Equal(declared))
 			Eventually(dependencies(ctx, other, name)).Should(Equal(declared))
 
-			By("stock writers patching " + name)
+			By("OCM's addon manager and addon-framework writing its status")
+			Eventually(configHash(ctx, name)).ShouldNot(BeEmpty())
+			Expect(registered(ctx, name).GetManagedFields()).To(ContainElement(
+				And(HaveField("APIVersion", other), HaveField("Subresource", "status"))), "addon-framework writes v1beta1")
+			Expect(dependencies(ctx, storage, name)()).To(Equal(declared))
+
+			By("others writing all else through v1beta1")
 			for _, body := range []string{
 				`{"metadata":{"labels":{"a":"b"}}}`,
 				`{"spec":{"addOnMeta":{"description":"changed"}}}`,
 			} {
 				Expect(admin.Patch(ctx, registration(other, name), merge(body))).To(Succeed())
-			}
-			for _, body := range []string{
-				`{"status":{}}`,
-				`{"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}}`,
-			} {
-				Expect(admin.Status().Patch(ctx, registration(other, name), merge(body))).To(Succeed())
 			}
 			Expect(dependencies(ctx, storage, name)()).To(Equal(declared))
 			Expect(dependencies(ctx, other, name)()).To(Equal(declared))
@@ -219,28 +218,36 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 		Eventually(isGrafted(ctx)).Should(BeFalse())
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
-		Expect(old.reconcile(ctx)).To(BeFalse(), "the operator finds the CRD as it wrote it")
+		Expect(hub.Reconciled(ctx)).To(Succeed())
+		Expect(unmanaged(present(ctx))).To(Equal(found), "the operator finds the CRD as it wrote it")
 	})
 
-	It("grafts anew what an upgrade puts in its place, and gives that back", func(ctx context.Context) {
+	It("grafts anew what an upgrade of OCM puts in its place, and gives that back", func(ctx context.Context) {
 		serveWebhook()
 		manage(ctx, true)
-		Eventually(marked(ctx)).Should(Equal("1.3.2"))
+		Eventually(marked(ctx)).Should(Equal(mark))
 		register(ctx, storage, "upgraded")
 
-		upgrade := newOperator("1.4.0", v1beta1File, func(crd *unstructured.Unstructured) {
-			Expect(unstructured.SetNestedStringSlice(crd.Object, []string{"v1"}, "spec", "conversion", "webhook", "conversionReviewVersions")).To(Succeed())
-			crd.SetLabels(map[string]string{"new": "label"})
-		})
-		Expect(upgrade.reconcile(ctx)).To(BeTrue())
-		Eventually(marked(ctx)).Should(Equal("1.4.1"))
-		Expect(upgrade.reconcile(ctx)).To(BeFalse())
+		next := versionutil.MustParseGeneric(version)
+		next = next.WithMinor(next.Minor() + 1)
+		operator, err := hub.StampOperator(ctx, next)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(hub.ReplaceOperator, "")
+		Expect(hub.ReplaceOperator(ctx, operator)).To(Succeed())
+		Eventually(marked(ctx)).Should(Equal(above(next.String())))
+		Expect(hub.Reconciled(ctx)).To(Succeed())
 		Eventually(dependencies(ctx, other, "upgraded")).Should(Equal(declared))
+		Expect(marked(ctx)()).To(Equal(above(next.String())))
+
+		By("the older operator coming back")
+		Expect(hub.ReplaceOperator(ctx, "")).To(Succeed())
+		Expect(hub.Reconciled(ctx)).To(Succeed())
+		Expect(marked(ctx)()).To(Equal(above(next.String())))
 
 		changed, err := graft.Restore(ctx, admin)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(changed).To(BeTrue())
-		Eventually(marked(ctx)).Should(Equal("1.4.1"), "the addon-manager that still runs grafts again")
+		Eventually(marked(ctx)).Should(Equal(above(next.String())), "the addon-manager that still runs grafts again")
 	})
 
 	It("grafts only once the webhook converts", func(ctx context.Context) {
@@ -333,11 +340,11 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 		Expect(manager.contested()).To(BeZero())
 	})
 
-	It("answers a writer who insists at growing intervals", func(ctx context.Context) {
+	It("puts the graft back at growing intervals where another writer insists", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		overwrote := old.insist()
+		overwrote := insist(found)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonContested, 0)))
 		Eventually(manager.contested).Should(BeNumerically(">=", 1))
 		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonContested)))
@@ -347,8 +354,13 @@ var _ = Describe("On a hub of OCM 1.3.1 with both versions of the API", func() {
 })
 
 var _ = Describe("On a hub whose CRD has no conversion", func() {
-	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file string, change func(*unstructured.Unstructured), mark string) {
-		found := installed(ctx, newOperator(version, file, change))
+	BeforeEach(func(ctx context.Context) {
+		Expect(hub.Operator.Stop(ctx)).To(Succeed(), "it would overwrite the CRD of an older OCM")
+		DeferCleanup(hub.Operator.Start)
+	})
+
+	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file, mark string) {
+		found := writeOldCRD(ctx, version, file)
 		manager := manage(ctx, true) // no webhook is needed
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		grafted := present(ctx)
@@ -362,9 +374,31 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 		Expect(graft.Restore(ctx, admin)).To(BeFalse())
 	},
-		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, func(*unstructured.Unstructured) {}, "1.0.1"),
-		Entry("of both versions", "1.2.9", v1beta1File, func(crd *unstructured.Unstructured) {
-			unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
-		}, "1.2.10"),
+		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, "1.0.1"),
+		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
 	)
+})
+
+var _ = Describe("OCM's operator", func() {
+	It("overwrites what others make of its CRD, unless that is marked as newer", func(ctx context.Context) {
+		stock(ctx)
+		version := marked(ctx)()
+		change := func() {
+			GinkgoHelper()
+			Expect(admin.Patch(ctx, readCRD(), merge(`{"spec":{"names":{"shortNames":["changed"]}}}`))).To(Succeed())
+		}
+		changed := func() []string {
+			names, _, _ := unstructured.NestedStringSlice(present(ctx).Object, "spec", "names", "shortNames")
+			return names
+		}
+		change()
+		Eventually(changed).ShouldNot(ContainElement("changed"), "without another cause")
+
+		Expect(admin.Patch(ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":"`+above(version)+`"}}}`))).To(Succeed())
+		change()
+		before := present(ctx).GetGeneration()
+		Expect(hub.Reconciled(ctx)).To(Succeed())
+		Expect(changed()).To(ConsistOf("changed"))
+		Expect(present(ctx).GetGeneration()).To(Equal(before))
+	})
 })

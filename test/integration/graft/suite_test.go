@@ -1,7 +1,7 @@
 // Package graft tests what addon-manager makes of OCM's CRD of
-// ClusterManagementAddOns on a real API server: beside stand-ins for OCM's
-// operator and its conversion webhook, and with Interlock's webhook as a
-// process of its own.
+// ClusterManagementAddOns on a hub that OCM's operator installed and keeps
+// applying, with OCM's conversion webhook, OCM's addon manager and Interlock's
+// webhook as processes.
 package graft
 
 import (
@@ -23,16 +23,15 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 const namespace = "interlock-system"
 
 var (
-	hub    *testenv.Cluster
+	hub    *ocm.Hub
 	admin  client.Client
 	binary string // addon-manager
-	ocm    *converter
 )
 
 func TestGraft(t *testing.T) {
@@ -52,7 +51,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
-	hub, err = testenv.StartManaged(ctx, testenv.Options{Name: "hub"}) // OCM's CRDs come from the stand-ins
+	hub, err = ocm.StartHub(ctx, ocm.HubOptions{Operator: true})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 
@@ -64,10 +63,6 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{namespace, "cluster1"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
-	}
-	ocm = startConverter()
-	for _, file := range []string{managedClusterFile, managedClusterAddOnFile} {
-		Expect(admin.Create(ctx, stock(file))).To(Succeed())
 	}
 	deployWebhook(ctx)
 }, NodeTimeout(5*time.Minute))

@@ -9,6 +9,10 @@
 //   - No kubelet runs: a Deployment that work's agent has applied gets no pods.
 //   - One replica of each component, without leader election.
 //
+// With HubOptions.Operator, OCM's operator installs the hub and applies everything
+// again every 5 seconds; webhooks are then reached by their Service, whose address
+// is on the loopback interface (operator.go).
+//
 // What can be shortened: the lease of a managed cluster
 // (JoinOptions.LeaseDurationSeconds), and how often the registration agent looks
 // at the leases of add-ons and for how long it believes them

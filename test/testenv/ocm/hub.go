@@ -41,6 +41,9 @@ type HubOptions struct {
 	InterlockCRDs bool
 	// MutatingAdmissionPolicy has the API server serve and apply these policies.
 	MutatingAdmissionPolicy bool
+	// Operator has OCM's operator install the hub, and keeps it running. It is for
+	// suites about what the operator does: there are no admission webhooks.
+	Operator bool
 	// Logs is a folder for what the components print. Default: logs in Dir.
 	Logs string
 	// RegistrationFlags are further flags of registration's controller.
@@ -64,6 +67,8 @@ type Hub struct {
 	AddOnManager *Component
 	Placement    *Component
 	Work         *Component
+	// Operator is nil without HubOptions.Operator.
+	Operator *Component
 
 	assets  assets
 	files   files
@@ -142,7 +147,7 @@ func controller(files files, name, path, kubeconfig, namespace string, args ...s
 
 // Components are all processes of the hub but its API server.
 func (h *Hub) Components() []*Component {
-	return present(h.Registration, h.AddOnManager, h.Placement, h.Work, h.Webhooks, h.ControllerManager)
+	return present(h.Operator, h.Registration, h.AddOnManager, h.Placement, h.Work, h.Webhooks, h.ControllerManager)
 }
 
 // Stop stops the managed clusters that have joined, and the hub. What they wrote

@@ -47,6 +47,9 @@ func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
 		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
 		flags["runtime-config"] = []string{"admissionregistration.k8s.io/v1beta1=true"}
 	}
+	if options.Operator {
+		flags["service-cluster-ip-range"] = []string{serviceRange()}
+	}
 	maps.Copy(flags, options.Flags)
 	return flags, os.WriteFile(policy, []byte(auditPolicy), 0o600)
 }
@@ -54,6 +57,9 @@ func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
 // install creates what OCM's operator creates on a hub, and starts what has to be
 // there before OCM's objects can be read: the webhooks.
 func (h *Hub) install(ctx context.Context, options HubOptions) error {
+	if options.Operator {
+		return h.installByOperator(ctx)
+	}
 	port, err := freePort()
 	if err != nil {
 		return err
@@ -164,14 +170,14 @@ func (h *Hub) startWebhooks(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	_, port, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
 	args := []string{"--kubeconfig", kubeconfig, "--port", port, "--certdir", filepath.Join(h.files.dir, "webhooks")}
 	path, combined := h.assets.combinedWebhooks()
 	if combined {
-		args = append([]string{"webhooks"}, args...)
+		args = append([]string{"webhooks", "--host", host}, args...)
 	} else {
 		path, args = h.assets.program("addon"), append([]string{"webhook-server"}, args...)
 	}

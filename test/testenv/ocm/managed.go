@@ -36,6 +36,11 @@ type JoinOptions struct {
 	// WorkAgent starts the agent that applies ManifestWorks, and
 	// kube-controller-manager, without which it has no rights.
 	WorkAgent bool
+	// Hosting is the cluster on which the agents run: the klusterlet is in hosted
+	// mode. Default: the managed cluster itself. Outside of a pod, agents do not
+	// know their namespace. So those of the hosting cluster and these share one, with
+	// the rights, and only the name of the hub's kubeconfig is another.
+	Hosting *ManagedCluster
 	// LeaseDurationSeconds is how often the cluster renews its lease on the hub. The
 	// hub waits for five times as long before the cluster is lost. Default: OCM's, 60.
 	LeaseDurationSeconds int32
@@ -61,15 +66,16 @@ type ManagedCluster struct {
 	WorkAgent         *Component
 	ControllerManager *Component
 
-	assets assets
-	files  files
+	assets  assets
+	files   files
+	hosting *ManagedCluster
 }
 
 // Join starts a managed cluster, lets it register with the hub, accepts it as
 // `clusteradm accept` does, and returns once the hub reports it as available.
 func (h *Hub) Join(ctx context.Context, name string, options JoinOptions) (*ManagedCluster, error) {
 	options.Name = name
-	m := &ManagedCluster{Name: name, assets: h.assets}
+	m := &ManagedCluster{Name: name, assets: h.assets, hosting: options.Hosting}
 	var err error
 	if m.files, err = newFiles(options.Options, options.Logs); err != nil {
 		return nil, err
@@ -112,17 +118,22 @@ func (m *ManagedCluster) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rights, err := render(m.assets.program("manifests"), values(nil),
+	patterns := []string{
 		"klusterlet/managed/*serviceaccount.yaml", "klusterlet/managed/*role.yaml", "klusterlet/managed/*role-*.yaml",
-		"klusterlet/managed/*rolebinding*.yaml", "klusterlet/management/*role.yaml", "klusterlet/management/*role-*.yaml",
-		"klusterlet/management/*rolebinding*.yaml")
+		"klusterlet/managed/*rolebinding*.yaml",
+	}
+	if m.hosting == nil {
+		patterns = append(patterns, "klusterlet/management/*role.yaml", "klusterlet/management/*role-*.yaml",
+			"klusterlet/management/*rolebinding*.yaml")
+	}
+	rights, err := render(m.assets.program("manifests"), values(nil), patterns...)
 	if err != nil {
 		return err
 	}
 	if err := createAll(ctx, m.Client, append(namespaces(agentNamespace, AddOnNamespace), crds...)); err != nil {
 		return err
 	}
-	return createAll(ctx, m.Client, rights)
+	return createAll(ctx, m.Client, append(rights, workAggregate()))
 }
 
 func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options JoinOptions) error {
@@ -130,16 +141,19 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	if err != nil {
 		return err
 	}
-	kubeconfig, err := serviceAccountKubeconfig(ctx, m.Cluster, m.files.dir, agentNamespace, registrationAgentAccount)
+	kubeconfig, flags, err := m.logins(ctx, registrationAgentAccount)
 	if err != nil {
 		return err
 	}
-	args := []string{"agent", "--spoke-cluster-name", m.Name, "--bootstrap-kubeconfig", bootstrap, "--hub-kubeconfig-dir", m.hubFolder()}
+	args := append([]string{"agent", "--spoke-cluster-name", m.Name, "--bootstrap-kubeconfig", bootstrap, "--hub-kubeconfig-dir", m.hubFolder()}, flags...)
 	if options.AddOnLeaseInterval != 0 {
 		args = append(args, "--addon-lease-sync-interval", options.AddOnLeaseInterval.String())
 	}
 	if options.AddOnLeaseDurationSeconds != 0 {
 		args = append(args, "--addon-lease-duration-seconds", strconv.Itoa(options.AddOnLeaseDurationSeconds))
+	}
+	if m.hosting != nil {
+		args = append(args, "--hub-kubeconfig-secret", m.Name+"-hub-kubeconfig")
 	}
 	m.RegistrationAgent = controller(m.files, "registration-agent", m.assets.program("registration"), kubeconfig, agentNamespace,
 		append(args, options.RegistrationFlags...)...)
@@ -156,12 +170,14 @@ func (m *ManagedCluster) startWork(ctx context.Context, options JoinOptions) (er
 	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.files); err != nil {
 		return err
 	}
-	kubeconfig, err := serviceAccountKubeconfig(ctx, m.Cluster, m.files.dir, agentNamespace, workAgentAccount)
+	kubeconfig, flags, err := m.logins(ctx, workAgentAccount)
 	if err != nil {
 		return err
 	}
-	args := []string{"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
-		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig()}
+	args := append([]string{
+		"agent", "--spoke-cluster-name", m.Name, "--workload-source-driver", "kube", "--workload-source-config", m.HubKubeconfig(),
+		"--agent-id", m.Name, "--terminate-on-files", m.HubKubeconfig(),
+	}, flags...)
 	m.WorkAgent = controller(m.files, "work-agent", m.assets.program("work"), kubeconfig, agentNamespace, append(args, options.WorkFlags...)...)
 	return m.WorkAgent.Start(ctx)
 }
