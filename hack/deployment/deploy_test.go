@@ -49,11 +49,13 @@ func TestMakeDeployAppliesItsImages(t *testing.T) {
 	}{
 		"without the agent": {
 			[]string{"IMAGE=registry.example.com:5000/interlock-addon-manager:v9"},
-			[]string{"image: registry.example.com:5000/interlock-addon-manager:v9"}, []string{"--install-agent"},
+			[]string{"image: registry.example.com:5000/interlock-addon-manager:v9"},
+			[]string{"--install-agent"},
 		},
 		"with the agent": {
 			[]string{"IMAGE=mirror/addon-manager:v9", "AGENT_IMAGE=mirror/addon-agent:v9"},
-			[]string{"image: mirror/addon-manager:v9", "- --install-agent", "global-set/global\n        - --agent-image=mirror/addon-agent:v9\n"}, nil,
+			[]string{"image: mirror/addon-manager:v9", "- --install-agent", "global-set/global\n        - --agent-image=mirror/addon-agent:v9\n"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

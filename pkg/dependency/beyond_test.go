@@ -219,12 +219,14 @@ func TestVersionsOfTemplates(t *testing.T) {
 		"Mismatch": {"and names itself", spec, nil, Cluster{}, templated("0.5.0", "", "0.6.0"), "a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate)"},
 		"Rollout": {
 			"what is about to run does not count yet", spec, nil,
-			Cluster{}, templated("0.5.0", "0.6.0", ""),
+			Cluster{},
+			templated("0.5.0", "0.6.0", ""),
 			"a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)",
 		},
 		"RolloutOfAPrerelease": {
 			"the reason belongs to the version that runs", spec, nil,
-			Cluster{}, templated("0.7.0-rc.1", "0.7.0", ""),
+			Cluster{},
+			templated("0.7.0-rc.1", "0.7.0", ""),
 			"a=VersionMismatch", sentence + "(version 0.7.0-rc.1 from its AddOnTemplate: prereleases are not accepted; 0.7.0 is being rolled out)",
 		},
 		"Lease": {"the lease comes first", spec, nil, lease(VersionFact{Version: "0.6.0"}), templated("0.5.0", "", ""), "a=Satisfied", ""},

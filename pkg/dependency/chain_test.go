@@ -41,7 +41,8 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 		"VersionBehind": {"before its version", edge(func(d *addonv1alpha1.AddonDependency) { d.Version = "1" }), Observation{Available: up, Degraded: broken, Version: "2"}, NotAvailable, text},
 		"IfInstalled": {
 			"for one that works without it", edge(func(d *addonv1alpha1.AddonDependency) { d.Type, d.Version = "IfInstalled", "1" }),
-			Observation{Available: up, Degraded: broken, Version: "1.2"}, Satisfied, "",
+			Observation{Available: up, Degraded: broken, Version: "1.2"},
+			Satisfied, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,10 +154,10 @@ func (w *world) ends(t *testing.T, from state) map[string]bool {
 func (w *world) reasons(s *state) string {
 	text := ""
 	for i, name := range w.names {
-		switch reason := s.degraded[i].Reason; {
-		case reason == requiredReason:
+		switch s.degraded[i].Reason {
+		case requiredReason:
 			text += name + "=R "
-		case reason == optionalReason:
+		case optionalReason:
 			text += name + "=O "
 		}
 	}

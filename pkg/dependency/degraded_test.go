@@ -147,11 +147,13 @@ func TestDegraded(t *testing.T) {
 		"TailToSatisfied": {"their writer may say it again", degraded(yes, requiredReason, mustText+tail), findings{fine}, at(degraded(no, satisfiedReason, satisfiedMessage), now)},
 		"TailTooLong": {
 			"shortened, as another writer's message is when it is kept first", degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", MaxMessage)),
-			findings{must}, degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", 4095-len("DiskFull: 3 of 3 disks"))+"…"),
+			findings{must},
+			degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", 4095-len("DiskFull: 3 of 3 disks"))+"…"),
 		},
 		"TailInSeveralLines": {
 			"on one line, as all of our message is", degraded(yes, requiredReason, mustText+tail+"\nand more"),
-			findings{must}, degraded(yes, requiredReason, mustText+tail+" and more"),
+			findings{must},
+			degraded(yes, requiredReason, mustText+tail+" and more"),
 		},
 		"FalseWithOurReason": {
 			"only a True is kept words of", degraded(no, requiredReason, "m"+tail),

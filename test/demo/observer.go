@@ -137,7 +137,8 @@ func (o *observer) await(ctx context.Context, from time.Time, matches func(chang
 // errUnsettled is returned when expectations do not come true, or do not stay so.
 var errUnsettled = errors.New("it did not come true, or not for long")
 
-// settle waits until all expectations hold and go on holding for calm.
+// settle waits until all expectations hold, and no add-on is written for calm:
+// OCM's own controllers may still be at work on one.
 func (o *observer) settle(ctx context.Context, expected []expectation, calm time.Duration) error {
 	var calmed <-chan time.Time
 	for {
@@ -154,6 +155,7 @@ func (o *observer) settle(ctx context.Context, expected []expectation, calm time
 		case <-calmed:
 			return nil
 		case <-news:
+			calmed = nil
 		case <-ctx.Done():
 			return errUnsettled
 		}

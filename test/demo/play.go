@@ -16,8 +16,10 @@ import (
 const (
 	// patience is how long a step may take to come true, beyond the grace.
 	patience = 20 * time.Second
-	// calm is how long it then has to stay true.
-	calm = 400 * time.Millisecond
+	// calm is how long it then has to stay true, and firstCalm the same of the first
+	// step: OCM's controllers write each new add-on several times.
+	calm      = 400 * time.Millisecond
+	firstCalm = 3 * time.Second
 	// mostMismatches are shown of a step that does not come true.
 	mostMismatches = 8
 )
@@ -72,7 +74,11 @@ func (w *world) play(r *result) error {
 			r.waited = origin.Sub(began)
 		} // else it has not come true, and what was seen instead is told below
 	}
-	err := w.observer.settle(ctx, r.step.expect, calm)
+	quiet := calm
+	if w.versions == nil {
+		quiet = firstCalm
+	}
+	err := w.observer.settle(ctx, r.step.expect, quiet)
 	if w.interrupted() {
 		return errInterrupted
 	}

@@ -139,7 +139,7 @@ var steps = []step{
 		expect: []expectation{
 			gone(cluster1, governance),
 			blocked(cluster1, policies, noPolicies, notInstalled),
-			blocked(cluster1, templating, noTemplates, "Available=False, "+requiredMissing),
+			blocked(cluster1, templating, noTemplates, "Degraded=True, "+requiredMissing),
 			reduced(cluster1, scoring, lessScores, notInstalled),
 		},
 	},

@@ -12,20 +12,20 @@ import (
 type Kind string
 
 const (
-	// NoChange: a write by Interlock changed nothing.
+	// NoChange means: a write by Interlock changed nothing.
 	NoChange Kind = "no change"
-	// Flip: a condition returned to an earlier status and reason without a cause.
+	// Flip means: a condition returned to an earlier status and reason without a cause.
 	Flip Kind = "flip"
-	// LabelMoved: a label of a ManagedCluster returned to an earlier value
+	// LabelMoved means: a label of a ManagedCluster returned to an earlier value
 	// without a cause, or moved in a quiet period.
 	LabelMoved Kind = "label moved"
-	// NotQuiet: Interlock wrote, or a condition moved, in a quiet period.
+	// NotQuiet means: Interlock wrote, or a condition moved, in a quiet period.
 	NotQuiet Kind = "not quiet"
-	// AnsweredTwice: Interlock answered a stock True with more than one write.
+	// AnsweredTwice means: Interlock answered a stock True with more than one write.
 	AnsweredTwice Kind = "answered twice"
-	// DeclarationLost: a declared dependency is gone that no one removed.
+	// DeclarationLost means: a declared dependency is gone that no one removed.
 	DeclarationLost Kind = "declaration lost"
-	// Deleted: an add-on or a registration is gone that no one removed.
+	// Deleted means: an add-on or a registration is gone that no one removed.
 	Deleted Kind = "deleted"
 )
 

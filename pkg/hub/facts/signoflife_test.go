@@ -175,7 +175,7 @@ func TestAnAgentThatIsLostBeforeItsCluster(t *testing.T) {
 func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 	b := newBench(t)
 	registry := prometheus.NewRegistry()
-	b.Reconciler.Metrics = metrics.New(registry)
+	b.Metrics = metrics.New(registry)
 	b.agentIs(t, sign("True", "Fine"))
 	b.asks(reportedBy(agentName))
 	for _, step := range []struct {

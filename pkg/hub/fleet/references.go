@@ -65,7 +65,7 @@ func leanTemplate(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReferenc
 		lean.DesiredConfig = &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: desired.Name}}
 	}
 	if applied != nil && (lean.DesiredConfig == nil || desired.Name != applied.Name) {
-		lean.ConfigReferent.Name = applied.Name
+		lean.Name = applied.Name
 	}
 	return lean
 }

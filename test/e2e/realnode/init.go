@@ -98,11 +98,11 @@ func mounts(s spec) error {
 func keep(dirs ...string) (restore func() error, err error) {
 	var opened []*os.File
 	for _, dir := range dirs {
-		real, err := filepath.EvalSymlinks(dir)
+		path, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return nil, err
 		}
-		file, err := os.Open(real)
+		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}

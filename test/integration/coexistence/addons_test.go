@@ -30,7 +30,7 @@ func registerAddOns(ctx context.Context) {
 		registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 		if c.kind == "template" {
 			Expect(hub.Client.Create(ctx, c.template())).To(Succeed())
-			registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
+			registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 				ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 				DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: c.name()},
 			}}

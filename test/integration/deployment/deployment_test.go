@@ -65,7 +65,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	)
 	managerWith := func(arguments ...string) *gexec.Session {
 		metrics = addressFor()
-		return start("addon-manager", managerUser, append(arguments, "--leader-elect-namespace="+namespace, "--metrics-bind-address="+metrics,
+		return startManager(managerUser, append(arguments, "--leader-elect-namespace="+namespace, "--metrics-bind-address="+metrics,
 			"--metrics-secure", "--health-probe-bind-address=0")...)
 	}
 
@@ -118,7 +118,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		manager = managerWith("--guard=off")
 		requests.begin("serves webhooks and keeps its certificate")
 		webhookMetrics = addressFor()
-		webhook = start("addon-manager", webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
+		webhook = startManager(webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
 			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
 		for _, key := range []types.NamespacedName{gateway, fresh} {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
@@ -242,7 +242,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		installAgentAddOn(ctx)
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
-		uninstall := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 
 		By("the Deployment being scaled down, which here only this test does")
 		Eventually(func() (*int32, error) {
@@ -261,7 +261,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 		requests.begin("uninstalls again, where next to nothing is left")
 		leavePolicy(ctx)
-		again := start("addon-manager", uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+		again := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(again).Should(gexec.Exit(0))
 		Expect(again.Out).To(gbytes.Say(`conditions +0 ManagedClusterAddOns written`))
 

@@ -145,10 +145,10 @@ var _ = AfterSuite(func() {
 	}
 })
 
-// start runs a program as the user, on the hub.
-func start(program, user string, arguments ...string) *gexec.Session {
+// startManager runs addon-manager as the user, on the hub.
+func startManager(user string, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	return startOn(hub.Cluster, program, user, arguments...)
+	return startOn(hub.Cluster, "addon-manager", user, arguments...)
 }
 
 func startOn(on *testenv.Cluster, program, user string, arguments ...string) *gexec.Session {

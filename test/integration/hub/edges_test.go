@@ -129,8 +129,8 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 	BeforeAll(func() {
 		manager = start()
 		cluster, other = newCluster(), newCluster()
-		accept(cluster, metav1.ConditionTrue)
-		accept(other, metav1.ConditionTrue)
+		accept(cluster)
+		accept(other)
 		plain = unique("plain")
 		register(plain, required("nobody"))
 		for _, each := range []string{cluster, other} {

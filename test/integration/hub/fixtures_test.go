@@ -104,11 +104,11 @@ func newCluster() string {
 	return name
 }
 
-// accept creates the ManagedCluster itself, with Available as given.
-func accept(cluster string, status metav1.ConditionStatus) {
+// accept creates the ManagedCluster itself, which is available.
+func accept(cluster string) {
 	GinkgoHelper()
 	create(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
-	reach(cluster, status)
+	reach(cluster, metav1.ConditionTrue)
 }
 
 // reach sets Available of a ManagedCluster.

@@ -47,7 +47,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		register(base)
 		register(leaf, required(base))
 		register(shaky, required("nowhere"))
-		accept(cluster, metav1.ConditionTrue)
+		accept(cluster)
 		running(cluster, base, leaf, shaky)
 		Eventually(degradedOf(cluster, shaky)).Should(requiredFails())
 		manager.rest()

@@ -105,8 +105,8 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 	BeforeAll(func() {
 		manager = start()
 		cluster, other = newCluster(), newCluster()
-		accept(cluster, metav1.ConditionTrue)
-		accept(other, metav1.ConditionTrue)
+		accept(cluster)
+		accept(other)
 	})
 
 	It("is that of the AddOnTemplate that runs on the cluster", func() {

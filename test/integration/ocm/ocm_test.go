@@ -48,7 +48,7 @@ var _ = Describe("OCM", Ordered, func() {
 
 	It("drops Interlock's fields with a write through v1beta1", func(ctx context.Context) {
 		registration := &unstructured.Unstructured{}
-		registration.SetGroupVersionKind(addonv1alpha1.SchemeGroupVersion.WithKind("ClusterManagementAddOn"))
+		registration.SetGroupVersionKind(addonv1alpha1.SchemeGroupVersion.WithKind("ClusterManagementAddOn")) //nolint:staticcheck // its replacement is no schema.GroupVersion
 		registration.SetName("declared")
 		registration.Object["spec"] = map[string]any{
 			"installStrategy": map[string]any{"type": "Manual"},
@@ -134,7 +134,7 @@ func install(ctx context.Context, name string, template *addonv1alpha1.AddOnTemp
 	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 	if template != nil {
 		Expect(hub.Client.Create(ctx, template)).To(Succeed())
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 			ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 			DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: template.Name},
 		}}

@@ -61,7 +61,7 @@ func register(ctx context.Context, name, declaration string, supported ...addonv
 		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration}
 	}
 	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
-	registration.Spec.SupportedConfigs = supported
+	registration.Spec.SupportedConfigs = supported //nolint:staticcheck // v1alpha1 has no other field for it
 	create(ctx, registration)
 	return registration
 }
@@ -112,7 +112,7 @@ var _ = Describe("On Open Cluster Management", func() {
 		By("a rollout that does not get on, because work's agent is away")
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
 		before := registration.DeepCopy()
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)}
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)} //nolint:staticcheck // v1alpha1 has no other field for it
 		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
 		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").Should(
 			HaveSuffix("(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)"))
