@@ -21,7 +21,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 
 			BeforeAll(func(ctx context.Context) {
 				var err error
-				w, err = witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog, Unguarded: guard == "off"})
+				w, err = witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog, Unguarded: guard == "off"})
 				Expect(err).NotTo(HaveOccurred())
 				DeferCleanup(func() { w.Stop() })
 				w.Cause("the guard is " + guard)
