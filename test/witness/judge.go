@@ -91,6 +91,8 @@ type subject struct {
 type path struct {
 	epoch  int
 	values []string
+	// restored: another writer has put a value back that Interlock replaced.
+	restored bool
 }
 
 // flips are values that return to what they were in the same epoch.
@@ -111,6 +113,10 @@ func flips(writes []Write, schedule schedule) []Finding {
 			}
 			returned := slices.Contains(way.values, m.after)
 			way.values = append(way.values, m.after)
+			if returned && schedule.restorable(w, m) && !way.restored {
+				way.restored = true
+				continue
+			}
 			// A label follows a stock True there and back again.
 			if returned && (m.kind != LabelMoved || last.version == 0) {
 				findings = append(findings, w.finding(m.kind, "%s %s%s", m.name, strings.Join(lastOf(way.values), " → "), last.since()))

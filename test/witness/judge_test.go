@@ -172,6 +172,43 @@ func TestJudgeUnguarded(t *testing.T) {
 	}
 }
 
+// Without a guard, Interlock asserts its False once, and another writer may put its
+// own value back.
+func TestJudgeRestored(t *testing.T) {
+	before := func() *story {
+		return new(story).degraded(failing).available(registration, noLease).available(agent, ours)
+	}
+	for name, test := range map[string]struct {
+		story *story
+		want  []Kind
+	}{
+		"once":                {before().available(registration, noLease), nil},
+		"once, and the label": {new(story).label("unreachable").label("unhealthy").label("unreachable"), nil},
+		"and answered twice": {
+			before().available(registration, noLease).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease),
+			[]Kind{Flip, Flip},
+		},
+		"the label twice":            {new(story).label("a").label("b").label("a").label("b"), []Kind{LabelMoved}},
+		"by Interlock":               {before().available(agent, noLease), []Kind{Flip}},
+		"a value that it replaced":   {new(story).available(registration, noLease).available(registration, up).available(registration, noLease), []Kind{Flip}},
+		"once in each of two epochs": {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			unguarded := causeAt(5)
+			unguarded.unguarded = true
+			expect(t, judge(test.story.writes, unguarded), test.want...)
+		})
+	}
+}
+
+func TestStockTrueIsCountedOnce(t *testing.T) {
+	s := new(story).degraded(failing).available(registration, up).write(registration, app, func(state *State) { state.content = "other" })
+	counts := count(s.writes, period{at(1), at(10)})
+	if trues := counts.Sum(func(c Count) int { return c.StockTrues }); trues != 1 {
+		t.Errorf("want 1 stock True, got %d:\n%s", trues, counts)
+	}
+}
+
 func expect(t *testing.T, findings []Finding, want ...Kind) {
 	t.Helper()
 	var kinds []Kind

@@ -12,7 +12,8 @@ type schedule struct {
 	removals []removal
 	quiet    []period
 	// unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then legal, and is answered by one write of Interlock.
+	// dependency is then legal, and is answered by one write of Interlock. Its own
+	// False or Unknown it may put back once in each epoch.
 	unguarded bool
 }
 
@@ -84,10 +85,22 @@ func (s schedule) withStockTrues(writes []Write) schedule {
 	return s
 }
 
+// restorable reports whether a value may return once in an epoch. Without a guard,
+// Interlock sets Available to False once when a Required dependency begins to fail.
+// Another writer may put its own False or Unknown back, and the label follows.
+func (s schedule) restorable(w Write, m move) bool {
+	if !s.unguarded || w.Writer.Interlock() {
+		return false
+	}
+	return m.kind == LabelMoved || m.name == "Available" && required(*w.After) &&
+		w.Before.Conditions["Available"].Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+}
+
 // isStockTrue: another writer set Available to True beside a failing Required dependency.
 func isStockTrue(w Write) bool {
 	return w.After != nil && w.Object.Resource == addOns && !w.Writer.Interlock() && !w.Unchanged() &&
-		w.After.Conditions["Available"].Status == "True" && required(*w.After)
+		w.After.Conditions["Available"].Status == "True" && required(*w.After) &&
+		(w.Before == nil || w.Before.Conditions["Available"].Status != "True")
 }
 
 func required(state State) bool {

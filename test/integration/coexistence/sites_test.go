@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -83,8 +84,14 @@ func (s *site) installAddOns(ctx context.Context) {
 	GinkgoHelper()
 	for _, c := range cases {
 		Expect(hub.Client.Create(ctx, s.addOn(c.name()))).To(Succeed())
-		if c.kind == "lease" && c.state != none {
-			s.renew(ctx, c)
+		switch {
+		case c.kind == "lease" && c.state == live:
+			s.renew(c.name())
+		case c.kind == "lease" && c.state == stopped:
+			Expect(s.cluster.Client.Create(ctx, &coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: c.name()},
+				Spec:       coordinationv1.LeaseSpec{RenewTime: ptr.To(metav1.NewMicroTime(time.Now().Add(-time.Hour)))},
+			})).To(Succeed())
 		}
 	}
 }
@@ -93,17 +100,20 @@ func (s *site) addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: name}}
 }
 
-// renew creates the lease of an add-on. OCM believes it for five minutes.
-func (s *site) renew(ctx context.Context, c *example) {
+// renewInterval is how soon a lease is renewed after a cluster is back.
+const renewInterval = 20 * time.Second
+
+// renew renews the lease of an add-on until the present node ends; BeforeSuite ends
+// with the suite.
+func (s *site) renew(addOn string) {
 	GinkgoHelper()
-	renewed := metav1.NowMicro()
-	if c.state == stopped {
-		renewed = metav1.NewMicroTime(time.Now().Add(-time.Hour))
-	}
-	Expect(s.cluster.Client.Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: c.name()},
-		Spec:       coordinationv1.LeaseSpec{RenewTime: &renewed},
-	})).To(Succeed())
+	renewing, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.cluster.RenewLease(renewing, addOn, renewInterval) }()
+	DeferCleanup(func() {
+		stop()
+		Expect(<-ended).To(Succeed())
+	})
 }
 
 // report sets the status of Deployments, as the controllers of a cluster with
