@@ -68,6 +68,11 @@ func (s *story) degraded(value Condition) *story { return s.condition(manager, "
 
 func (s *story) nothing(by Writer) *story { return s.write(by, app, nil) }
 
+func (s *story) refused(by Writer) *story {
+	s.writes = append(s.writes, Write{Time: at(len(s.writes) + 1), Object: app, Writer: by, Refused: true})
+	return s
+}
+
 func (s *story) label(value string) *story {
 	return s.write(registration, Object{clusters, "", "cluster1"}, func(state *State) { state.Labels = map[string]string{"app": value} })
 }
@@ -156,7 +161,13 @@ func TestJudgeUnguarded(t *testing.T) {
 		"answered, and written to again": {before().available(registration, up).available(agent, ours).nothing(agent), []Kind{NoChange, AnsweredTwice}},
 		"another word is answered":       {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
 		"Interlock's own True":           {before().available(agent, up).available(agent, ours), []Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet}},
-		"the label follows":              {before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"), nil},
+		"refused at first":               {before().available(registration, up).refused(agent).available(agent, ours), nil},
+		"refused without a stock True":   {before().refused(agent), []Kind{NotQuiet}},
+		"written when it is over": {
+			before().available(registration, up).degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, ours),
+			[]Kind{NotQuiet, NotQuiet, NotQuiet, NotQuiet},
+		},
+		"the label follows": {before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			schedule := quiet(3, 100)
@@ -199,6 +210,14 @@ func TestJudgeRestored(t *testing.T) {
 			expect(t, judge(test.story.writes, unguarded), test.want...)
 		})
 	}
+}
+
+// The answer to a stock True may come after the next cause of the test.
+func TestJudgeLateAnswer(t *testing.T) {
+	s := new(story).degraded(failing).available(registration, up).nothing(registration).available(agent, ours)
+	late := causeAt(3)
+	late.quiet, late.unguarded = quiet(4, 100).quiet, true
+	expect(t, judge(s.writes, late))
 }
 
 func TestStockTrueIsCountedOnce(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 )
 
 // quiet has time for several polls of every stock writer that polls.
-var quiet = 25 * time.Second
+var quiet = 20 * time.Second
 
 var hub *ocm.Hub
 
