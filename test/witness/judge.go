@@ -177,8 +177,8 @@ func (w Write) outcome() string {
 func answers(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
 	type answered struct {
-		object Object
-		number int
+		object           Object
+		stockTrue, epoch int
 	}
 	count := map[answered]int{}
 	for _, w := range writes {
@@ -186,7 +186,11 @@ func answers(writes []Write, schedule schedule) []Finding {
 		if w.Object.Resource != addOns || !w.Writer.Interlock() || w.Refused || number == 0 {
 			continue
 		}
-		key := answered{w.Object, number}
+		epoch, last := schedule.epoch(w, w.Object.scope())
+		if last.version == 0 && !schedule.isQuiet(w.Time) { // it may follow from the test's cause
+			continue
+		}
+		key := answered{w.Object, number, epoch}
 		count[key]++
 		if count[key] > 1 {
 			findings = append(findings, w.finding(AnsweredTwice, "write number %d after a stock True%s", count[key], w.outcome()))

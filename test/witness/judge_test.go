@@ -199,10 +199,11 @@ func TestJudgeRestored(t *testing.T) {
 			before().available(registration, noLease).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease),
 			[]Kind{Flip, Flip},
 		},
-		"the label twice":            {new(story).label("a").label("b").label("a").label("b"), []Kind{LabelMoved}},
-		"by Interlock":               {before().available(agent, noLease), []Kind{Flip}},
-		"a value that it replaced":   {new(story).available(registration, noLease).available(registration, up).available(registration, noLease), []Kind{Flip}},
-		"once in each of two epochs": {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
+		"the label twice":              {new(story).label("a").label("b").label("a").label("b"), []Kind{LabelMoved}},
+		"by Interlock":                 {before().available(agent, noLease), []Kind{Flip}},
+		"by Interlock when it is over": {before().degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, noLease), nil},
+		"a value that it replaced":     {new(story).available(registration, noLease).available(registration, up).available(registration, noLease), []Kind{Flip}},
+		"once in each of two epochs":   {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			unguarded := causeAt(5)
@@ -218,6 +219,7 @@ func TestJudgeLateAnswer(t *testing.T) {
 	late := causeAt(3)
 	late.quiet, late.unguarded = quiet(4, 100).quiet, true
 	expect(t, judge(s.writes, late))
+	expect(t, judge(s.available(agent, Condition{"False", "Other"}).writes, late), AnsweredTwice)
 }
 
 func TestStockTrueIsCountedOnce(t *testing.T) {

@@ -120,13 +120,14 @@ func (s schedule) provoked(w Write, scope Scope) (number int) {
 }
 
 // restorable reports whether a value may return once in an epoch. Without a guard,
-// Interlock sets Available to False once when a Required dependency begins to fail.
-// Another writer may put its own False or Unknown back, and the label follows.
+// Interlock sets Available to False once for each finding on a Required dependency.
+// Another writer may put its own False or Unknown back, any writer may once the
+// dependency no longer fails, and the label follows.
 func (s schedule) restorable(w Write, m move) bool {
-	if !s.unguarded || w.Writer.Interlock() {
-		return false
+	if !s.unguarded || m.kind == LabelMoved {
+		return s.unguarded
 	}
-	return m.kind == LabelMoved || m.name == "Available" && required(*w.After) &&
+	return m.name == "Available" && !(w.Writer.Interlock() && required(*w.After)) &&
 		w.Before.Conditions["Available"].Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 }
 

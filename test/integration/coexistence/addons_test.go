@@ -51,6 +51,9 @@ func (c *example) template() *addonv1alpha1.AddOnTemplate {
 	return template
 }
 
+// declared: the cases depend on the missing add-on from now on.
+var declared bool
+
 // declare has all cases depend on the add-on that is missing.
 func declare(ctx context.Context) {
 	GinkgoHelper()
@@ -62,6 +65,7 @@ func declare(ctx context.Context) {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: c.name()}}
 		Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
+	declared = true
 }
 
 // installDependency installs the dependency on every cluster, and renews its lease

@@ -17,7 +17,6 @@ import (
 )
 
 var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
-	begun := false
 	for _, guard := range []string{"policy", "webhook", "off"} {
 		Describe("with the guard "+guard, Ordered, func() {
 			var w *witness.Witness
@@ -29,8 +28,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				DeferCleanup(func() { w.Stop() })
 				w.Cause("the guard is " + guard)
 				restartManager(ctx, guard)
-				if !begun {
-					begun = true
+				if !declared {
 					for _, s := range sites {
 						if s.attended {
 							s.admitAgent(ctx)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/process"
@@ -137,12 +138,15 @@ func (s *site) report(ctx context.Context) {
 	}
 }
 
-// expect waits until Available of every case reads as expected.
+// expect waits until Available of every case reads as expected, and the label of
+// the cluster follows it where it has come to rest.
 func (s *site) expect(ctx context.Context, expected func(*site, *example) []condition) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		var addOns addonv1alpha1.ManagedClusterAddOnList
 		g.Expect(hub.Client.List(ctx, &addOns, client.InNamespace(s.name))).To(Succeed())
+		cluster := &clusterv1.ManagedCluster{}
+		g.Expect(hub.Client.Get(ctx, client.ObjectKey{Name: s.name}, cluster)).To(Succeed())
 		found := map[string]condition{}
 		for _, addOn := range addOns.Items {
 			if available := meta.FindStatusCondition(addOn.Status.Conditions, "Available"); available != nil {
@@ -150,11 +154,19 @@ func (s *site) expect(ctx context.Context, expected func(*site, *example) []cond
 			}
 		}
 		for _, c := range cases {
-			if wanted := expected(s, c); len(wanted) > 0 {
-				g.Expect(wanted).To(ContainElement(found[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
+			wanted := expected(s, c)
+			g.Expect(wanted).To(ContainElement(found[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
+			if len(wanted) == 1 {
+				label := cluster.Labels["feature.open-cluster-management.io/addon-"+c.name()]
+				g.Expect(label).To(Equal(labelFor[wanted[0].status]), fmt.Sprintf("label for %s on %s", c.name(), s.name))
 			}
 		}
 	}).Should(Succeed())
+}
+
+// labelFor is what OCM labels a cluster with, by the status of Available.
+var labelFor = map[metav1.ConditionStatus]string{
+	metav1.ConditionTrue: "available", metav1.ConditionFalse: "unhealthy", metav1.ConditionUnknown: "unreachable",
 }
 
 var (
