@@ -50,8 +50,8 @@ func tabulate(counts witness.Counts, guard, phase string) []row {
 	return rows
 }
 
-// writeTable writes the counts. Add-ons and clusters are joined where the same
-// counts are zero; the others then have a range.
+// writeTable writes the counts. Add-ons and clusters with counts of the same shape
+// are joined; where the counts differ, they have a range.
 func writeTable() {
 	GinkgoHelper()
 	var text strings.Builder
@@ -103,13 +103,11 @@ var columns = []func(row) int{
 	func(r row) int { return r.labels },
 }
 
-// shape says which counts are not zero.
+// shape is what rows have in common that are joined. Stock writes of add-ons in
+// Customized mode are left out: one more or less of them means nothing.
 func (r row) shape() string {
-	shape := strconv.FormatBool(r.of.disputed)
-	for _, column := range columns {
-		shape += strconv.FormatBool(column(r) != 0)
-	}
-	return shape
+	lease := r.of.kind == "lease"
+	return fmt.Sprint(r.of.disputed, lease, lease && r.stock > 0, r.trues > 0, r.ours > 0)
 }
 
 // bySite groups the rows of a period and a cluster that have the same shape.
