@@ -91,6 +91,8 @@ type subject struct {
 type path struct {
 	epoch  int
 	values []string
+	// restored: another writer has put a value back that Interlock replaced.
+	restored bool
 }
 
 // flips are values that return to what they were in the same epoch.
@@ -111,6 +113,10 @@ func flips(writes []Write, schedule schedule) []Finding {
 			}
 			returned := slices.Contains(way.values, m.after)
 			way.values = append(way.values, m.after)
+			if returned && schedule.restorable(w, m) && !way.restored {
+				way.restored = true
+				continue
+			}
 			// A label follows a stock True there and back again.
 			if returned && (m.kind != LabelMoved || last.version == 0) {
 				findings = append(findings, w.finding(m.kind, "%s %s%s", m.name, strings.Join(lastOf(way.values), " → "), last.since()))
@@ -137,11 +143,11 @@ func disquiet(writes []Write, schedule schedule) []Finding {
 		if !schedule.isQuiet(w.Time) {
 			continue
 		}
-		if _, last := schedule.epoch(w, w.Object.scope()); w.Writer.Interlock() && last.version == 0 {
+		if w.Writer.Interlock() && schedule.provoked(w, w.Object.scope()) == 0 {
 			findings = append(findings, w.finding(NotQuiet, "a write%s", w.outcome()))
 		}
 		for _, m := range w.moves() {
-			if _, last := schedule.epoch(w, m.scope); last.version == 0 {
+			if schedule.provoked(w, m.scope) == 0 {
 				findings = append(findings, w.finding(disquietOf(m.kind), "%s %s → %s in a quiet period", m.name, m.before, m.after))
 			}
 		}
@@ -166,23 +172,28 @@ func (w Write) outcome() string {
 	return ""
 }
 
-// answers are writes of Interlock after the first that follows a stock True.
+// answers are writes of Interlock after the first that follows a stock True. One
+// that is refused stores nothing: another writer came first, and it is tried again.
 func answers(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
-	type epoch struct {
-		object Object
-		number int
+	type answered struct {
+		object           Object
+		stockTrue, epoch int
 	}
-	count := map[epoch]int{}
+	count := map[answered]int{}
 	for _, w := range writes {
-		number, last := schedule.epoch(w, w.Object.scope())
-		if w.Object.Resource != addOns || !w.Writer.Interlock() || last.version == 0 {
+		number := schedule.provoked(w, w.Object.scope())
+		if w.Object.Resource != addOns || !w.Writer.Interlock() || w.Refused || number == 0 {
 			continue
 		}
-		answered := epoch{w.Object, number}
-		count[answered]++
-		if count[answered] > 1 {
-			findings = append(findings, w.finding(AnsweredTwice, "write number %d after a stock True%s", count[answered], w.outcome()))
+		epoch, last := schedule.epoch(w, w.Object.scope())
+		if last.version == 0 && !schedule.isQuiet(w.Time) { // it may follow from the test's cause
+			continue
+		}
+		key := answered{w.Object, number, epoch}
+		count[key]++
+		if count[key] > 1 {
+			findings = append(findings, w.finding(AnsweredTwice, "write number %d after a stock True%s", count[key], w.outcome()))
 		}
 	}
 	return findings

@@ -68,6 +68,11 @@ func (s *story) degraded(value Condition) *story { return s.condition(manager, "
 
 func (s *story) nothing(by Writer) *story { return s.write(by, app, nil) }
 
+func (s *story) refused(by Writer) *story {
+	s.writes = append(s.writes, Write{Time: at(len(s.writes) + 1), Object: app, Writer: by, Refused: true})
+	return s
+}
+
 func (s *story) label(value string) *story {
 	return s.write(registration, Object{clusters, "", "cluster1"}, func(state *State) { state.Labels = map[string]string{"app": value} })
 }
@@ -156,7 +161,13 @@ func TestJudgeUnguarded(t *testing.T) {
 		"answered, and written to again": {before().available(registration, up).available(agent, ours).nothing(agent), []Kind{NoChange, AnsweredTwice}},
 		"another word is answered":       {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
 		"Interlock's own True":           {before().available(agent, up).available(agent, ours), []Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet}},
-		"the label follows":              {before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"), nil},
+		"refused at first":               {before().available(registration, up).refused(agent).available(agent, ours), nil},
+		"refused without a stock True":   {before().refused(agent), []Kind{NotQuiet}},
+		"written when it is over": {
+			before().available(registration, up).degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, ours),
+			[]Kind{NotQuiet, NotQuiet, NotQuiet, NotQuiet},
+		},
+		"the label follows": {before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			schedule := quiet(3, 100)
@@ -169,6 +180,53 @@ func TestJudgeUnguarded(t *testing.T) {
 				t.Error("with a guard in force each of these is a finding")
 			}
 		})
+	}
+}
+
+// Without a guard, Interlock asserts its False once, and another writer may put its
+// own value back.
+func TestJudgeRestored(t *testing.T) {
+	before := func() *story {
+		return new(story).degraded(failing).available(registration, noLease).available(agent, ours)
+	}
+	for name, test := range map[string]struct {
+		story *story
+		want  []Kind
+	}{
+		"once":                {before().available(registration, noLease), nil},
+		"once, and the label": {new(story).label("unreachable").label("unhealthy").label("unreachable"), nil},
+		"and answered twice": {
+			before().available(registration, noLease).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease),
+			[]Kind{Flip, Flip},
+		},
+		"the label twice":              {new(story).label("a").label("b").label("a").label("b"), []Kind{LabelMoved}},
+		"by Interlock":                 {before().available(agent, noLease), []Kind{Flip}},
+		"by Interlock when it is over": {before().degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, noLease), nil},
+		"a value that it replaced":     {new(story).available(registration, noLease).available(registration, up).available(registration, noLease), []Kind{Flip}},
+		"once in each of two epochs":   {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			unguarded := causeAt(5)
+			unguarded.unguarded = true
+			expect(t, judge(test.story.writes, unguarded), test.want...)
+		})
+	}
+}
+
+// The answer to a stock True may come after the next cause of the test.
+func TestJudgeLateAnswer(t *testing.T) {
+	s := new(story).degraded(failing).available(registration, up).nothing(registration).available(agent, ours)
+	late := causeAt(3)
+	late.quiet, late.unguarded = quiet(4, 100).quiet, true
+	expect(t, judge(s.writes, late))
+	expect(t, judge(s.available(agent, Condition{"False", "Other"}).writes, late), AnsweredTwice)
+}
+
+func TestStockTrueIsCountedOnce(t *testing.T) {
+	s := new(story).degraded(failing).available(registration, up).write(registration, app, func(state *State) { state.content = "other" })
+	counts := count(s.writes, period{at(1), at(10)})
+	if trues := counts.Sum(func(c Count) int { return c.StockTrues }); trues != 1 {
+		t.Errorf("want 1 stock True, got %d:\n%s", trues, counts)
 	}
 }
 

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"slices"
 	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -12,7 +13,8 @@ type schedule struct {
 	removals []removal
 	quiet    []period
 	// unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then legal, and is answered by one write of Interlock.
+	// dependency is then legal, and is answered by one write of Interlock. Its own
+	// False or Unknown it may put back once in each epoch.
 	unguarded bool
 }
 
@@ -23,10 +25,13 @@ type cause struct {
 	at     time.Time
 	// version is that of the write that is the cause, if it is a stock True.
 	version uint64
+	// over is the write after which a stock True needs no answer any more: the
+	// Required dependency no longer fails. Nil until then.
+	over *Write
 }
 
 func (c cause) before(w Write) bool {
-	if c.version != 0 {
+	if c.version != 0 && w.version() != 0 {
 		return c.version <= w.version()
 	}
 	return !c.at.After(w.Time)
@@ -76,18 +81,61 @@ func (s schedule) withStockTrues(writes []Write) schedule {
 	if !s.unguarded {
 		return s
 	}
-	for _, w := range writes {
+	s.causes = slices.Clone(s.causes)
+	for i, w := range writes {
 		if isStockTrue(w) {
-			s.causes = append(s.causes[:len(s.causes):len(s.causes)], cause{what: "a stock True", scopes: []Scope{w.Object.scope()}, version: w.version()})
+			s.causes = append(s.causes, cause{what: "a stock True", scopes: []Scope{w.Object.scope()}, at: w.Time, version: w.version(), over: over(writes[i:])})
 		}
 	}
 	return s
 }
 
+// over is the first write that ends what a stock True lets happen. The stock True
+// is the first of the writes.
+func over(writes []Write) *Write {
+	for i := range writes {
+		if w := &writes[i]; w.Object == writes[0].Object && w.After != nil && !required(*w.After) {
+			return w
+		}
+	}
+	return nil
+}
+
+// provoked is the number of stock Trues before a write, if it may follow from the
+// last one: the answer to it, and the label. A cause of the test that comes between
+// changes nothing, because an answer may come late.
+func (s schedule) provoked(w Write, scope Scope) (number int) {
+	follows := false
+	for _, c := range s.causes {
+		if c.version == 0 || !c.affects(scope) || !c.before(w) {
+			continue
+		}
+		number++
+		follows = c.over == nil || !(cause{at: c.over.Time, version: c.over.version()}).before(w)
+	}
+	if !follows {
+		return 0
+	}
+	return number
+}
+
+// restorable reports whether a value may return once in an epoch. Without a guard,
+// Interlock sets Available to False once for each finding on a Required dependency.
+// Another writer may put its own False or Unknown back, any writer may once the
+// dependency no longer fails, and the label follows.
+func (s schedule) restorable(w Write, m move) bool {
+	if !s.unguarded || m.kind == LabelMoved {
+		return s.unguarded
+	}
+	return m.name == "Available" && !(w.Writer.Interlock() && required(*w.After)) &&
+		w.Before.Conditions["Available"].Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+}
+
 // isStockTrue: another writer set Available to True beside a failing Required dependency.
 func isStockTrue(w Write) bool {
 	return w.After != nil && w.Object.Resource == addOns && !w.Writer.Interlock() && !w.Unchanged() &&
-		w.After.Conditions["Available"].Status == "True" && required(*w.After)
+		w.After.Conditions["Available"].Status == "True" && required(*w.After) &&
+		(w.Before == nil || w.Before.Conditions["Available"].Status != "True")
 }
 
 func required(state State) bool {

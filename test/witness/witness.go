@@ -18,7 +18,8 @@ type Options struct {
 	// AuditLog is the log that the flags of AuditFlags have the API server write.
 	AuditLog string
 	// Unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then no finding, if one write of Interlock at most answers it.
+	// dependency is then no finding, if one write of Interlock at most answers it. Nor
+	// is another stock value that returns once after Interlock has replaced it.
 	Unguarded bool
 }
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -65,6 +67,7 @@ type Installer struct {
 }
 
 type applied struct {
+	desired         *unstructured.Unstructured
 	resourceVersion string
 	since           time.Time
 }
@@ -160,17 +163,38 @@ func (i *Installer) establish(ctx context.Context, probe string, objects ...*uns
 	return found, nil
 }
 
-// keep applies an object and watches it, so that it is put back when somebody
-// changes or deletes it.
+// keep applies an object and watches it, so that it is put back when another
+// writer changes or deletes it. An object that is stored as it was applied last is
+// not applied again: the request would change nothing.
 func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured) error {
-	kind := object.GroupVersionKind()
-	err := i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
+	kind, desired := object.GroupVersionKind(), object.DeepCopy()
+	stored, err := i.stored(ctx, desired)
+	if err != nil || stored {
+		return err
+	}
+	err = i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}
 	if version := object.GetResourceVersion(); i.applied[kind.Kind].resourceVersion != version {
-		i.applied[kind.Kind] = applied{resourceVersion: version, since: i.Clock.Now()}
+		i.applied[kind.Kind] = applied{desired: desired, resourceVersion: version, since: i.Clock.Now()}
 		log.FromContext(ctx).Info("Guard is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
 	}
 	return i.startWatching(kind)
+}
+
+// stored reports whether the object is watched, and stored as it was applied last.
+func (i *Installer) stored(ctx context.Context, desired *unstructured.Unstructured) (bool, error) {
+	kind := desired.GroupVersionKind()
+	last := i.applied[kind.Kind]
+	if last.desired == nil || i.watched[kind.Kind] != kind.Version || !apiequality.Semantic.DeepEqual(last.desired, desired) {
+		return false, nil
+	}
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(kind)
+	err := i.Live.Get(ctx, client.ObjectKeyFromObject(desired), found)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return found.ResourceVersion == last.resourceVersion, nil
 }

@@ -153,8 +153,8 @@ func TestAnotherReconcileAppliesAndRemovesNothingNew(t *testing.T) {
 	logged, probes := h.installer.reported, h.probes
 	h.asked = nil
 	h.settle()
-	if diff := cmp.Diff([]string{"apply " + guard.KindWebhook}, h.asked); diff != "" {
-		t.Error(diff)
+	if len(h.asked) > 0 {
+		t.Errorf("wrote %q", h.asked)
 	}
 	if h.installer.reported != logged || h.probes != probes+1 {
 		t.Errorf("reported %v, %d probes", h.installer.reported, h.probes)

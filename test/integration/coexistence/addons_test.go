@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +20,8 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// missing is the add-on that all cases depend on.
+// missing is the add-on that all cases depend on. It is not installed, except in
+// the last period of each form of the guard.
 const missing = "missing"
 
 // registerAddOns registers all cases, as yet without a dependency.
@@ -49,6 +51,9 @@ func (c *example) template() *addonv1alpha1.AddOnTemplate {
 	return template
 }
 
+// declared: the cases depend on the missing add-on from now on.
+var declared bool
+
 // declare has all cases depend on the add-on that is missing.
 func declare(ctx context.Context) {
 	GinkgoHelper()
@@ -59,6 +64,27 @@ func declare(ctx context.Context) {
 	for _, c := range cases {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: c.name()}}
 		Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	}
+	declared = true
+}
+
+// installDependency installs the dependency on every cluster, and renews its lease
+// until the test ends.
+func installDependency(ctx context.Context) {
+	GinkgoHelper()
+	for _, s := range sites {
+		s.renew(missing)
+		Expect(hub.Client.Create(ctx, s.addOn(missing))).To(Succeed())
+	}
+}
+
+func uninstallDependency(ctx context.Context) {
+	GinkgoHelper()
+	for _, s := range sites {
+		dependency := s.addOn(missing)
+		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, dependency))).To(Succeed())
+		Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKeyFromObject(dependency), dependency) }).
+			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 	}
 }
 

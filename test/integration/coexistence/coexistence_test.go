@@ -2,32 +2,33 @@ package coexistence
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
 var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
-	begun := false
 	for _, guard := range []string{"policy", "webhook", "off"} {
 		Describe("with the guard "+guard, Ordered, func() {
 			var w *witness.Witness
 
 			BeforeAll(func(ctx context.Context) {
 				var err error
-				w, err = witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog, Unguarded: guard == "off"})
+				w, err = witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog, Unguarded: guard == "off"})
 				Expect(err).NotTo(HaveOccurred())
 				DeferCleanup(func() { w.Stop() })
 				w.Cause("the guard is " + guard)
 				restartManager(ctx, guard)
-				if !begun {
-					begun = true
+				if !declared {
 					for _, s := range sites {
 						if s.attended {
 							s.admitAgent(ctx)
@@ -36,9 +37,13 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 					}
 					w.Cause("a Required dependency is declared")
 					declare(ctx)
+				} else {
+					w.Removed(missing)
+					w.Cause("the dependency is uninstalled")
+					uninstallDependency(ctx)
 				}
 				settle(ctx, guard)
-			}, NodeTimeout(3*time.Minute))
+			}, NodeTimeout(5*time.Minute))
 
 			It("is quiet where agents and clusters are down", func(ctx context.Context) {
 				w.Cause("agents and clusters go down")
@@ -53,12 +58,33 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				for _, s := range sites {
 					s.expect(ctx, orStillLost(wordsWith(guard)))
 				}
+				w.Cause("managers are triggered")
+				triggerManagers(ctx)
+				for _, s := range sites {
+					s.expect(ctx, wordsWith(guard))
+				}
 				w.Cause("the hub's controllers restart")
 				restartHub(ctx)
 				restartManager(ctx, guard)
 				settle(ctx, guard)
 				expectQuiet(ctx, w, guard, "back")
-			}, NodeTimeout(quiet+8*time.Minute))
+			}, NodeTimeout(quiet+12*time.Minute))
+
+			It("is quiet after the dependency is installed", func(ctx context.Context) {
+				w.Cause("the dependency is installed")
+				installDependency(ctx)
+				for _, s := range sites {
+					s.expect(ctx, stockWord)
+				}
+				// The way there is not judged: addon-agent hands Available of add-ons in
+				// Customized mode back as Unknown, and the label of those that their manager
+				// then sets to False goes there and back once.
+				w.Stop()
+				var err error
+				w, err = witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog, Unguarded: guard == "off"})
+				Expect(err).NotTo(HaveOccurred())
+				expectQuiet(ctx, w, guard, "installed")
+			}, NodeTimeout(quiet+5*time.Minute))
 		})
 	}
 
@@ -85,11 +111,23 @@ func restartHub(ctx context.Context) {
 	restartAuthors(ctx)
 }
 
+// triggerManagers has the managers of all add-ons in Customized mode set Available.
+// They do so on events only, and any change of an add-on is one.
+func triggerManagers(ctx context.Context) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"triggered":%q}}}`, time.Now().Format(time.RFC3339Nano))
+	for _, s := range sites {
+		for _, c := range cases {
+			Expect(hub.Client.Patch(ctx, s.addOn(c.name()), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		}
+	}
+}
+
 // settle waits until every writer has written what it has to.
 func settle(ctx context.Context, guard string) {
 	GinkgoHelper()
 	if guard == "off" {
-		restartAuthors(ctx) // they write on events only: without one, what a guard kept away does not come
+		triggerManagers(ctx)
 	}
 	for _, s := range sites {
 		s.expect(ctx, wordsWith(guard))
@@ -99,7 +137,7 @@ func settle(ctx context.Context, guard string) {
 func settleDown(ctx context.Context, guard string) {
 	GinkgoHelper()
 	if guard == "off" {
-		restartAuthors(ctx)
+		triggerManagers(ctx)
 	}
 	for _, s := range sites {
 		s.expect(ctx, down(wordsWith(guard)))
@@ -148,7 +186,7 @@ func expectQuiet(ctx context.Context, w *witness.Witness, guard, phase string) {
 	for _, row := range rows {
 		// A stock True at an edge of the period has its answer on the other side.
 		if guard == "off" && row.trues+row.ours > 0 {
-			Expect(row.ours).To(BeNumerically("~", row.trues, 1), "%+v", row)
+			Expect(row.ours).To(BeNumerically("~", row.trues, 1), "writes by Interlock and stock Trues of %s on %s", row.of.name(), row.site)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package coexistence
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,6 +37,8 @@ var binary struct{ manager, agent string }
 var (
 	logs    string
 	manager *process.Process
+	// starts is how often addon-manager was started.
+	starts int
 	// managerUser has the rights of deploy/hub.
 	managerUser *testenv.User
 )
@@ -123,11 +126,38 @@ func restartManager(ctx context.Context, guard string) {
 	if manager != nil {
 		Expect(manager.Stop(ctx)).To(Succeed())
 	}
+	starts++
+	log, begun := filepath.Join(logs, fmt.Sprintf("addon-manager-%d-%s.log", starts, guard)), time.Now().Truncate(time.Second)
 	var err error
-	manager, err = process.Start(binary.manager, filepath.Join(logs, "addon-manager-"+guard+".log"), "--kubeconfig", managerUser.Kubeconfig,
+	manager, err = process.Start(binary.manager, log, "--kubeconfig", managerUser.Kubeconfig,
 		"--guard", guard, "--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	Expect(err).NotTo(HaveOccurred())
+	if guard != "off" {
+		Eventually(func() ([]byte, error) { return os.ReadFile(log) }).Should(ContainSubstring("Guard is in force"))
+	}
 	expectGuard(ctx, guard != "off")
+	if declared {
+		expectEvents(ctx, begun)
+	}
+}
+
+// expectEvents waits for what addon-manager emits once after its start: that the
+// dependency of each registration is not registered.
+func expectEvents(ctx context.Context, since time.Time) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var events corev1.EventList
+		g.Expect(hub.Client.List(ctx, &events, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())
+		emitted := map[string]bool{}
+		for _, event := range events.Items {
+			if !event.CreationTimestamp.Time.Before(since) {
+				emitted[event.InvolvedObject.Name] = true
+			}
+		}
+		for _, c := range cases {
+			g.Expect(emitted).To(HaveKey(c.name()))
+		}
+	}).Should(Succeed())
 }
 
 // expectGuard waits until the API server applies the guard, or no longer does: a

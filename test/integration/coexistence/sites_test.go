@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/process"
@@ -83,8 +85,14 @@ func (s *site) installAddOns(ctx context.Context) {
 	GinkgoHelper()
 	for _, c := range cases {
 		Expect(hub.Client.Create(ctx, s.addOn(c.name()))).To(Succeed())
-		if c.kind == "lease" && c.state != none {
-			s.renew(ctx, c)
+		switch {
+		case c.kind == "lease" && c.state == live:
+			s.renew(c.name())
+		case c.kind == "lease" && c.state == stopped:
+			Expect(s.cluster.Client.Create(ctx, &coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: c.name()},
+				Spec:       coordinationv1.LeaseSpec{RenewTime: ptr.To(metav1.NewMicroTime(time.Now().Add(-time.Hour)))},
+			})).To(Succeed())
 		}
 	}
 }
@@ -93,17 +101,20 @@ func (s *site) addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: s.name, Name: name}}
 }
 
-// renew creates the lease of an add-on. OCM believes it for five minutes.
-func (s *site) renew(ctx context.Context, c *example) {
+// renewInterval is how soon a lease is renewed after a cluster is back.
+const renewInterval = 20 * time.Second
+
+// renew renews the lease of an add-on until the present node ends; BeforeSuite ends
+// with the suite.
+func (s *site) renew(addOn string) {
 	GinkgoHelper()
-	renewed := metav1.NowMicro()
-	if c.state == stopped {
-		renewed = metav1.NewMicroTime(time.Now().Add(-time.Hour))
-	}
-	Expect(s.cluster.Client.Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: c.name()},
-		Spec:       coordinationv1.LeaseSpec{RenewTime: &renewed},
-	})).To(Succeed())
+	renewing, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.cluster.RenewLease(renewing, addOn, renewInterval) }()
+	DeferCleanup(func() {
+		stop()
+		Expect(<-ended).To(Succeed())
+	})
 }
 
 // report sets the status of Deployments, as the controllers of a cluster with
@@ -127,12 +138,15 @@ func (s *site) report(ctx context.Context) {
 	}
 }
 
-// expect waits until Available of every case reads as expected.
+// expect waits until Available of every case reads as expected, and the label of
+// the cluster follows it where it has come to rest.
 func (s *site) expect(ctx context.Context, expected func(*site, *example) []condition) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		var addOns addonv1alpha1.ManagedClusterAddOnList
 		g.Expect(hub.Client.List(ctx, &addOns, client.InNamespace(s.name))).To(Succeed())
+		cluster := &clusterv1.ManagedCluster{}
+		g.Expect(hub.Client.Get(ctx, client.ObjectKey{Name: s.name}, cluster)).To(Succeed())
 		found := map[string]condition{}
 		for _, addOn := range addOns.Items {
 			if available := meta.FindStatusCondition(addOn.Status.Conditions, "Available"); available != nil {
@@ -140,11 +154,19 @@ func (s *site) expect(ctx context.Context, expected func(*site, *example) []cond
 			}
 		}
 		for _, c := range cases {
-			if wanted := expected(s, c); len(wanted) > 0 {
-				g.Expect(wanted).To(ContainElement(found[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
+			wanted := expected(s, c)
+			g.Expect(wanted).To(ContainElement(found[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
+			if len(wanted) == 1 {
+				label := cluster.Labels["feature.open-cluster-management.io/addon-"+c.name()]
+				g.Expect(label).To(Equal(labelFor[wanted[0].status]), fmt.Sprintf("label for %s on %s", c.name(), s.name))
 			}
 		}
 	}).Should(Succeed())
+}
+
+// labelFor is what OCM labels a cluster with, by the status of Available.
+var labelFor = map[metav1.ConditionStatus]string{
+	metav1.ConditionTrue: "available", metav1.ConditionFalse: "unhealthy", metav1.ConditionUnknown: "unreachable",
 }
 
 var (

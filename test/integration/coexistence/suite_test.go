@@ -18,7 +18,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"open-cluster-management.io/interlock/test/testenv/ocm"
-	"open-cluster-management.io/interlock/test/witness"
 )
 
 const (
@@ -32,12 +31,9 @@ const (
 )
 
 // quiet has time for several polls of every stock writer that polls.
-var quiet = 25 * time.Second
+var quiet = 20 * time.Second
 
-var (
-	hub      *ocm.Hub
-	auditLog string
-)
+var hub *ocm.Hub
 
 func TestCoexistence(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -61,10 +57,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
 
-	options := ocm.HubOptions{MutatingAdmissionPolicy: true}
-	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
-	Expect(err).NotTo(HaveOccurred())
-	hub, err = ocm.StartHub(ctx, options)
+	hub, err = ocm.StartHub(ctx, ocm.HubOptions{MutatingAdmissionPolicy: true})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() error { return hub.Stop() })
 	installInterlock(ctx)

@@ -55,8 +55,8 @@ type Hub struct {
 	*testenv.Cluster
 	// Client is the administrator's, and knows OCM's types.
 	Client client.WithWatch
-	// AuditLog is a file with all writes to OCM's objects, as lines of JSON with
-	// the request and the response.
+	// AuditLog is a file with all writes as lines of JSON, for a witness. Those to
+	// add-ons, registrations and managed clusters have the request and the response.
 	AuditLog string
 
 	// ControllerManager signs certificates, collects garbage and empties namespaces.

@@ -21,28 +21,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/test/witness"
 )
 
 const versionAnnotation = ocmversion.Annotation
 
-// auditPolicy records writes to OCM's objects, and nothing else.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: RequestResponse
-  verbs: [create, update, patch, delete, deletecollection]
-  resources:
-  - group: addon.open-cluster-management.io
-  - group: cluster.open-cluster-management.io
-  - group: work.open-cluster-management.io
-- level: None
-`
-
+// apiServerFlags has the API server write an audit log that a witness can read.
 func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
-	policy := filepath.Join(h.files.dir, "audit-policy.yaml")
-	h.AuditLog = filepath.Join(h.files.dir, "audit.log")
-	flags := map[string][]string{"audit-policy-file": {policy}, "audit-log-path": {h.AuditLog}}
+	flags, log, err := witness.AuditFlags(h.files.dir)
+	if err != nil {
+		return nil, err
+	}
+	h.AuditLog = log
 	if options.MutatingAdmissionPolicy {
 		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
 		flags["runtime-config"] = []string{"admissionregistration.k8s.io/v1beta1=true"}
@@ -51,7 +41,7 @@ func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
 		flags["service-cluster-ip-range"] = []string{serviceRange()}
 	}
 	maps.Copy(flags, options.Flags)
-	return flags, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+	return flags, nil
 }
 
 // install creates what OCM's operator creates on a hub, and starts what has to be
