@@ -183,7 +183,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
 		EventPace: degraded.NewEventPace(), Outages: outages,
-		Configs: configs, OCM: ocm, Templates: templates, Facts: answers,
+		Configs: configs, OCM: ocm, Templates: templates, Facts: answers, Registrations: mgr.GetAPIReader(),
 	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 

@@ -55,6 +55,9 @@ type Reconciler struct {
 	// Templates has the versions of AddOnTemplates.
 	Templates Templates
 	rollouts  rollouts
+	// Registrations reads ClusterManagementAddOns from the API server.
+	Registrations client.Reader
+	undeclared    undeclared
 	// Facts tells what agents have answered; nil where nobody asks them.
 	Facts Facts
 }
@@ -85,6 +88,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	if !changed {
 		return r.after(dependency.HeldUntil(findings)), nil
+	}
+	if len(findings) == 0 {
+		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, started); {
+		case err != nil:
+			return reconcile.Result{}, err
+		case !confirmed:
+			return afterConflict, nil
+		}
 	}
 	if wait := r.Contention.Wait(key, dependency.Claim(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil

@@ -102,6 +102,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
 		Outages: outage.New(b.clock), Configs: b.onDemand, OCM: b.onDemand, Templates: templateVersions{b.onDemand},
+		Registrations: b.hub,
 	}
 	return b
 }
