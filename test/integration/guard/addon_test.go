@@ -31,7 +31,9 @@ const (
 	early    = "2026-03-01T10:00:00Z"
 	late     = "2026-03-01T11:00:00Z"
 
-	anotherWriter = "another-writer"
+	// anotherWriter sorts after the manager that creates. managedFields of equal times
+	// are sorted by name; where their order changes a second later, that is stored.
+	anotherWriter = "writer"
 	manager       = "interlock-addon-manager"
 )
 

@@ -23,7 +23,7 @@ import (
 var (
 	hub     *ocm.Hub
 	managed *ocm.ManagedCluster
-	// observer judges findings of every kind: each step declares what it changes.
+	// observer judges suite.Declared: each step declares what it changes.
 	observer *witness.Witness
 )
 
@@ -48,7 +48,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(hub.Stop)
 	managed, err = hub.Join(ctx, "cluster1", ocm.JoinOptions{WorkAgent: true})
 	Expect(err).NotTo(HaveOccurred())
-	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog, Unguarded: true}, suite.All)
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog, Unguarded: true}, suite.Declared)
 	startAddonManager()
 }, NodeTimeout(5*time.Minute))
 

@@ -11,17 +11,24 @@ import (
 	"open-cluster-management.io/interlock/test/witness"
 )
 
-// Undeclared are the kinds of findings that need no declaration of what a suite
-// changes, except of what it removes.
-var Undeclared = []witness.Kind{witness.NoChange, witness.AnsweredTwice, witness.DeclarationLost}
+// Undeclared are findings that need no declaration of what a suite changes, except
+// of the declarations that it removes: writes by Interlock that changed nothing,
+// and declarations lost.
+func Undeclared(f witness.Finding) bool {
+	return f.Kind == witness.NoChange || f.Kind == witness.DeclarationLost
+}
 
-// All are the kinds that a suite judges that declares each of its steps.
-var All = append(slices.Clone(Undeclared), witness.Flip, witness.LabelMoved, witness.NotQuiet, witness.Deleted)
+// Declared are the findings of a suite that declares each of its steps: all that
+// Interlock did, and what was lost or deleted by any writer. What OCM's components
+// move on their own is left out: a rollout sets Available to False and back.
+func Declared(f witness.Finding) bool {
+	return Undeclared(f) || f.Kind == witness.Deleted || f.Writer.Interlock()
+}
 
-// Start starts a witness in BeforeSuite. Its findings of the kinds fail the suite
-// in the end, while the hub still runs: call it after the hub has started, and
-// before Interlock starts.
-func Start(ctx context.Context, options witness.Options, kinds []witness.Kind) *witness.Witness {
+// Start starts a witness in BeforeSuite. The findings that are judged fail the
+// suite in the end, while the hub still runs: call it after the hub has started,
+// and before Interlock starts.
+func Start(ctx context.Context, options witness.Options, judged func(witness.Finding) bool) *witness.Witness {
 	GinkgoHelper()
 	w, err := witness.Start(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
@@ -29,8 +36,8 @@ func Start(ctx context.Context, options witness.Options, kinds []witness.Kind) *
 		defer w.Stop()
 		findings, err := w.Findings(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		judged := slices.DeleteFunc(findings, func(f witness.Finding) bool { return !slices.Contains(kinds, f.Kind) })
-		Expect(judged).To(BeEmpty(), witness.Report(judged))
+		findings = slices.DeleteFunc(findings, func(f witness.Finding) bool { return !judged(f) })
+		Expect(findings).To(BeEmpty(), witness.Report(findings))
 	})
 	return w
 }
