@@ -34,6 +34,8 @@ var (
 	hub    *ocm.Hub
 	admin  client.Client
 	binary string // addon-manager
+	// observer judges writes by Interlock that changed nothing, and declarations lost.
+	observer *witness.Witness
 )
 
 func TestGraft(t *testing.T) {
@@ -62,7 +64,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(hub.Stop)
 	// Conditions and labels are not judged: the suite changes too much. What it
 	// deletes it does not declare, so deletions are not judged either.
-	suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, suite.Undeclared)
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, suite.Undeclared)
 
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
