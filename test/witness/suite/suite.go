@@ -45,16 +45,23 @@ func Start(ctx context.Context, options witness.Options, judged func(witness.Fin
 
 // withoutFinalizers leaves out writes that removed the last finalizer of a deleted
 // object. The API server answers them with the version that is stored, so a witness
-// takes them for writes without a change. The deletion is the object's next finding.
+// takes them for writes without a change. The deletion is the object's finding next
+// to it: before it with the time of the request to delete, or after it without one.
 func withoutFinalizers(findings []witness.Finding) []witness.Finding {
+	deleted := make([]bool, len(findings)) // is it next to a deletion?
+	last := map[witness.Object]int{}
+	for i, f := range findings {
+		if before, there := last[f.Object]; there {
+			deleted[i] = findings[before].Kind == witness.Deleted
+			deleted[before] = deleted[before] || f.Kind == witness.Deleted
+		}
+		last[f.Object] = i
+	}
 	var left []witness.Finding
-	next := map[witness.Object]witness.Kind{}
-	for _, f := range slices.Backward(findings) {
-		if f.Kind != witness.NoChange || next[f.Object] != witness.Deleted {
+	for i, f := range findings {
+		if f.Kind != witness.NoChange || !deleted[i] {
 			left = append(left, f)
 		}
-		next[f.Object] = f.Kind
 	}
-	slices.Reverse(left)
 	return left
 }

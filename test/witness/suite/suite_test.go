@@ -17,6 +17,10 @@ func TestWithoutFinalizers(t *testing.T) {
 			findings: []witness.Finding{finding(witness.NoChange, one), finding(witness.Deleted, one)},
 			want:     []witness.Finding{finding(witness.Deleted, one)},
 		},
+		"and the one after the request to delete": {
+			findings: []witness.Finding{finding(witness.Deleted, one), finding(witness.NoChange, another), finding(witness.NoChange, one)},
+			want:     []witness.Finding{finding(witness.Deleted, one), finding(witness.NoChange, another)},
+		},
 		"an earlier write is kept": {
 			findings: []witness.Finding{finding(witness.NoChange, one), finding(witness.NoChange, one), finding(witness.Deleted, one)},
 			want:     []witness.Finding{finding(witness.NoChange, one), finding(witness.Deleted, one)},
