@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,27 +17,38 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/test/witness"
 )
 
 var auditLog string
 
-// audit has the API server log the requests of addon-manager.
-func audit(flags map[string][]string) {
+// audited are the flags with which the API server logs what a witness needs, and
+// what addon-manager reads.
+func audited() (flags map[string][]string, log string) {
 	GinkgoHelper()
-	dir, err := os.MkdirTemp("", "interlock-audit-")
+	flags, log, err := witness.AuditFlags(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(os.RemoveAll, dir)
-	policy := filepath.Join(dir, "policy.yaml")
-	Expect(os.WriteFile(policy, []byte(`{"apiVersion":"audit.k8s.io/v1","kind":"Policy","omitStages":["RequestReceived"],"rules":[{"level":"Metadata","users":["`+
-		managerUser+`"]},{"level":"None"}]}`), 0o600)).To(Succeed())
-	auditLog = filepath.Join(dir, "audit.log")
-	flags["audit-policy-file"], flags["audit-log-path"] = []string{policy}, []string{auditLog}
+	file := flags["audit-policy-file"][0]
+	content, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
+	policy := &auditv1.Policy{}
+	Expect(yaml.UnmarshalStrict(content, policy)).To(Succeed())
+	reads := auditv1.PolicyRule{Level: auditv1.LevelMetadata, Users: []string{managerUser}, Verbs: []string{"get", "list", "watch"}}
+	policy.OmitStages = []auditv1.Stage{auditv1.StageRequestReceived} // a watch is logged when it has started
+	policy.Rules = slices.Insert(policy.Rules, 0, reads)
+	content, err = yaml.Marshal(policy)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
+	return flags, log
 }
 
 type right struct{ verb, group, resource string }
@@ -61,9 +71,13 @@ func unused() []string {
 	for line := range strings.Lines(string(content)) {
 		var event struct {
 			Verb      string
+			User      struct{ Username string }
 			ObjectRef struct{ APIGroup, Resource, Subresource string }
 		}
 		Expect(json.Unmarshal([]byte(line), &event)).To(Succeed())
+		if event.User.Username != managerUser {
+			continue
+		}
 		resource := event.ObjectRef.Resource
 		if event.ObjectRef.Subresource != "" {
 			resource += "/" + event.ObjectRef.Subresource

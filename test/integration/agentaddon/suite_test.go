@@ -33,6 +33,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
+	"open-cluster-management.io/interlock/test/witness"
+	"open-cluster-management.io/interlock/test/witness/suite"
 )
 
 const (
@@ -64,12 +66,14 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
 	// A hub that requires the right to make owners wait, as OpenShift's does.
 	strict := ocm.HubOptions{InterlockCRDs: true}
-	strict.Flags = map[string][]string{"enable-admission-plugins": {"OwnerReferencesPermissionEnforcement"}}
-	audit(strict.Flags)
+	strict.Flags, auditLog = audited()
+	strict.Flags["enable-admission-plugins"] = []string{"OwnerReferencesPermissionEnforcement"}
 	fleet, err = ocm.StartHub(ctx, strict)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
 	hub = administrator(fleet.Cluster)
+	// Conditions and labels are not judged: the suite changes too much.
+	suite.Start(ctx, witness.Options{Hub: fleet.Config, AuditLog: auditLog}, suite.Undeclared)
 	place(ctx)
 	for _, name := range []string{"cluster1", "cluster10"} {
 		join(ctx, name, nil)

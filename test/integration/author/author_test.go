@@ -35,6 +35,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
+	"open-cluster-management.io/interlock/test/witness"
+	"open-cluster-management.io/interlock/test/witness/suite"
 )
 
 const cluster = "cluster1"
@@ -43,6 +45,8 @@ var (
 	api     *ocm.Hub
 	managed *ocm.ManagedCluster
 	admin   client.Client
+	// observer judges suite.Declared: each step declares what it changes.
+	observer *witness.Witness
 )
 
 func TestAuthor(t *testing.T) {
@@ -54,8 +58,12 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	(&logging.Options{Format: "text"}).Start(GinkgoWriter)
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	var options ocm.HubOptions
+	var auditLog string
 	var err error
-	api, err = ocm.StartHub(ctx, ocm.HubOptions{})
+	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	api, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(api.Stop()).To(Succeed()) })
 	managed, err = api.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second})
@@ -65,6 +73,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		workv1.Install(scheme))).To(Succeed())
 	admin, err = client.New(api.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
+	observer = suite.Start(ctx, witness.Options{Hub: api.Config, AuditLog: auditLog, Unguarded: true}, suite.Declared)
 }, NodeTimeout(5*time.Minute))
 
 // gateway is an author's add-on: one ConfigMap.
@@ -155,6 +164,7 @@ func work(ctx context.Context) func() (string, error) {
 // lease to be followed, and a health check of its own.
 func accountsAre(ctx context.Context, status metav1.ConditionStatus) {
 	GinkgoHelper()
+	observer.Cause("accounts is Available=" + string(status))
 	Eventually(func() error {
 		accounts := &addonv1alpha1.ManagedClusterAddOn{}
 		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "accounts"}, accounts); err != nil {
@@ -183,11 +193,13 @@ var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
 		By("waiting for them, with addon-manager still away")
 		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(be("False", dependent.ReasonWaiting, missing))
 		By("waiting for them at addon-manager's word")
+		observer.Cause("Interlock starts")
 		startInterlock()
 		Eventually(condition(ctx, "Degraded")).Should(be("True", "RequiredDependencyNotSatisfied", missing))
 		Consistently(func() error { _, err := work(ctx)(); return err }).WithTimeout(2 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 
 		By("their becoming available")
+		observer.Cause("accounts is installed")
 		Expect(admin.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "accounts"}})).To(Succeed())
 		accountsAre(ctx, "True")
 		Eventually(work(ctx)).Should(ContainSubstring("first"))

@@ -240,6 +240,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
 		installAgentAddOn(ctx)
+		observer.Removed("widgetry") // with the CRD's fields, as uninstall's documentation says
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
 		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")

@@ -30,6 +30,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
+	"open-cluster-management.io/interlock/test/witness"
+	"open-cluster-management.io/interlock/test/witness/suite"
 )
 
 const (
@@ -61,6 +63,7 @@ var (
 	admin    client.WithWatch
 	requests *recorder
 	programs = map[string]string{}
+	observer *witness.Witness
 )
 
 var _ = BeforeSuite(func(ctx context.Context) {
@@ -82,7 +85,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		"feature-gates": {"WatchList=false"},
 	}
 	options := ocm.HubOptions{MutatingAdmissionPolicy: true} // one form of the guard
-	options.Flags = maps.Clone(recorded)
+	var auditLog string
+	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	maps.Copy(options.Flags, recorded)
 	options.Flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true,WatchList=false"}
 	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
@@ -99,7 +105,15 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	unthrottled.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
 	admin, err = client.NewWithWatch(unthrottled, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, judged)
 }, NodeTimeout(8*time.Minute))
+
+// judged leaves out conditions and labels: the suite changes too much. It leaves out
+// what interlock-uninstall writes too: it removes Interlock from managedFields,
+// which a witness does not compare.
+func judged(f witness.Finding) bool {
+	return suite.Undeclared(f) && f.Writer.Manager != "interlock-uninstall"
+}
 
 // kustomized are the objects of a folder of deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {

@@ -24,6 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/testenv/ocm"
+	"open-cluster-management.io/interlock/test/witness"
+	"open-cluster-management.io/interlock/test/witness/suite"
 )
 
 const namespace = "interlock-system"
@@ -32,6 +34,8 @@ var (
 	hub    *ocm.Hub
 	admin  client.Client
 	binary string // addon-manager
+	// observer judges writes by Interlock that changed nothing, and declarations lost.
+	observer *witness.Witness
 )
 
 func TestGraft(t *testing.T) {
@@ -51,9 +55,16 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{Operator: true})
+	options := ocm.HubOptions{Operator: true}
+	var auditLog string
+	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
+	// Conditions and labels are not judged: the suite changes too much. What it
+	// deletes it does not declare, so deletions are not judged either.
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, suite.Undeclared)
 
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())

@@ -45,7 +45,7 @@ func rule(f *form) {
 		})
 
 		for _, version := range []string{viaStorage, viaBeta} {
-			It("makes a stock patch through "+version+" change nothing where False is stored", func(ctx context.Context) {
+			It("makes a patch by another writer through "+version+" change nothing where False is stored", func(ctx context.Context) {
 				a.write(ctx, version, withConditions(held(early), fails(missing)))
 				for range 3 {
 					before := a.read(ctx, viaStorage)
@@ -55,7 +55,7 @@ func rule(f *form) {
 				}
 			})
 
-			It("makes False of a stock patch through "+version+" where none is stored", func(ctx context.Context) {
+			It("stores False for a patch by another writer through "+version+" where none is stored", func(ctx context.Context) {
 				a.write(ctx, viaStorage, withConditions(fails(missing)))
 				answer := a.write(ctx, version, say(entry("Available", "True", "Fine", "", late)))
 				Expect(find(answer, "Available")).To(Equal(held(late)))
@@ -76,7 +76,7 @@ func rule(f *form) {
 			before := a.read(ctx, viaStorage)
 			answer := a.write(ctx, viaBeta, say(runs()))
 			Expect(conditionsOf(answer)).To(Equal(conditionsOf(before)))
-			Expect(ownedBy(answer, stockWriter)).To(ContainSubstring("Available"))
+			Expect(ownedBy(answer, anotherWriter)).To(ContainSubstring("Available"))
 			for range 3 {
 				Expect(a.write(ctx, viaBeta, say(runs())).GetResourceVersion()).To(Equal(answer.GetResourceVersion()))
 			}
@@ -89,12 +89,12 @@ func rule(f *form) {
 			Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(held(early)))
 		})
 
-		DescribeTable("makes every other condition of a stock writer change nothing",
+		DescribeTable("makes every other condition that another writer sets change nothing",
 			func(ctx context.Context, status, reason string) {
 				a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
 				a.write(ctx, viaBeta, say(entry("Available", "True", "Fine", "", late))) // comes to own every field of the condition
 				before := a.read(ctx, viaStorage)
-				answer := a.write(ctx, viaBeta, say(entry("Available", status, reason, "stock", late)))
+				answer := a.write(ctx, viaBeta, say(entry("Available", status, reason, "another", late)))
 				Expect(answer.GetResourceVersion()).To(Equal(before.GetResourceVersion()))
 				Expect(find(answer, "Available")).To(Equal(held(early)))
 			},

@@ -60,10 +60,10 @@ func serving() {
 			Eventually(func() error { return f.ask(ctx, address) }).Should(Succeed())
 		}
 
-		a := f.newStandIn(ctx, runs())
+		a := f.newAddOn(ctx)
 		f.register(ctx)
-		a.awaitFall(ctx)
-		Expect(a.poll(ctx)).To(Succeed())
+		a.awaitFailure(ctx)
+		a.write(ctx, viaBeta, say(runs()))
 		Expect(a.availability(ctx)()).To(Equal(required))
 
 		By("all replicas being dead")

@@ -1,6 +1,7 @@
-// Package guard tests both forms of the guard on real API servers: one that
-// has MutatingAdmissionPolicy enabled, one as it comes, and one that changes
-// while the tests run. Every case of the rule is the same for both forms.
+// Package guard tests the guard's rule and its installation on plain API servers:
+// one with MutatingAdmissionPolicy, one without, and one that changes while the
+// tests run. Every case of the rule is the same for both forms. OCM's components
+// play no part in it: test/integration/coexistence runs them beside each form.
 package guard
 
 import (
@@ -31,9 +32,8 @@ var enabled = map[string][]string{
 var (
 	asPolicy  = &form{name: "as a policy"}
 	asWebhook = &form{name: "as a webhook"}
-	// unguarded is a hub as it comes, on which nothing is a guard until the
-	// last specs; OCM's agent insists there at its own pace all the time.
-	unguarded = &form{name: "unguarded"}
+	// changing is the hub whose API server changes.
+	changing = &form{name: "changing"}
 )
 
 func TestGuard(t *testing.T) {
@@ -41,16 +41,12 @@ func TestGuard(t *testing.T) {
 	RunSpecs(t, "guard")
 }
 
-// The order matters for the time that all of it takes: what insists every 30 s
-// does so from the start, and is asked at the end.
 var _ = Describe("The guard", func() {
 	Describe("its rule", inBothForms(rule))
 	Describe("being installed", inBothForms(installation))
 	Describe("the choice of its form", choice)
-	Describe("and writers that insist", Ordered, ContinueOnFailure, insistentWriters)
-	Describe("coming, going and being away", inBothForms(comings))
+	Describe("installed late, removed and installed again", inBothForms(absence))
 	Describe("served by addon-manager webhook", serving)
-	Describe("not being there", slowPolling)
 	Describe("on an API server that changes", upgrade)
 })
 
@@ -63,7 +59,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 
 	var starting errgroup.Group
-	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil, unguarded: nil} {
+	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil, changing: nil} {
 		starting.Go(func() (err error) {
 			f.cluster, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
 			return err
@@ -72,7 +68,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	err := starting.Wait()
 	DeferCleanup(stopHubs)
 	Expect(err).NotTo(HaveOccurred())
-	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
+	for _, f := range []*form{asPolicy, asWebhook, changing} {
 		f.client = administrator(f.cluster)
 		dropDefault(ctx, f.client)
 	}
@@ -82,12 +78,11 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(func() { asWebhook.server.stop() })
 	asWebhook.objects = webhookObjects(asWebhook.server)
 	asWebhook.deployWebhook(ctx, asWebhook.server)
-	startPolling(ctx)
 }, NodeTimeout(5*time.Minute))
 
 func stopHubs() error {
 	var stopping errgroup.Group
-	for _, f := range []*form{asPolicy, asWebhook, unguarded} {
+	for _, f := range []*form{asPolicy, asWebhook, changing} {
 		if f.cluster != nil {
 			stopping.Go(f.cluster.Stop)
 		}
@@ -108,9 +103,8 @@ func administrator(cluster *testenv.Cluster) client.WithWatch {
 	return administrator
 }
 
-// dropDefault makes add-ons writable through v1beta1 without the conversion
-// webhook that OCM has and these API servers have not: a field that v1alpha1
-// has by default and v1beta1 does not know is the only one in the way.
+// dropDefault makes add-ons writable through v1beta1 on API servers without OCM's
+// conversion webhook: it removes the default of a field that v1beta1 does not have.
 func dropDefault(ctx context.Context, administrator client.WithWatch) {
 	GinkgoHelper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -16,7 +16,8 @@ import (
 // by one that can do more, or less. addon-manager keeps running.
 func upgrade() {
 	It("is the form that the API server heeds, not merely serves", func(ctx context.Context) {
-		f := unguarded
+		f := changing
+		f.newAddOn(ctx) // the guard is probed with an add-on
 		policy, webhook := []types.GomegaMatcher{HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding)}, HaveKey(guard.KindWebhook)
 		f.deployWebhook(ctx, asWebhook.server)
 		f.objects = append(f.objects, asWebhook.objects...)

@@ -1,6 +1,7 @@
 // Package ocm tests the environment in which other suites run: OCM's own hub and
 // agents, without Interlock. It also states what Interlock counts on, so that it
-// fails on an OCM version that behaves in another way (OCM_ASSETS).
+// fails on an OCM version that behaves in another way (OCM_ASSETS). No witness
+// judges it: Interlock does not run here.
 package ocm
 
 import (

@@ -16,11 +16,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
+	"open-cluster-management.io/interlock/test/witness"
+	"open-cluster-management.io/interlock/test/witness/suite"
 )
 
 var (
 	hub     *ocm.Hub
 	managed *ocm.ManagedCluster
+	// observer judges suite.Declared: each step declares what it changes.
+	observer *witness.Witness
 )
 
 func TestVersions(t *testing.T) {
@@ -35,11 +39,16 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 
 	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true})
+	options := ocm.HubOptions{InterlockCRDs: true}
+	var auditLog string
+	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	managed, err = hub.Join(ctx, "cluster1", ocm.JoinOptions{WorkAgent: true})
 	Expect(err).NotTo(HaveOccurred())
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog, Unguarded: true}, suite.Declared)
 	startAddonManager()
 }, NodeTimeout(5*time.Minute))
 

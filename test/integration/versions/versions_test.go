@@ -31,8 +31,11 @@ var (
 // create creates an object, and removes it after the spec.
 func create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
+	observer.Cause("the test creates " + object.GetName())
 	Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
+		observer.Cause("the test deletes " + object.GetName())
+		observer.Removed(object.GetName())
 		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, object))).To(Succeed())
 	})
 }
@@ -111,6 +114,7 @@ var _ = Describe("On Open Cluster Management", func() {
 
 		By("a rollout that does not get on, because work's agent is away")
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
+		observer.Cause("another template becomes the default")
 		before := registration.DeepCopy()
 		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)} //nolint:staticcheck // v1alpha1 has no other field for it
 		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
@@ -118,6 +122,7 @@ var _ = Describe("On Open Cluster Management", func() {
 			HaveSuffix("(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)"))
 
 		By("work's agent being back")
+		observer.Cause("work's agent is back")
 		Expect(managed.WorkAgent.Start(ctx)).To(Succeed())
 		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").WithTimeout(unanswered).Should(
 			HavePrefix("False DependenciesSatisfied"))

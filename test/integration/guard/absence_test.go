@@ -1,0 +1,81 @@
+package guard
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// absence tests what happens to conditions that were written without the guard.
+func absence(f *form) {
+	It("corrects with the next write what was written before it was installed", func(ctx context.Context) {
+		a := f.newAddOn(ctx)
+		a.write(ctx, viaStorage, withConditions(runs(), fails(missing)))
+		f.arrive(ctx)
+		Expect(find(a.read(ctx, viaStorage), "Available")).To(Equal(runs()), "it acts on writes only")
+		Expect(find(a.write(ctx, viaBeta, say(progressing())), "Available")).To(Equal(held(early)))
+	})
+
+	It("is replaced by addon-agent while it is removed; without addon-agent, its next write corrects", func(ctx context.Context) {
+		attended, alone := f.newAddOn(ctx), f.newAddOn(ctx)
+		both := []addOn{attended, alone}
+		f.arrive(ctx)
+		f.manage(ctx, "")
+		f.register(ctx)
+		for _, a := range both {
+			a.awaitFailure(ctx)
+			a.write(ctx, viaBeta, say(runs()))
+			Expect(a.availability(ctx)()).To(Equal(required))
+		}
+		f.leave(ctx)
+		for _, a := range both {
+			Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
+		}
+		Consistently(attended.availability(ctx)).ShouldNot(Equal(required), "nothing corrects it")
+
+		By("addon-agent starting, and running on when the guard is back")
+		attended.attend()
+		Eventually(attended.availability(ctx)).Should(Equal(required))
+		f.arrive(ctx)
+		attended.write(ctx, viaBeta, say(runs()))
+		Expect(attended.availability(ctx)()).To(Equal(required))
+
+		By("the next write of any writer, where addon-agent does not run")
+		Expect(alone.availability(ctx)()).NotTo(Equal(required))
+		Expect(find(alone.write(ctx, viaBeta, say(progressing())), "Available")["reason"]).To(Equal(required))
+	})
+}
+
+func progressing() map[string]any { return entry("Progressing", "True", "Installing", "wait", early) }
+
+// register declares a Required dependency that is missing, for the add-on of
+// that name on all clusters of the hub, until addon-manager has stopped.
+func (f *form) register(ctx context.Context) {
+	GinkgoHelper()
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	Expect(f.client.Create(ctx, registered)).To(Succeed())
+}
+
+// unregister deletes what register creates, if it is there.
+func (f *form) unregister(ctx context.Context) error {
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+	return client.IgnoreNotFound(f.client.Delete(ctx, registered))
+}
+
+// awaitFailure waits until addon-manager has reported that the dependency is missing.
+func (a addOn) awaitFailure(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func() any { return find(a.read(ctx, viaStorage), "Degraded")["reason"] }).Should(Equal(required))
+}
+
+func (a addOn) availability(ctx context.Context) func() any {
+	return func() any { return find(a.read(ctx, viaStorage), "Available")["reason"] }
+}
