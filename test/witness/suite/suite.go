@@ -51,6 +51,9 @@ func withoutFinalizers(findings []witness.Finding) []witness.Finding {
 	deleted := make([]bool, len(findings)) // is it next to a deletion?
 	last := map[witness.Object]int{}
 	for i, f := range findings {
+		if f.Kind != witness.NoChange && f.Kind != witness.Deleted {
+			continue
+		}
 		if before, there := last[f.Object]; there {
 			deleted[i] = findings[before].Kind == witness.Deleted
 			deleted[before] = deleted[before] || f.Kind == witness.Deleted

@@ -21,6 +21,10 @@ func TestWithoutFinalizers(t *testing.T) {
 			findings: []witness.Finding{finding(witness.Deleted, one), finding(witness.NoChange, another), finding(witness.NoChange, one)},
 			want:     []witness.Finding{finding(witness.Deleted, one), finding(witness.NoChange, another)},
 		},
+		"findings of other kinds between them do not matter": {
+			findings: []witness.Finding{finding(witness.Deleted, one), finding(witness.Flip, one), finding(witness.NoChange, one)},
+			want:     []witness.Finding{finding(witness.Deleted, one), finding(witness.Flip, one)},
+		},
 		"an earlier write is kept": {
 			findings: []witness.Finding{finding(witness.NoChange, one), finding(witness.NoChange, one), finding(witness.Deleted, one)},
 			want:     []witness.Finding{finding(witness.NoChange, one), finding(witness.Deleted, one)},
