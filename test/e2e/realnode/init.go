@@ -96,33 +96,48 @@ func mounts(s spec) error {
 // keep opens folders that a mount may hide. The function that it returns mounts
 // them where they were.
 func keep(dirs ...string) (restore func() error, err error) {
-	var opened []*os.File
+	opened := make([]*os.File, 0, len(dirs))
 	for _, dir := range dirs {
-		path, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			return nil, err
-		}
-		file, err := os.Open(path)
+		file, err := os.Open(dir)
 		if err != nil {
 			return nil, err
 		}
 		opened = append(opened, file)
 	}
+	resolved := make([]string, len(dirs))
+	for i, dir := range dirs {
+		if resolved[i], err = filepath.EvalSymlinks(dir); err != nil {
+			return nil, err
+		}
+	}
 	return func() error {
-		for _, dir := range opened {
-			if err := os.MkdirAll(dir.Name(), 0o755); err != nil {
+		for i, file := range opened {
+			if err := mountAgain(file, resolved[i]); err != nil {
 				return err
 			}
-			source := fmt.Sprintf("/proc/self/fd/%d", dir.Fd())
-			if err := syscall.Mount(source, dir.Name(), "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
-				return fmt.Errorf("mount %s again: %w", dir.Name(), err)
+			// The link to the folder may be hidden too.
+			if _, err := os.Stat(dirs[i]); err != nil {
+				if err := mountAgain(file, dirs[i]); err != nil {
+					return err
+				}
 			}
-			if err := dir.Close(); err != nil {
+			if err := file.Close(); err != nil {
 				return err
 			}
 		}
 		return nil
 	}, nil
+}
+
+func mountAgain(folder *os.File, path string) error {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	source := fmt.Sprintf("/proc/self/fd/%d", folder.Fd())
+	if err := syscall.Mount(source, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+		return fmt.Errorf("mount %s again: %w", path, err)
+	}
+	return nil
 }
 
 // network gives the node its bridge, which is its address too, and the way to
