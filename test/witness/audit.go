@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,9 +45,15 @@ type Request struct {
 	Writer         Writer
 	// Refused: the API server answered with an error.
 	Refused bool
+	// BasedOn is the version that the request was based on, zero where it names none.
+	BasedOn uint64
 	// State is what is stored after the request, where the policy has it logged.
 	State *State
 }
+
+// storedNothing reports whether the version that the request was based on is
+// still the object's after it.
+func (r Request) storedNothing() bool { return r.State != nil && r.BasedOn == r.State.Version }
 
 // auditLog reads a log from where the last read ended.
 type auditLog struct {
@@ -123,7 +130,27 @@ func parseRequest(line []byte) (request Request, is bool, err error) {
 	if request.Refused || event.ResponseObject == nil {
 		return request, true, nil
 	}
+	if event.RequestObject != nil {
+		request.BasedOn = versionIn(event.RequestObject.Raw)
+	}
 	return request, true, request.readState(event.ResponseObject.Raw)
+}
+
+// versionIn is the resourceVersion in an object or a patch, zero where there is none.
+func versionIn(raw []byte) uint64 {
+	var body struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &body) != nil {
+		return 0 // a JSON patch
+	}
+	version, err := strconv.ParseUint(body.Metadata.ResourceVersion, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 func writerOf(event *auditv1.Event, manager string) Writer {

@@ -76,7 +76,9 @@ func (r record) writes() []Write {
 }
 
 // writesOf are those of one object. The first request that answered with a
-// version stored it; the others with the same version changed nothing.
+// version stored it; the others with the same version changed nothing. Those that
+// were based on it come last: their answers may be logged before that of the
+// request that stored it.
 func (r record) writesOf(object Object, states []observation, requests map[uint64][]Request, deletions []Request) []Write {
 	var all []Write
 	var before *State
@@ -145,7 +147,15 @@ func (r record) states() map[Object][]observation {
 }
 
 func byVersion(requests []Request) map[uint64][]Request {
-	slices.SortStableFunc(requests, func(a, b Request) int { return a.Done.Compare(b.Done) })
+	slices.SortStableFunc(requests, func(a, b Request) int {
+		if a.storedNothing() != b.storedNothing() {
+			if a.storedNothing() {
+				return 1
+			}
+			return -1
+		}
+		return a.Done.Compare(b.Done)
+	})
 	versions := map[uint64][]Request{}
 	for _, request := range requests {
 		versions[request.State.Version] = append(versions[request.State.Version], request)

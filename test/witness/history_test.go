@@ -81,6 +81,10 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 		stored := state(version, content)
 		return Request{Received: at(second), Done: at(second), Object: app, Verb: "patch", Writer: by, State: &stored}
 	}
+	basedOn := func(version uint64, done int, request Request) Request {
+		request.BasedOn, request.Done = version, at(done)
+		return request
+	}
 	saw := func(version uint64, content string) observation {
 		return observation{app, state(version, content), at(100)}
 	}
@@ -91,10 +95,13 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 		record record
 		want   string
 	}{
-		"a change":                          {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(6, agent, 6, "b")}}, "6 by interlock-addon-agent; "},
-		"stored again without a change":     {record{base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, agent, 6, "a")}}, "6 by interlock-addon-agent unchanged; "},
-		"not stored: the base":              {record{base: base, requests: []Request{request(6, agent, 5, "a")}}, "5 by interlock-addon-agent unchanged; "},
-		"not stored: another's":             {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")}}, "6 by registration; 6 by interlock-addon-agent unchanged; "},
+		"a change":                      {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(6, agent, 6, "b")}}, "6 by interlock-addon-agent; "},
+		"stored again without a change": {record{base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, agent, 6, "a")}}, "6 by interlock-addon-agent unchanged; "},
+		"not stored: the base":          {record{base: base, requests: []Request{request(6, agent, 5, "a")}}, "5 by interlock-addon-agent unchanged; "},
+		"not stored: another's":         {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")}}, "6 by registration; 6 by interlock-addon-agent unchanged; "},
+		"logged before what stored it": {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{
+			basedOn(5, 8, request(6, agent, 6, "b")), basedOn(6, 7, request(7, registration, 6, "b")),
+		}}, "6 by interlock-addon-agent; 6 by registration unchanged; "},
 		"before it began":                   {record{since: at(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
 		"not on a watch":                    {record{base: base, observations: []observation{saw(7, "c")}, requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")}}, "6 by registration; 7 by interlock-addon-agent; "},
 		"not in the log":                    {record{base: base, observations: []observation{saw(6, "b")}}, "6 by ; "},

@@ -184,8 +184,10 @@ func expectQuiet(ctx context.Context, w *witness.Witness, guard, phase string) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(findings).To(BeEmpty(), witness.Report(findings))
 	for _, row := range rows {
-		// A stock True at an edge of the period has its answer on the other side.
-		if guard == "off" && row.trues+row.ours > 0 {
+		// A stock True at an edge of the period has its answer on the other side. Beside
+		// writers that insist several times a second, the audit log does not always
+		// show which write a True came with; AnsweredTwice still judges these add-ons.
+		if guard == "off" && !row.of.disputed && row.trues+row.ours > 0 {
 			Expect(row.ours).To(BeNumerically("~", row.trues, 1), "writes by Interlock and stock Trues of %s on %s", row.of.name(), row.site)
 		}
 	}
