@@ -70,6 +70,7 @@ func (c *cluster) reach(ctx context.Context, status metav1.ConditionStatus, off 
 
 var _ = Describe("An agent that runs as an add-on", func() {
 	const stopped, lost = "ManagedClusterAddOnLeaseUpdateStopped", "ManagedClusterLeaseUpdateStopped"
+	const updated = "ManagedClusterAddOnLeaseUpdated"
 	var c *cluster
 	var m *manager
 	var group, gateway string
@@ -120,6 +121,7 @@ var _ = Describe("An agent that runs as an add-on", func() {
 			m.rest()
 			Expect(now(c.resourceVersion(ctx, gateway))).To(Equal(before))
 			c.startAgent()
+			c.stock(ctx, agentAddOn, metav1.ConditionTrue, updated) // as the registration agent reads the lease
 			Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
 			m.rest()
 			Expect(now(c.resourceVersion(ctx, gateway))).To(Equal(before))
