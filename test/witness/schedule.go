@@ -127,7 +127,7 @@ func (s schedule) restorable(w Write, m move) bool {
 	if !s.unguarded || m.kind == LabelMoved {
 		return s.unguarded
 	}
-	return m.name == "Available" && !(w.Writer.Interlock() && required(*w.After)) &&
+	return m.name == "Available" && (!w.Writer.Interlock() || !required(*w.After)) &&
 		w.Before.Conditions["Available"].Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 }
 
