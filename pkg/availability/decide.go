@@ -99,6 +99,13 @@ func requiredDependencyFails(degraded *metav1.Condition) bool {
 		degraded.Reason == ReasonRequiredDependencyNotSatisfied
 }
 
+// Follows reports whether Available has the reason of a failing Required dependency
+// exactly where Degraded has it. Both are nil where the add-on has no such condition.
+func Follows(available, degraded *metav1.Condition) bool {
+	return available != nil &&
+		(available.Reason == ReasonRequiredDependencyNotSatisfied) == requiredDependencyFails(degraded)
+}
+
 // clusterLost reports whether Available is the hub's report that the cluster is
 // lost. OCM's hub writes it again after each other write that moves the label of
 // the add-on, so a second writer would never come to an end.

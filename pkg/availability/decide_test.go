@@ -248,3 +248,24 @@ func TestDecidingDoesNotChangeItsInput(t *testing.T) {
 		t.Errorf("Degraded changed\n%s", diff)
 	}
 }
+
+func TestFollows(t *testing.T) {
+	blocked := blockedSince(earlier)
+	for _, tt := range []struct {
+		name                string
+		available, degraded *metav1.Condition
+		want                bool
+	}{
+		{name: "no Available", degraded: &blocked},
+		{name: "the reason on both", available: &blocked, degraded: stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied"}), want: true},
+		{name: "a stock writer's reason beside a failing dependency", available: &lost, degraded: stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied"})},
+		{name: "the reason stays after the dependency is satisfied", available: &blocked, degraded: stored(metav1.Condition{Status: "False", Reason: "DependenciesSatisfied"})},
+		{name: "nothing declared", available: stored(upSince(earlier)), want: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Follows(tt.available, tt.degraded); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
+			}
+		})
+	}
+}

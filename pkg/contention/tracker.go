@@ -85,6 +85,19 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 	return last.overwritten && now.Sub(last.at) < insistsWithin
 }
 
+// Reached records that another writer has set what is wanted now. Whatever is
+// written next is then a change, and not an answer to a writer that insists.
+func (t *Tracker) Reached(key types.NamespacedName, stored metav1.Condition) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	last, ok := t.last[key]
+	if !ok || last.statement == stated(stored) {
+		return
+	}
+	delete(t.last, key)
+	t.backoff.DeleteEntry(key.String())
+}
+
 // Forget drops what is known of an object that is gone.
 func (t *Tracker) Forget(key types.NamespacedName) {
 	t.mutex.Lock()

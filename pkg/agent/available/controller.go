@@ -73,6 +73,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.tellSkew(ctx, addOn, decision.Skew)
 	if !decision.Write {
 		r.asserted.remember(request.NamespacedName, decision.Asserted)
+		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
+			r.Contention.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
+		}
 		return r.at(decision.LookAgain), nil
 	}
 	if wait := r.Contention.Wait(request.NamespacedName, decision.Condition); wait > 0 {
@@ -89,7 +92,7 @@ func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 		AddOn:          addOn.Name,
 		Mode:           addOn.Status.HealthCheck.Mode,
 		Available:      meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable),
-		Degraded:       meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionDegraded),
+		Degraded:       degradedOf(addOn),
 		HostingCluster: addons.HostingCluster(addOn),
 		Asserted:       r.asserted.of(client.ObjectKeyFromObject(addOn)),
 		GracePeriod:    r.GracePeriod,
@@ -115,6 +118,10 @@ func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 		return availability.Decision{}, fmt.Errorf("keep Available of %s as it is: %w", addOn.Name, err)
 	}
 	return availability.Decide(in), nil
+}
+
+func degradedOf(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
+	return meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionDegraded)
 }
 
 // write applies the condition and tells of it.

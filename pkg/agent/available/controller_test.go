@@ -201,6 +201,37 @@ func TestWriterThatInsistsIsMadeToWait(t *testing.T) {
 	}
 }
 
+// The guard sets Available to False with each write of Degraded, so the agent only
+// ever writes True. That is no answer to a writer that insists.
+func TestDependencyThatFlapsBehindAGuardIsFollowedAtOnce(t *testing.T) {
+	failing := proxy(with("Available", "False", "RequiredDependencyNotSatisfied"), with("Degraded", "True", "RequiredDependencyNotSatisfied"))
+	satisfied := proxy(with("Available", "False", "RequiredDependencyNotSatisfied"), with("Degraded", "False", "DependenciesSatisfied"))
+	f := newFixture(t, failing)
+	f.leases.observed = renewed(0)
+	for i := range 5 {
+		for _, stored := range []*addonv1alpha1.ManagedClusterAddOn{failing, satisfied} {
+			current := proxy()
+			if err := f.hub.Get(t.Context(), key, current); err != nil {
+				t.Fatal(err)
+			}
+			current.Status = stored.Status
+			if err := f.hub.Update(t.Context(), current); err != nil {
+				t.Fatal(err)
+			}
+			f.clock.Step(100 * time.Millisecond)
+			if _, err := f.reconcile(t); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(f.applied) != i+1 {
+			t.Fatalf("after recovery %d: %d writes", i+1, len(f.applied))
+		}
+	}
+	if len(f.events) != 0 {
+		t.Errorf("events: %v", f.events)
+	}
+}
+
 func TestNothingIsLeftOfAnAddOnThatIsGone(t *testing.T) {
 	f := newFixture(t, proxy())
 	f.leases.observed = renewed(-time.Hour)
