@@ -13,17 +13,33 @@ import (
 func (f *Fleet) Expected(clusters []string, down func(types.NamespacedName) bool) Expectation {
 	expected := Expectation{}
 	for _, cluster := range clusters {
+		reasons := f.reasons(func(addOn string) bool { return down(types.NamespacedName{Namespace: cluster, Name: addOn}) })
 		for _, addOn := range f.AddOns {
-			reason := ""
-			for _, edge := range addOn.Dependencies {
-				if !f.installed(edge.Name) || down(types.NamespacedName{Namespace: cluster, Name: edge.Name}) {
-					reason = stronger(reason, edge.Type)
-				}
-			}
-			expected[types.NamespacedName{Namespace: cluster, Name: addOn.Name}] = DegradedFor(reason)
+			expected[types.NamespacedName{Namespace: cluster, Name: addOn.Name}] = DegradedFor(reasons[addOn.Name])
 		}
 	}
 	return expected
+}
+
+// reasons are those of Degraded on one cluster, empty for none. An add-on whose
+// Required dependency fails is no satisfied dependency either, so they are found in
+// rounds, until one of them changes nothing.
+func (f *Fleet) reasons(down func(addOn string) bool) map[string]string {
+	reasons := map[string]string{}
+	for changed := true; changed; {
+		changed = false
+		for _, addOn := range f.AddOns {
+			reason := ""
+			for _, edge := range addOn.Dependencies {
+				if !f.installed(edge.Name) || down(edge.Name) || reasons[edge.Name] == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
+					reason = stronger(reason, edge.Type)
+				}
+			}
+			changed = changed || reason != reasons[addOn.Name]
+			reasons[addOn.Name] = reason
+		}
+	}
+	return reasons
 }
 
 func (f *Fleet) installed(name string) bool {
