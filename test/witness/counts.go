@@ -83,6 +83,17 @@ func (c *Count) add(w Write) {
 	}
 }
 
+// Answers is how often Interlock stored another state.
+func (c Counts) Answers() int {
+	sum := 0
+	for _, row := range c.Rows {
+		if row.Writer.Interlock() {
+			sum += row.Writes - row.Unchanged
+		}
+	}
+	return sum
+}
+
 // Interlock is how often Interlock wrote or tried to.
 func (c Counts) Interlock() int {
 	sum := 0

@@ -155,6 +155,13 @@ func disquiet(writes []Write, schedule schedule) []Finding {
 	return findings
 }
 
+// restlessness is the disquiet of a period, as if that were to be quiet.
+func (s schedule) restlessness(writes []Write, p period) []Finding {
+	s = s.withStockTrues(writes)
+	s.quiet = []period{p}
+	return disquiet(writes, s)
+}
+
 func disquietOf(kind Kind) Kind {
 	if kind == Flip {
 		return NotQuiet

@@ -242,3 +242,31 @@ func expect(t *testing.T, findings []Finding, want ...Kind) {
 		t.Errorf("want %q, got:\n%s", want, Report(findings))
 	}
 }
+
+func TestRestlessnessIsTheDisquietOfOnePeriod(t *testing.T) {
+	writes := new(story).available(registration, up).available(registration, noLease).nothing(registration).nothing(registration).writes
+	for name, test := range map[string]struct {
+		period period
+		want   int
+	}{
+		"with the move":     {period{at(2), at(4)}, 1},
+		"after the move":    {period{at(3), at(5)}, 0},
+		"from the creation": {period{at(1), at(3)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// A quiet period of before is not judged again.
+			found := quiet(1, 3).restlessness(writes, test.period)
+			if len(found) != test.want {
+				t.Errorf("%d findings, want %d:\n%s", len(found), test.want, Report(found))
+			}
+		})
+	}
+}
+
+func TestAnswersAreWritesThatStoreAnotherState(t *testing.T) {
+	writes := new(story).degraded(failing).available(registration, up).refused(agent).available(agent, ours).nothing(agent).writes
+	counts := count(writes, period{at(2), at(9)}).Of("cluster1", "app")
+	if counts.Answers() != 1 || counts.Interlock() != 3 {
+		t.Errorf("%d answers of %d requests, want 1 of 3", counts.Answers(), counts.Interlock())
+	}
+}

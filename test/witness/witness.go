@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -78,6 +79,31 @@ func (w *Witness) Removed(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.schedule.removals = append(w.schedule.removals, removal{name, time.Now()})
+}
+
+// Settle waits until nothing has happened for a while that a quiet period forbids.
+// It fails where that does not come to be before the context ends. What happened
+// before is still judged as a flip where it is one.
+func (w *Witness) Settle(ctx context.Context, calm time.Duration) error {
+	var restless []Finding
+	began := time.Now()
+	err := wait.PollUntilContextCancel(ctx, calm/4, false, func(ctx context.Context) (bool, error) {
+		now := time.Now()
+		if now.Sub(began) < calm {
+			return false, nil
+		}
+		if err := w.catchUp(ctx); err != nil {
+			return false, err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		restless = w.schedule.restlessness(w.record.writes(), period{from: now.Add(-calm), to: now})
+		return len(restless) == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait until nothing happens for %s: %w\n%s", calm, err, Report(restless))
+	}
+	return nil
 }
 
 // Quiet waits, and returns what was written meanwhile. Whatever Interlock

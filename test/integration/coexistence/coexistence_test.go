@@ -162,9 +162,16 @@ func wordsWith(guard string) func(*site, *example) []condition {
 	}
 }
 
-// expectQuiet has a quiet period, while some writers dispute another condition.
+// calm is longer than the interval at which stock writers poll.
+const calm = addOnLeaseInterval + 2*time.Second
+
+// expectQuiet has a quiet period, once what went before has had its effects, while
+// some writers dispute another condition.
 func expectQuiet(ctx context.Context, w *witness.Witness, guard, phase string) {
 	GinkgoHelper()
+	settling, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	Expect(w.Settle(settling, calm)).To(Succeed())
 	disputing, end := context.WithCancel(ctx)
 	var disputes sync.WaitGroup
 	for _, s := range sites {
@@ -187,8 +194,8 @@ func expectQuiet(ctx context.Context, w *witness.Witness, guard, phase string) {
 		// A stock True at an edge of the period has its answer on the other side. Beside
 		// writers that insist several times a second, the audit log does not always
 		// show which write a True came with; AnsweredTwice still judges these add-ons.
-		if guard == "off" && !row.of.disputed && row.trues+row.ours > 0 {
-			Expect(row.ours).To(BeNumerically("~", row.trues, 1), "writes by Interlock and stock Trues of %s on %s", row.of.name(), row.site)
+		if guard == "off" && !row.of.disputed && row.trues+row.answers > 0 {
+			Expect(row.answers).To(BeNumerically("~", row.trues, 1), "writes by Interlock and stock Trues of %s on %s", row.of.name(), row.site)
 		}
 	}
 }

@@ -22,8 +22,8 @@ type row struct {
 	guard, phase, site string
 	of                 *example
 	// stock and ours are writes, trues those stock writes that set Available to True
-	// beside the failing dependency.
-	stock, ours, trues, moves, labels int
+	// beside the failing dependency, and answers those of ours that stored something.
+	stock, ours, trues, answers, moves, labels int
 }
 
 var table []row
@@ -33,7 +33,7 @@ func tabulate(counts witness.Counts, guard, phase string) []row {
 	for _, s := range sites {
 		for _, c := range cases {
 			of := counts.Of(s.name, c.name())
-			r := row{guard: guard, phase: phase, site: s.name, of: c, labels: counts.LabelMoves(s.name, c.name())}
+			r := row{guard: guard, phase: phase, site: s.name, of: c, labels: counts.LabelMoves(s.name, c.name()), answers: of.Answers()}
 			for _, each := range of.Rows {
 				if each.Writer.Interlock() {
 					r.ours += each.Writes + each.Refused
