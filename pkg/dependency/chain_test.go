@@ -22,7 +22,7 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 		change(&dependency)
 		return dependency
 	}
-	const text = "(Degraded=True, RequiredDependencyNotSatisfied, since 2026-08-01T10:00:00Z)"
+	const text = "(a Required dependency of its own is not satisfied)"
 	for name, tc := range map[string]struct {
 		reason   string
 		edge     addonv1alpha1.AddonDependency
@@ -32,6 +32,7 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 	}{
 		"Breaks":        {"although it still says that it is available", required("a"), Observation{Available: up, Degraded: broken}, NotAvailable, text},
 		"StaysTheSame":  {"the finding does not change when Available follows", required("a"), Observation{Available: follows, Degraded: broken}, NotAvailable, text},
+		"Recovers":      {"nor on the way up, until Available follows", required("a"), Observation{Available: follows, Degraded: degraded(metav1.ConditionFalse, satisfiedReason, "")}, NotAvailable, text},
 		"NotReported":   {"its own dependency comes first", required("a"), Observation{Degraded: broken}, NotAvailable, text},
 		"Optional":      {"an Optional edge is not satisfied either", optional("a"), Observation{Available: up, Degraded: broken}, NotAvailable, text},
 		"Settling":      {"the hub itself has set this: nothing is waited for", required("a"), Observation{Available: lost, Degraded: broken}, NotAvailable, text},

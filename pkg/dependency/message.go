@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 const (
@@ -90,6 +92,11 @@ func (f Finding) sentence(authorMessage string) string {
 	return text + " (" + found + ")"
 }
 
+// ownDependencyFails is what Degraded and Available of the dependency both report.
+// One of them changes after the other. The text stays the same, because another
+// one would be written to each add-on of a chain, on its way down and up.
+const ownDependencyFails = "a Required dependency of its own is not satisfied"
+
 func (f Finding) found() string {
 	switch f.Verdict {
 	case NotInstalled:
@@ -100,8 +107,8 @@ func (f Finding) found() string {
 		return f.findingBeyond()
 	default:
 		switch {
-		case f.Degraded != nil:
-			return conditionText(ConditionDegraded, f.Degraded)
+		case f.Degraded != nil, f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied:
+			return ownDependencyFails
 		case f.Available != nil:
 			return conditionText(ConditionAvailable, f.Available)
 		default:

@@ -87,7 +87,7 @@ func TestOrderedInstallation(t *testing.T) {
 	}{
 		{name: "the dependency is not installed", condition: "False No credentials. (not installed)", retries: true},
 		{name: "it is not available", hub: []client.Object{accounts("False")}, condition: "False (Available=False, Lease)", retries: true},
-		{name: "it misses one of its own", hub: []client.Object{broken}, condition: "False No credentials. (Degraded=True, RequiredDependencyNotSatisfied)", retries: true},
+		{name: "it misses one of its own", hub: []client.Object{broken}, condition: "False No credentials. (a Required dependency of its own is not satisfied)", retries: true},
 		{name: "it is available", hub: []client.Object{accounts("True")}, installs: true, condition: "True from now on."},
 		{
 			name: "addon-manager says that it is not", hub: []client.Object{accounts("True")},
