@@ -38,7 +38,7 @@ func write(condition metav1.Condition) Decision {
 }
 
 func (d Decision) until(moment time.Time) Decision {
-	d.LookAgain = moment
+	d.NextChange = moment
 	return d
 }
 

@@ -48,7 +48,7 @@ func TestWaitsForTheAPI(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		answers []error
-		doubt   time.Duration
+		confirm time.Duration
 		turned  []State
 	}{
 		{name: "served at once"},
@@ -56,7 +56,7 @@ func TestWaitsForTheAPI(t *testing.T) {
 		{name: "no right at first", answers: []error{forbidden, forbidden, notFound}, turned: []State{Absent}},
 		{name: "a hub that starts", answers: []error{errAway, forbidden, notFound}},
 		{name: "a hub that is away says nothing", answers: []error{errAway}},
-		{name: "a hub that takes long to start", answers: []error{forbidden, forbidden, forbidden}, doubt: time.Hour},
+		{name: "a hub that takes long to start", answers: []error{forbidden, forbidden, forbidden}, confirm: time.Hour},
 		{name: "a hub that dies while it starts", answers: []error{notFound, notFound, errAway, notFound}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -65,8 +65,8 @@ func TestWaitsForTheAPI(t *testing.T) {
 			informer, lists := awaiting(t, Options{
 				RetryLast: time.Second, Turned: func(state State) { turned = append(turned, state) },
 			}, test.answers...)
-			informer.doubt = test.doubt
-			if !informer.await(t.Context()) {
+			informer.confirm = test.confirm
+			if !informer.awaitServed(t.Context()) {
 				t.Fatal("does not see that it is served")
 			}
 			if *lists != len(test.answers)+1 {

@@ -1,4 +1,4 @@
-package notes
+package events
 
 import (
 	"maps"
@@ -7,22 +7,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// The reasons of events that are not also reasons of Available.
+// The reasons of events that are not reasons of Available.
 const (
-	// ReasonContested says that somebody else keeps overwriting Available.
+	// ReasonContested is set when another writer keeps overwriting Available.
 	ReasonContested = "AvailableContested"
-	// ReasonLeaseSkew says that a lease was renewed far in the future.
+	// ReasonLeaseSkew is set when a lease was renewed far in the future.
 	ReasonLeaseSkew = "LeaseRenewedInFuture"
 )
 
-// Meaning maps the reason of every event of addon-agent to its meaning. All of
-// them are on a ManagedClusterAddOn. When Available changes, the event has its
-// reason and its message; there is none where that only follows from Degraded.
+// Meaning maps the reason of every event of addon-agent to its meaning. All events
+// are on a ManagedClusterAddOn. The event of a change of Available has its reason and
+// message. A change that only follows from Degraded has no event.
 var Meaning = map[string]string{
 	availability.ReasonLeaseStopped:        "Available became False: the add-on's lease was not renewed within the grace period, or never.",
 	availability.ReasonLeaseNotFound:       "Available became Unknown: the add-on has no lease.",
-	availability.ReasonAwaitingHealthCheck: "Available became Unknown: the dependencies are satisfied again, and the add-on's own health check has the next word.",
-	ReasonContested:                        "Somebody else keeps overwriting Available.",
+	availability.ReasonAwaitingHealthCheck: "Available became Unknown: the dependencies are satisfied again, and the add-on's own health check has not reported yet.",
+	ReasonContested:                        "Another writer keeps overwriting Available.",
 	ReasonLeaseSkew:                        "The add-on's lease was renewed further in the future than the grace period is long.",
 }
 
