@@ -8,7 +8,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 )
 
-// The words from which inputs are put together: those that mean something, and
+// The values from which inputs are put together: those that mean something, and
 // one that does not.
 var (
 	modes    = []ocmv1alpha1.HealthCheckMode{"", "Lease", "Customized", "Other"}

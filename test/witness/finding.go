@@ -42,7 +42,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s: %s, by %s", f.Time.Format("15:04:05.000"), f.Kind, f.Object, f.Detail, f.Writer)
 }
 
-// maxReported bounds a report: the first findings tell what the others repeat.
+// maxReported bounds a report: later findings mostly repeat the first ones.
 const maxReported = 40
 
 // Report lists findings for people to read, one a line.

@@ -13,7 +13,7 @@ type Write struct {
 	Time   time.Time
 	Object Object
 	Writer Writer
-	// Refused: the API server answered with an error.
+	// Refused: the API server responded with an error.
 	Refused bool
 	// Before is the state that the write found, nil where the object was not there.
 	// Both are nil for objects that are not observed.

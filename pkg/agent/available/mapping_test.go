@@ -42,7 +42,7 @@ func TestInputChanged(t *testing.T) {
 }
 
 func TestWorthAnEvent(t *testing.T) {
-	before := &metav1.Condition{Status: "False", Reason: "One", Message: "words"}
+	before := &metav1.Condition{Status: "False", Reason: "One", Message: "message"}
 	blocked := &metav1.Condition{Status: "False", Reason: availability.ReasonRequiredDependencyNotSatisfied}
 	for name, tt := range map[string]struct {
 		before *metav1.Condition

@@ -29,7 +29,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/contention"
 )
 
-// bench is a reconciler of cluster1 whose surroundings are values.
+// bench is a reconciler of cluster1 whose dependencies are values.
 type bench struct {
 	*Reconciler
 	clock    *clocktesting.FakeClock

@@ -78,9 +78,9 @@ func TestAPIFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, answered := apiFact(tt.requested, tt.group)
-			if answered == tt.not {
-				t.Errorf("answered: %t", answered)
+			got, known := apiFact(tt.requested, tt.group)
+			if known == tt.not {
+				t.Errorf("known: %t", known)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -110,7 +110,7 @@ func TestAddOnFact(t *testing.T) {
 		version leases.Version
 		absent  bool
 		want    addOnInfo
-		not     bool // answered
+		not     bool // known
 	}{
 		{name: "not installed", absent: true, want: addOnInfo{Reason: dependencyv1alpha1.ReasonNotInstalled}},
 		{name: "nothing is known yet", not: true},
@@ -129,9 +129,9 @@ func TestAddOnFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, answered := addOnFact(proxy, tt.version, !tt.absent)
-			if answered == tt.not {
-				t.Errorf("answered: %t", answered)
+			got, known := addOnFact(proxy, tt.version, !tt.absent)
+			if known == tt.not {
+				t.Errorf("known: %t", known)
 			}
 			if got.Version != tt.want.Version || got.FormerAnnotation != tt.want.FormerAnnotation || got.Reason != tt.want.Reason {
 				t.Errorf("got %+v, want %+v", got, tt.want)
