@@ -92,10 +92,10 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 // triggers are how the watches enqueue keys in the controllers. Each controller also
 // watches the ManagedClusterAddOns of the cluster.
 //
-//	lease renewed ───────────────────→ available
-//	version in a lease changed ──────→ facts
-//	API of the managed cluster changed → facts
-//	ManagedClusterFacts changed ─────→ facts
+//	lease of an add-on changed ──────────────→ available
+//	version in such a lease changed ─────────→ facts
+//	APIs of the managed cluster changed ─────→ facts
+//	ManagedClusterFacts on the hub changed ──→ facts
 type triggers struct {
 	cluster          string
 	available, facts *trigger.Trigger

@@ -21,7 +21,7 @@ const (
 	LabelMoved Kind = "label moved"
 	// NotQuiet means: Interlock wrote, or a condition moved, in a quiet period.
 	NotQuiet Kind = "not quiet"
-	// AnsweredTwice means: Interlock answered a stock True with more than one write.
+	// AnsweredTwice means: more than one write of Interlock followed a stock True.
 	AnsweredTwice Kind = "answered twice"
 	// DeclarationLost means: a declared dependency is gone that no one removed.
 	DeclarationLost Kind = "declaration lost"

@@ -213,7 +213,7 @@ func TestJudgeRestored(t *testing.T) {
 	}
 }
 
-// The answer to a stock True may come after the next cause of the test.
+// Interlock's write after a stock True may come after the next cause of the test.
 func TestJudgeLateAnswer(t *testing.T) {
 	s := new(story).degraded(failing).available(registration, up).nothing(registration).available(agent, ours)
 	late := causeAt(3)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -162,6 +163,24 @@ func TestWhatIsNoLongerRequestedIsNoLongerWatched(t *testing.T) {
 	b.reconcile(t)
 	if len(b.watched) > 0 || len(b.leases) > 0 {
 		t.Errorf("watches the groups %v and the leases %v", b.watched, b.leases)
+	}
+}
+
+func TestObserveReadsWhatIsRequested(t *testing.T) {
+	b := newBench(t)
+	b.AgentAddOn = "interlock-agent"
+	b.groups = map[string]apidiscovery.Group{"a.io": {Known: true}, "other.io": {Known: true}}
+	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
+	got := b.observe(dependencyv1alpha1.ManagedClusterFactsSpec{
+		APIs: []api{thing}, AddOns: []addOn{proxy, {Name: "missing"}},
+	}, []leases.Reference{{Name: "proxy"}})
+	want := observed{
+		agentAddOn: "interlock-agent",
+		groups:     map[string]apidiscovery.Group{"a.io": {Known: true}},
+		versions:   map[string]leases.Version{"proxy": b.versions["proxy"]},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(observed{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

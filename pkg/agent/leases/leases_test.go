@@ -163,6 +163,9 @@ func TestOneWatchPerLease(t *testing.T) {
 	if got := watcher.Lease(elsewhere); got.State != availability.LeaseFound {
 		t.Errorf("observed %+v on the hosting cluster", got)
 	}
+	if got := watcher.Lease(here); got.State != availability.LeaseUnobserved {
+		t.Errorf("takes the lease on the hosting cluster for that on the managed cluster: %+v", got)
+	}
 	watcher.Unwatch("proxy")
 	watcher.Unwatch("proxy") // no longer watched
 	if got := watcher.Lease(elsewhere); got.State != availability.LeaseUnobserved {
