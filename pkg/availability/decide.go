@@ -17,14 +17,14 @@ const (
 
 // The reasons of Available that do not follow from a lease.
 const (
-	// ReasonRequiredDependencyNotSatisfied: a Required dependency fails. Degraded has
-	// the same reason.
+	// ReasonRequiredDependencyNotSatisfied means that a Required dependency fails.
+	// Degraded has the same reason.
 	ReasonRequiredDependencyNotSatisfied = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	// ReasonClusterLost is the reason with which OCM's hub sets the add-ons of a
 	// lost cluster to Unknown.
 	ReasonClusterLost = "ManagedClusterLeaseUpdateStopped"
-	// ReasonAwaitingHealthCheck: the dependencies are satisfied again, and the add-on's
-	// own health check has not reported yet.
+	// ReasonAwaitingHealthCheck means that the dependencies are satisfied again, and
+	// that the add-on's own health check has not reported yet.
 	ReasonAwaitingHealthCheck = "AwaitingHealthCheck"
 )
 

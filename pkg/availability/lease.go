@@ -19,11 +19,11 @@ const (
 type LeaseState int
 
 const (
-	// LeaseUnobserved: the API server has not responded yet.
+	// LeaseUnobserved means that the API server has not responded yet.
 	LeaseUnobserved LeaseState = iota
-	// LeaseNotFound: there is no lease.
+	// LeaseNotFound means that there is no lease.
 	LeaseNotFound
-	// LeaseFound: there is a lease.
+	// LeaseFound means that there is a lease.
 	LeaseFound
 )
 

@@ -37,11 +37,11 @@ type Options struct {
 type State int
 
 const (
-	// Unknown: the hub has not responded yet.
+	// Unknown means that the hub has not responded yet.
 	Unknown State = iota
-	// Absent: the hub does not serve the API, or forbids to read it.
+	// Absent means that the hub does not serve the API, or forbids to read it.
 	Absent
-	// Served: the objects are cached.
+	// Served means that the objects are cached.
 	Served
 )
 
