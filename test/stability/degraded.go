@@ -29,7 +29,7 @@ func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 		return known
 	}
 	result := stored
-	now := times[0] // Degraded has one time only: the agent and the guard need no more
+	now := times[0] // Degraded has one time only: the agent and the guard ask for no more
 	desired, write := dependency.Degraded(stored.condition(), findings(state, clusterStatus(lost), now.Time), now)
 	if write {
 		desired.LastTransitionTime = now
