@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/available"
-	"open-cluster-management.io/interlock/pkg/agent/events"
 	"open-cluster-management.io/interlock/pkg/agent/facts"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/condition"
@@ -115,7 +115,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watches.leases,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured,
-		Events:      events.NewRecorder(clock.RealClock{}, mgr.GetClient(), options.Cluster),
+		Events:      addonevents.NewRecorder(clock.RealClock{}, mgr.GetClient(), options.Cluster),
 		GracePeriod: options.GracePeriod, Trigger: on.available,
 	}).SetupWithManager(mgr)
 	if err != nil {

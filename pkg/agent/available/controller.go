@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
-	"open-cluster-management.io/interlock/pkg/agent/events"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -49,7 +49,7 @@ type Reconciler struct {
 	Leases      Leases
 	Contention  *contention.Tracker
 	Metrics     *metrics.Metrics
-	Events      *events.Recorder
+	Events      *addonevents.Recorder
 	GracePeriod time.Duration
 	// Trigger enqueues add-ons in this controller.
 	Trigger *trigger.Trigger

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
-	"open-cluster-management.io/interlock/pkg/agent/events"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -104,7 +104,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 	f.hub = hub
 	f.Reconciler = &Reconciler{
 		Clock: f.clock, AddOns: hub, Writer: condition.Writer{Status: hub, Live: hub}, Leases: f.leases, Contention: contention.New(f.clock),
-		Metrics: metrics.New(f.registry), Events: events.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
+		Metrics: metrics.New(f.registry), Events: addonevents.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
 	}
 	return f
 }

@@ -1,6 +1,6 @@
-// Package events emits what happened to an add-on on the hub: Kubernetes events on
+// Package addonevents emits what happened to an add-on on the hub: Kubernetes events on
 // its ManagedClusterAddOn.
-package events
+package addonevents
 
 import (
 	"context"
