@@ -36,7 +36,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		visible = append(visible, string(reason))
 	}
 	visible = append(visible, dependency.Reasons...)
-	visible = append(visible, addonevents.Reasons()...)
+	visible = append(visible, addonevents.Reasons...)
 	for _, reason := range graft.Reasons {
 		visible = append(visible, string(reason))
 	}
