@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
-	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/crdgraft"
@@ -36,7 +36,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		visible = append(visible, string(reason))
 	}
 	visible = append(visible, dependency.Reasons...)
-	visible = append(visible, notes.Reasons()...)
+	visible = append(visible, addonevents.Reasons...)
 	for _, reason := range graft.Reasons {
 		visible = append(visible, string(reason))
 	}

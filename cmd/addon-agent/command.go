@@ -31,7 +31,7 @@ const (
 	flagOwnLease = "own-lease"
 )
 
-// inCluster stands for a kubeconfig: that of the cluster that it runs in.
+// inCluster is the value of a kubeconfig flag for the cluster that addon-agent runs in.
 const inCluster = "in-cluster"
 
 type options struct {
@@ -52,12 +52,15 @@ func newCommand() *cobra.Command {
 		Long: `addon-agent runs on a managed cluster. It sets the condition Available of the
 ManagedClusterAddOns in the cluster's namespace on the hub:
 
-  False   RequiredDependencyNotSatisfied          Degraded says so
+  False   RequiredDependencyNotSatisfied          Degraded has this reason
   True    ManagedClusterAddOnLeaseUpdated         the add-on renews its lease
-  False   ManagedClusterAddOnLeaseUpdateStopped   it did not within the grace period
-  Unknown ManagedClusterAddOnLeaseNotFound        it has no lease
-  Unknown AwaitingHealthCheck                     its own health check has the next word`,
-		Example: `  # On a managed cluster, as a Deployment does it
+  False   ManagedClusterAddOnLeaseUpdateStopped   the add-on did not renew its lease within the grace period
+  Unknown ManagedClusterAddOnLeaseNotFound        the add-on has no lease
+  Unknown AwaitingHealthCheck                     the add-on's own health check has not reported yet
+
+It also reports the APIs and the versions of add-ons that dependencies refer to, in
+the ManagedClusterFacts of the cluster.`,
+		Example: `  # On a managed cluster, in a Deployment
   addon-agent --cluster-name=cluster1 --hub-kubeconfig=/var/run/hub/kubeconfig --log-format=json
 
   # From a terminal
@@ -79,12 +82,12 @@ ManagedClusterAddOns in the cluster's namespace on the hub:
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.agent.Cluster, "cluster-name", "", "Name of the managed cluster, and of its namespace on the hub. Required.")
 	flags.StringVar(&o.hubKubeconfig, "hub-kubeconfig", "", "Kubeconfig of the hub. Required.")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the managed cluster. Default: $KUBECONFIG, else the cluster that it runs in.")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the managed cluster. Default: $KUBECONFIG, else the cluster that addon-agent runs in.")
 	flags.StringVar(&o.hostingKubeconfig, "hosting-kubeconfig", "",
-		`Kubeconfig of the cluster on which hosted add-ons keep their leases; "in-cluster" for the one that it runs in. Default: the managed cluster.`)
+		`Kubeconfig of the cluster on which hosted add-ons keep their leases; "in-cluster" for the cluster that addon-agent runs in. Default: the managed cluster.`)
 	flags.StringVar(&o.proxyCAFile, "proxy-ca-file", "", "File with the CAs of a proxy on the way to the hub, trusted beside that of the kubeconfig.")
 	flags.StringVar(&o.ownLease, flagOwnLease, "",
-		"Lease, as namespace/name, that addon-agent renews for itself every minute, as an add-on does; on the hosting cluster where there is one. Default: none.")
+		"Lease, as namespace/name, that addon-agent renews for itself every minute; on the hosting cluster if there is one. Default: none.")
 	flags.DurationVar(&o.agent.GracePeriod, "lease-grace-period", availability.DefaultGracePeriod,
 		"How long an add-on may go without renewing its lease before it counts as unavailable.")
 	flags.StringVar(&o.agent.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
@@ -92,8 +95,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	o.log.AddFlags(flags)
 }
 
-// complete returns the clusters that valid options speak of, and an error
-// that names flag and value otherwise.
+// complete returns the clusters of valid options. An error names flag and value.
 func (o *options) complete() (agent.Clusters, error) {
 	if err := o.validate(); err != nil {
 		return agent.Clusters{}, err
@@ -179,8 +181,8 @@ func (o *options) validate() error {
 		o.log.Validate())
 }
 
-// gcPercent is how much garbage may gather before it is collected, in percent of
-// what lives: there is an agent on each cluster, and it has little to do.
+// gcPercent is the percentage of garbage over live memory that starts a collection. It
+// is low because addon-agent runs on each cluster and has little to do.
 const gcPercent = 50
 
 func (o *options) run(ctx context.Context, clusters agent.Clusters) error {

@@ -1,6 +1,5 @@
-// Command addon-agent runs on each managed cluster and keeps the Available
-// condition of its ManagedClusterAddOns true to the add-ons' leases and to
-// what their Degraded condition says of their dependencies.
+// Command addon-agent runs on each managed cluster. It sets the condition Available of
+// the cluster's ManagedClusterAddOns, from the add-ons' leases and from Degraded.
 package main
 
 import (

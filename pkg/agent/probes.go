@@ -19,13 +19,13 @@ import (
 
 var errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
 
-// patience is how long the hub may be silent before the log says so, each time.
-// client-go says nothing of an API server that refuses connections.
-const patience = 15 * time.Second
+// logInterval is how often the log says that the hub does not respond. client-go does
+// not log an API server that refuses connections.
+const logInterval = 15 * time.Second
 
-// setupProbes: alive while the process answers; ready once the cache of the
-// hub's add-ons has synced. A hub that is lost later makes it no less ready:
-// to restart would only lose what is known.
+// setupProbes: addon-agent is alive while the process responds. It is ready once the
+// cache of the hub's add-ons has synced, and stays so when the hub is lost later: a
+// restart would only lose the cache.
 func setupProbes(mgr ctrl.Manager) error {
 	readiness := &readiness{cache: mgr.GetCache(), clock: clock.RealClock{}, hub: mgr.GetConfig().Host}
 	if err := mgr.Add(readiness); err != nil {
@@ -40,9 +40,8 @@ func setupProbes(mgr ctrl.Manager) error {
 	return nil
 }
 
-// readiness looks for its informer only when the manager has started its
-// caches. One that exists before makes the manager wait there for the hub, and
-// while it waits there, it cannot be stopped.
+// readiness gets its informer when the manager has started its caches. With an informer
+// that exists before, the manager waits for the hub and cannot be stopped meanwhile.
 type readiness struct {
 	cache  cache.Informers
 	clock  clock.WithTicker
@@ -58,7 +57,7 @@ func (r *readiness) Start(ctx context.Context) error {
 	}
 	synced := informer.HasSynced
 	r.synced.Store(&synced)
-	ticker := r.clock.NewTicker(patience)
+	ticker := r.clock.NewTicker(logInterval)
 	defer ticker.Stop()
 	for !synced() {
 		select {
@@ -67,7 +66,7 @@ func (r *readiness) Start(ctx context.Context) error {
 		case <-ticker.C():
 		}
 		if !synced() {
-			log.FromContext(ctx).Info("Waiting for the hub: its add-ons could not be read yet; -v=2 tells why", "hub", r.hub)
+			log.FromContext(ctx).Info("Waiting for the hub: its add-ons could not be read yet; -v=2 logs the cause", "hub", r.hub)
 		}
 	}
 	<-ctx.Done()

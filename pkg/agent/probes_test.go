@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 )
 
-func TestAHubThatDoesNotAnswerIsToldOf(t *testing.T) {
+func TestHubThatDoesNotRespondIsLogged(t *testing.T) {
 	scheme, err := addons.Scheme()
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +40,9 @@ func TestAHubThatDoesNotAnswerIsToldOf(t *testing.T) {
 		for !clk.HasWaiters() {
 			goruntime.Gosched()
 		}
-		clk.Step(patience)
+		clk.Step(logInterval)
 		if line := <-lines; !strings.Contains(line, "Waiting for the hub") || !strings.Contains(line, r.hub) {
-			t.Errorf("log says %s", line)
+			t.Errorf("logged %s", line)
 		}
 	}
 	if r.check(nil) == nil {

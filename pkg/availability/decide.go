@@ -9,22 +9,22 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// The conditions that this package speaks of.
+// The conditions that are input and output of a decision.
 const (
 	ConditionAvailable = ocmv1alpha1.ManagedClusterAddOnConditionAvailable
 	ConditionDegraded  = ocmv1alpha1.ManagedClusterAddOnConditionDegraded
 )
 
-// The reasons of Available beyond those of OCM.
+// The reasons of Available that do not follow from a lease.
 const (
-	// ReasonRequiredDependencyNotSatisfied says that a Required dependency
-	// fails: the same word as on Degraded.
+	// ReasonRequiredDependencyNotSatisfied means that a Required dependency fails.
+	// Degraded has the same reason.
 	ReasonRequiredDependencyNotSatisfied = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	// ReasonClusterLost is the reason with which OCM's hub sets the add-ons of a
 	// lost cluster to Unknown.
 	ReasonClusterLost = "ManagedClusterLeaseUpdateStopped"
-	// ReasonAwaitingHealthCheck says that the dependencies are satisfied
-	// again, and that the add-on's own health check has the next word.
+	// ReasonAwaitingHealthCheck means that the dependencies are satisfied again, and
+	// that the add-on's own health check has not reported yet.
 	ReasonAwaitingHealthCheck = "AwaitingHealthCheck"
 )
 
@@ -32,7 +32,7 @@ const (
 // has no setting for it either: five times a lease duration of 60 seconds.
 const DefaultGracePeriod = 5 * 60 * time.Second
 
-// Input is all that a decision rests on.
+// Input is the input of a decision.
 type Input struct {
 	// AddOn is the add-on's name.
 	AddOn string
@@ -45,8 +45,8 @@ type Input struct {
 	Lease Lease
 	// HostingCluster is where a hosted add-on runs; empty if it is not hosted.
 	HostingCluster string
-	// Asserted is the Asserted of the last decision that was carried out; empty
-	// after a restart.
+	// Asserted is the field of that name of the last decision that was carried out;
+	// empty after a restart.
 	Asserted string
 	// GracePeriod is how long a lease may go without being renewed.
 	GracePeriod time.Duration
@@ -54,32 +54,31 @@ type Input struct {
 	Now time.Time
 }
 
-// Decision is what is to become of Available.
+// Decision is how Available has to change.
 type Decision struct {
-	// Write reports whether Condition is to be written. If not, Available is
-	// to be left alone, and Condition is empty.
+	// Write is whether to write Condition. If not, Available keeps its value, and
+	// Condition is empty.
 	Write bool
-	// Condition is Available as it is to be.
+	// Condition is the new Available.
 	Condition metav1.Condition
-	// Asserted is the finding on dependencies that Available was set to. It is
-	// to be remembered once the decision has been carried out.
+	// Asserted is the finding on dependencies that Available was set to. It is an
+	// input of the next decision, once this one has been carried out.
 	Asserted string
-	// LookAgain is the first moment at which the decision becomes another one
-	// though nothing but the time has changed. Zero if there is none.
-	LookAgain time.Time
-	// Skew is how far the lease's renew time lies in the future, if that is
-	// more than the grace period; else zero. The add-on counts as available,
-	// as it does for OCM, but would so long after it died: one of the two
-	// clocks is wrong.
+	// NextChange is the moment when time alone changes the decision; zero if there is
+	// none.
+	NextChange time.Time
+	// Skew is how far in the future the lease was renewed, if that is more than the
+	// grace period; else zero. One of the two clocks is wrong. As with OCM, the add-on
+	// counts as available, also for that long after it stopped.
 	Skew time.Duration
 }
 
-// Decide returns what is to become of Available. Carrying out a decision and
-// deciding again with nothing else changed leaves Available alone.
+// Decide returns how Available has to change. After a decision has been carried out,
+// the next one with the same input leaves Available alone.
 //
 //   - The hub's report that the cluster is lost stays until another writer
 //     replaces it: OCM's registration agent, or the add-on's own manager.
-//   - An unsatisfied Required dependency comes before health, in both modes.
+//   - An unsatisfied Required dependency takes precedence over health, in both modes.
 //   - Else Available follows the lease; in Customized mode it is handed back.
 func Decide(in Input) Decision {
 	switch {
@@ -107,14 +106,14 @@ func Follows(available, degraded *metav1.Condition) bool {
 }
 
 // clusterLost reports whether Available is the hub's report that the cluster is
-// lost. OCM's hub writes it again after each other write that moves the label of
-// the add-on, so a second writer would never come to an end.
+// lost. OCM's hub writes it again after each other write that changes the label of
+// the add-on, so two writers would never stop.
 func (in Input) clusterLost() bool {
 	return in.Available != nil && in.Available.Status == metav1.ConditionUnknown &&
 		in.Available.Reason == ReasonClusterLost
 }
 
-// wait leaves Available to the hub, and remembers what was asserted before.
+// wait leaves Available to the hub, and keeps what was asserted before.
 func (in Input) wait() Decision {
 	if !requiredDependencyFails(in.Degraded) {
 		return Decision{}
@@ -124,7 +123,7 @@ func (in Input) wait() Decision {
 
 // assert sets Available to False once per finding. Another writer that then
 // replaces it by False or Unknown is left alone: OCM's own agents write theirs
-// again and again, and such a fight has no winner. True is never left.
+// again and again, and two such writers would never stop. True is always replaced.
 func (in Input) assert() Decision {
 	finding := ReasonRequiredDependencyNotSatisfied + ": " + in.Degraded.Message
 	if in.Asserted == finding && in.Available != nil && in.Available.Status != metav1.ConditionTrue {
@@ -135,8 +134,8 @@ func (in Input) assert() Decision {
 	return decision
 }
 
-// handBack gives Available back to the add-on's own health check, which may
-// be long in coming: until then nobody knows, and that is what it says.
+// handBack gives Available back to the add-on's own health check. Until that reports,
+// Available is Unknown.
 func (in Input) handBack() Decision {
 	if in.Available == nil || in.Available.Status != metav1.ConditionFalse ||
 		in.Available.Reason != ReasonRequiredDependencyNotSatisfied {
@@ -146,14 +145,12 @@ func (in Input) handBack() Decision {
 		"The dependencies of "+in.AddOn+" add-on are satisfied again; waiting for the add-on's own health check.")
 }
 
-// become returns the decision that leads to such a condition: to leave it
-// alone where it says so already.
+// become returns the decision that leads to this condition: none where it is stored.
 func (in Input) become(status metav1.ConditionStatus, reason, message string) Decision {
 	stored := in.Available
 	if stored != nil && stored.Status == status && stored.Reason == reason &&
 		(stored.Message == message || aboutLease(reason)) {
-		// Another version of OCM may word what a lease says differently. To
-		// insist on our words would be a fight without a winner.
+		// Another version of OCM may have another message. Replacing it would never stop.
 		return Decision{}
 	}
 	since := metav1.NewTime(in.Now)

@@ -38,7 +38,7 @@ func write(condition metav1.Condition) Decision {
 }
 
 func (d Decision) until(moment time.Time) Decision {
-	d.LookAgain = moment
+	d.NextChange = moment
 	return d
 }
 
@@ -84,7 +84,7 @@ func TestLeaseMode(t *testing.T) {
 		{name: "lease deleted", lease: Lease{State: LeaseNotFound}, available: stored(upSince(earlier)), want: write(unknownSince(atNow))},
 		{name: "no lease, known already", lease: Lease{State: LeaseNotFound}, available: stored(unknownSince(earlier)), want: leaveAlone},
 		{
-			name: "no lease on the hosting cluster: says where it was looked for", lease: Lease{State: LeaseNotFound}, hosting: "mgmt",
+			name: "no lease on the hosting cluster: the message names the cluster", lease: Lease{State: LeaseNotFound}, hosting: "mgmt",
 			want: write(available("Unknown", "ManagedClusterAddOnLeaseNotFound",
 				`The status of proxy add-on is unknown. No lease found on hosting cluster "mgmt"; verify it matches the cluster `+
 					`where this managed cluster's klusterlet actually runs.`, atNow)),
@@ -96,15 +96,15 @@ func TestLeaseMode(t *testing.T) {
 		{name: "at the moment of expiry", lease: renewed(grace), available: stored(upSince(earlier)), want: write(stoppedSince(atNow))},
 		{name: "expired long ago, known already", lease: renewed(time.Hour), available: stored(stoppedSince(earlier)), want: leaveAlone},
 		{name: "never renewed", lease: Lease{State: LeaseFound}, want: write(stoppedSince(atNow))},
-		{name: "not answered yet, nothing stored", lease: Lease{State: LeaseUnobserved}, want: leaveAlone},
-		{name: "not answered yet: the last state is kept", lease: Lease{State: LeaseUnobserved}, available: stored(upSince(earlier)), want: leaveAlone},
+		{name: "no response yet, nothing stored", lease: Lease{State: LeaseUnobserved}, want: leaveAlone},
+		{name: "no response yet: Available keeps its value", lease: Lease{State: LeaseUnobserved}, available: stored(upSince(earlier)), want: leaveAlone},
 		{name: "clock ahead within the grace period", lease: renewed(-grace), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(2 * grace))},
 		{
-			name: "clock ahead by more than the grace period: available, and told of", lease: renewed(-time.Hour),
+			name: "clock ahead by more than the grace period: available, with skew", lease: renewed(-time.Hour),
 			want: write(upSince(atNow)).until(now.Add(time.Hour + grace)).skewed(time.Hour),
 		},
 		{
-			name: "the same in other words is no change", lease: renewed(0),
+			name: "another message is no change", lease: renewed(0),
 			available: stored(available("True", "ManagedClusterAddOnLeaseUpdated", "proxy läuft", earlier)),
 			want:      leaveAlone.until(now.Add(grace)),
 		},
@@ -187,7 +187,7 @@ func TestDependencyRule(t *testing.T) {
 		{name: "replaced by Unknown: left", asserted: asserted, available: stored(unknownSince(earlier)), want: leaveAlone.asserting(asserted)},
 		{name: "replaced by False: left", asserted: asserted, available: stored(stoppedSince(earlier)), want: leaveAlone.asserting(asserted)},
 		{name: "replaced by False of the add-on's own check: left", asserted: asserted, available: stored(unhealthy), want: leaveAlone.asserting(asserted)},
-		{name: "replaced by True: answered", asserted: asserted, available: stored(upSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{name: "replaced by True: set again", asserted: asserted, available: stored(upSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
 		{name: "removed: set again", asserted: asserted, want: write(blockedSince(atNow)).asserting(asserted)},
 		{
 			name: "another finding", asserted: another, available: stored(available("False", "RequiredDependencyNotSatisfied", "two are missing", earlier)),
@@ -217,13 +217,13 @@ func TestDependencyRule(t *testing.T) {
 
 func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
 	for name, other := range map[string]*metav1.Condition{
-		"none":                         nil,
-		"only Optional edges fail":     degraded("True", "DependencyNotSatisfied"),
-		"satisfied again":              degraded("False", "DependenciesSatisfied"),
-		"the reason, but not True":     degraded("False", "RequiredDependencyNotSatisfied"),
-		"the reason, but Unknown":      degraded("Unknown", "RequiredDependencyNotSatisfied"),
-		"somebody else's":              degraded("True", "DiskFull"),
-		"somebody else's word for it ": degraded("True", "requiredDependencyNotSatisfied"),
+		"none":                            nil,
+		"only Optional edges fail":        degraded("True", "DependencyNotSatisfied"),
+		"satisfied again":                 degraded("False", "DependenciesSatisfied"),
+		"the reason, but not True":        degraded("False", "RequiredDependencyNotSatisfied"),
+		"the reason, but Unknown":         degraded("Unknown", "RequiredDependencyNotSatisfied"),
+		"another writer's":                degraded("True", "DiskFull"),
+		"another writer's similar reason": degraded("True", "requiredDependencyNotSatisfied"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Asserted: "before", Lease: renewed(0), GracePeriod: grace, Now: now}

@@ -8,7 +8,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 )
 
-// The words from which inputs are put together: those that mean something, and
+// The values from which inputs are put together: those that mean something, and
 // one that does not.
 var (
 	modes    = []ocmv1alpha1.HealthCheckMode{"", "Lease", "Customized", "Other"}
@@ -59,8 +59,8 @@ func FuzzDecide(f *testing.F) {
 		if second.Write || second.Asserted != first.Asserted {
 			t.Errorf("decided %+v, and once that is stored %+v", first, second)
 		}
-		if !second.LookAgain.Equal(first.LookAgain) {
-			t.Errorf("to look again at %s, and once that is stored at %s", first.LookAgain, second.LookAgain)
+		if !second.NextChange.Equal(first.NextChange) {
+			t.Errorf("to look again at %s, and once that is stored at %s", first.NextChange, second.NextChange)
 		}
 		checkFights(t, in, after, first)
 	})

@@ -8,7 +8,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 )
 
-// The reasons of Available that come of a lease; OCM's own.
+// The reasons of Available that follow from a lease. They are OCM's own.
 const (
 	ReasonLeaseUpdated  = ocmv1alpha1.AddonAvailableReasonLeaseLeaseUpdated
 	ReasonLeaseStopped  = ocmv1alpha1.AddonAvailableReasonLeaseUpdateStopped
@@ -19,23 +19,23 @@ const (
 type LeaseState int
 
 const (
-	// LeaseUnobserved says nothing, because its API server has not answered yet.
+	// LeaseUnobserved means that the API server has not responded yet.
 	LeaseUnobserved LeaseState = iota
-	// LeaseNotFound says that there is none.
+	// LeaseNotFound means that there is no lease.
 	LeaseNotFound
-	// LeaseFound says that there is one.
+	// LeaseFound means that there is a lease.
 	LeaseFound
 )
 
 // Lease is what is known of an add-on's lease.
 type Lease struct {
 	State LeaseState
-	// RenewTime is when it was renewed last; nil if it never was.
+	// RenewTime is when the add-on last renewed it; nil if it never did.
 	RenewTime *time.Time
 }
 
-// expires returns the moment from which on the lease no longer speaks for its
-// add-on: zero for one that was never renewed.
+// expires returns the moment from which on the add-on counts as unavailable; zero if
+// it never renewed the lease.
 func (l Lease) expires(grace time.Duration) time.Time {
 	if l.RenewTime == nil {
 		return time.Time{}
@@ -50,7 +50,7 @@ func (in Input) followLease() Decision {
 	case LeaseFound:
 		return in.followRenewals()
 	default:
-		return Decision{} // the last state is the best guess
+		return Decision{} // Available keeps its value
 	}
 }
 
@@ -60,7 +60,7 @@ func (in Input) followRenewals() Decision {
 		return in.become(metav1.ConditionFalse, ReasonLeaseStopped, in.AddOn+" add-on is not available.")
 	}
 	decision := in.become(metav1.ConditionTrue, ReasonLeaseUpdated, in.AddOn+" add-on is available.")
-	decision.LookAgain = expires
+	decision.NextChange = expires
 	if ahead := in.Lease.RenewTime.Sub(in.Now); ahead > in.GracePeriod {
 		decision.Skew = ahead
 	}
@@ -76,6 +76,7 @@ func (in Input) notFoundMessage() string {
 		"where this managed cluster's klusterlet actually runs.", message, in.HostingCluster)
 }
 
+// aboutLease reports whether the reason follows from a lease.
 func aboutLease(reason string) bool {
 	return reason == ReasonLeaseUpdated || reason == ReasonLeaseStopped || reason == ReasonLeaseNotFound
 }

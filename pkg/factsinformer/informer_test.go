@@ -20,12 +20,12 @@ import (
 var (
 	notFound  = apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), "")
 	forbidden = apierrors.NewForbidden(dependencyv1alpha1.Resource.GroupResource(), "", errors.New("no"))
-	errAway   = errors.New("connection refused")
+	errDown   = errors.New("connection refused")
 )
 
-// awaiting returns an informer of a hub that answers lists like that, one
-// after the other, and then well.
-func awaiting(t *testing.T, options Options, answers ...error) (informer *Informer, lists *int) {
+// awaiting returns an informer of a hub that responds to lists with these errors, one
+// after the other, and then with success.
+func awaiting(t *testing.T, options Options, responses ...error) (informer *Informer, lists *int) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := dependencyv1alpha1.AddToScheme(scheme); err != nil {
@@ -35,8 +35,8 @@ func awaiting(t *testing.T, options Options, answers ...error) (informer *Inform
 	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).Build(), interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 			*lists++
-			if *lists <= len(answers) {
-				return answers[*lists-1]
+			if *lists <= len(responses) {
+				return responses[*lists-1]
 			}
 			return nil
 		},
@@ -46,34 +46,34 @@ func awaiting(t *testing.T, options Options, answers ...error) (informer *Inform
 
 func TestWaitsForTheAPI(t *testing.T) {
 	for _, test := range []struct {
-		name    string
-		answers []error
-		doubt   time.Duration
-		turned  []State
+		name      string
+		responses []error
+		confirm   time.Duration
+		turned    []State
 	}{
 		{name: "served at once"},
-		{name: "served later", answers: []error{notFound, notFound, notFound, notFound}, turned: []State{Absent}},
-		{name: "no right at first", answers: []error{forbidden, forbidden, notFound}, turned: []State{Absent}},
-		{name: "a hub that starts", answers: []error{errAway, forbidden, notFound}},
-		{name: "a hub that is away says nothing", answers: []error{errAway}},
-		{name: "a hub that takes long to start", answers: []error{forbidden, forbidden, forbidden}, doubt: time.Hour},
-		{name: "a hub that dies while it starts", answers: []error{notFound, notFound, errAway, notFound}},
+		{name: "served later", responses: []error{notFound, notFound, notFound, notFound}, turned: []State{Absent}},
+		{name: "no right at first", responses: []error{forbidden, forbidden, notFound}, turned: []State{Absent}},
+		{name: "a hub that starts", responses: []error{errDown, forbidden, notFound}},
+		{name: "a hub that is down", responses: []error{errDown}},
+		{name: "a hub that takes long to start", responses: []error{forbidden, forbidden, forbidden}, confirm: time.Hour},
+		{name: "a hub that dies while it starts", responses: []error{notFound, notFound, errDown, notFound}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var turned []State
 			informer, lists := awaiting(t, Options{
 				RetryLast: time.Second, Turned: func(state State) { turned = append(turned, state) },
-			}, test.answers...)
-			informer.doubt = test.doubt
-			if !informer.await(t.Context()) {
-				t.Fatal("does not see that it is served")
+			}, test.responses...)
+			informer.confirm = test.confirm
+			if !informer.awaitServed(t.Context()) {
+				t.Fatal("does not notice that the API is served")
 			}
-			if *lists != len(test.answers)+1 {
-				t.Errorf("asked %d times", *lists)
+			if *lists != len(test.responses)+1 {
+				t.Errorf("%d lists", *lists)
 			}
 			if len(turned) != len(test.turned) || len(turned) > 0 && turned[0] != test.turned[0] {
-				t.Errorf("told %v, want %v", turned, test.turned)
+				t.Errorf("states %v, want %v", turned, test.turned)
 			}
 			if informer.Get(types.NamespacedName{Name: "c"}) != nil || informer.List() != nil {
 				t.Error("has objects before it has read any")
@@ -98,17 +98,17 @@ func TestEndsWhileItWaits(t *testing.T) {
 	}
 }
 
-func TestTellsOfChangesOnly(t *testing.T) {
-	var told int
-	informer := New(nil, Options{Changed: func(_, _ *Facts) { told++ }})
+func TestReportsChangesOnly(t *testing.T) {
+	var calls int
+	informer := New(nil, Options{Changed: func(_, _ *Facts) { calls++ }})
 	object := func(version string) *Facts {
 		return &Facts{ObjectMeta: metav1.ObjectMeta{Name: "c", ResourceVersion: version}}
 	}
 	informer.changed(nil, object("1"))
-	informer.changed(object("1"), object("1")) // listed anew
+	informer.changed(object("1"), object("1")) // listed again
 	informer.changed(object("1"), object("2"))
 	informer.changed(object("2"), nil)
-	if told != 3 {
-		t.Errorf("told %d times", told)
+	if calls != 3 {
+		t.Errorf("%d calls", calls)
 	}
 }

@@ -1,8 +1,7 @@
-// Package informerstop lets a process end at once though client-go's reflectors
-// do not: one that was refused a connection sleeps for up to a minute, and in
-// client-go 0.35 (watchList in tools/cache/reflector.go) the end of its context
-// does not wake it. A process that is told to stop while its API server is away
-// would be killed before it has released its lease.
+// Package informerstop lets a process end at once. A reflector of client-go does not: in
+// client-go 0.35 (watchList in tools/cache/reflector.go) a reflector whose connection was
+// refused sleeps for up to a minute, also when its context ends. A process that has to
+// stop while its API server is down would be killed before it has released its lease.
 package informerstop
 
 import (
@@ -14,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Run calls run, which is to return when its context ends, and returns when it
-// does, or when the context ends: run may then still sleep, but calls nobody.
+// Run calls run, and returns when run does or the context ends. In the latter case run
+// may still sleep, but it does nothing else.
 func Run(ctx context.Context, run func(context.Context)) {
 	ended := make(chan struct{})
 	go func() {
@@ -28,8 +27,8 @@ func Run(ctx context.Context, run func(context.Context)) {
 	}
 }
 
-// NewInformer is for the options of a cache of controller-runtime, which ends
-// when its informers have.
+// NewInformer is an option of controller-runtime's cache, which ends when its informers
+// have ended.
 func NewInformer(lw cache.ListerWatcher, object runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	return informer{cache.NewSharedIndexInformer(lw, object, resync, indexers)}
 }

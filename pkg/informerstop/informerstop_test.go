@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// An informer whose API server refuses connections sleeps ever longer; after
-// some refusals for many seconds, in which it must not be waited for.
+// An informer whose API server refuses connections sleeps longer each time, in the end for
+// many seconds. The caller must not wait for that.
 func TestInformerEndsWhileRefused(t *testing.T) {
 	const refusalsBeforeLongSleep = 4 // sleeps of 0.8, 1.6 and 3.2 s and up to twice that lie behind it
 	refused := make(chan struct{}, 100)
@@ -58,7 +58,7 @@ func TestRunEndsWithItsFunction(t *testing.T) {
 
 func TestRunPassesItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cause := errors.New("told to")
+	cause := errors.New("stop")
 	seen := make(chan error, 1)
 	cancel(cause)
 	Run(ctx, func(ctx context.Context) { seen <- context.Cause(ctx) })
@@ -72,6 +72,6 @@ func await(t *testing.T, happened <-chan struct{}, what string) {
 	select {
 	case <-happened:
 	case <-time.After(time.Minute):
-		t.Fatalf("%s did not come about", what)
+		t.Fatalf("%s did not happen", what)
 	}
 }

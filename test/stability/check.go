@@ -13,8 +13,7 @@ import (
 // result is what the exploration of one world found.
 type result struct {
 	states, edges int
-	// answered counts the livelocks in which addon-agent does nothing but
-	// answer a stock True.
+	// answered counts the livelocks in which addon-agent only replaces a stock True.
 	answered int
 	// stock counts the livelocks in which only stock components write.
 	stock    int
@@ -76,9 +75,9 @@ func (m *model) onlyStock(g *graph, component []int32, members map[int32]bool) b
 	return every(g, component, members, func(e edge) bool { return !m.steps[e.step].interlock || !m.writes(g, e) })
 }
 
-// onlyAnswers reports whether Interlock's only writes in the component are those
-// that may go on for ever: without a guard, each answers a True beside a failing
-// Required dependency.
+// onlyAnswers reports whether Interlock's only writes in the component are those that
+// may never end: without a guard, each replaces a True beside a failing Required
+// dependency.
 func (m *model) onlyAnswers(g *graph, component []int32, members map[int32]bool) bool {
 	return !m.Guard && every(g, component, members, func(e edge) bool {
 		before, after := g.states[e.from], g.states[e.to]

@@ -72,9 +72,9 @@ type observed struct {
 }
 
 type agentKey struct {
-	mode         ocmv1alpha1.HealthCheckMode
-	lease, asked leaseSeen
-	observed     observed
+	mode        ocmv1alpha1.HealthCheckMode
+	lease, read leaseSeen
+	observed    observed
 }
 
 // agentDecision is what addon-agent writes, and remembers.
@@ -84,8 +84,8 @@ type agentDecision struct {
 	asserted  memory
 }
 
-// decide returns what addon-agent does. As its controller does, it requests the
-// lease before it reports that the lease stopped.
+// decide returns what addon-agent does. As its controller does, it reads the lease
+// before it reports that the lease stopped.
 func (i *interlock) decide(mode ocmv1alpha1.HealthCheckMode, seen, actual leaseSeen, now observed) agentDecision {
 	key := agentKey{mode, seen, actual, now}
 	i.mutex.Lock()

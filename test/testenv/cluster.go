@@ -21,7 +21,7 @@ const lastLines = 5
 
 // Cluster is an API server with its etcd.
 type Cluster struct {
-	// Config is the administrator's; nobody throttles it noticeably.
+	// Config is the administrator's, with a high client-side rate limit.
 	Config *rest.Config
 
 	name      string
@@ -32,7 +32,7 @@ type Cluster struct {
 	env       *envtest.Environment
 }
 
-// User is somebody the API server knows; what they may do is up to RBAC.
+// User is a user of the API server. RBAC decides on its rights.
 type User struct {
 	Config *rest.Config
 	// Kubeconfig is the path of a file with the same content.
@@ -200,7 +200,7 @@ func (c *Cluster) Stop() error {
 }
 
 // lastWords is the end of the API server's own log, for the error of a start
-// that failed: envtest tells that it failed, not why.
+// that failed: envtest reports the failure without its cause.
 func (c *Cluster) lastWords() string {
 	if c.log == nil {
 		return ""

@@ -47,7 +47,7 @@ func TestFleet(t *testing.T) {
 }
 
 func testRestart(ctx context.Context, t *testing.T, cluster *Cluster) {
-	user, err := cluster.AddUser("system:somebody", "readers")
+	user, err := cluster.AddUser("system:reader", "readers")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func testRestart(ctx context.Context, t *testing.T, cluster *Cluster) {
 		t.Fatal(err)
 	}
 	if _, err := clientOf(t, cluster.Config).Discovery().ServerVersion(); err == nil {
-		t.Error("API server answers although it was stopped")
+		t.Error("API server responds although it was stopped")
 	}
 	if err := cluster.StartAPIServer(); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func testRestart(ctx context.Context, t *testing.T, cluster *Cluster) {
 		t.Errorf("after the restart: %v", err)
 	}
 	_, err = clientOf(t, fromFile).CoreV1().Namespaces().Get(ctx, "kept", metav1.GetOptions{})
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"system:somebody"`) {
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"system:reader"`) {
 		t.Errorf("user is expected to be known and to have no rights, got error %v", err)
 	}
 }

@@ -43,7 +43,7 @@ type Request struct {
 	Object         Object
 	Verb           string
 	Writer         Writer
-	// Refused: the API server answered with an error.
+	// Refused: the API server responded with an error.
 	Refused bool
 	// BasedOn is the version that the request was based on, zero where it names none.
 	BasedOn uint64
@@ -163,8 +163,8 @@ func writerOf(event *auditv1.Event, manager string) Writer {
 	return Writer{event.User.Username, manager}
 }
 
-// readState reads the object that the API server answered with. Where nothing is
-// stored any more it answers with a Status, and to a deletion of many with a list.
+// readState reads the object of the API server's response. Where nothing is stored any
+// more the response is a Status, and to a deletion of many it is a list.
 func (r *Request) readState(raw []byte) error {
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(raw); err != nil {

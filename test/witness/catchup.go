@@ -60,8 +60,8 @@ func (w *Witness) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// mark makes a request that stores nothing. The log has it after those that were
-// answered before.
+// mark makes a request that stores nothing. In the log it follows all requests that
+// were complete before.
 func (w *Witness) mark(ctx context.Context, name string) error {
 	_, err := w.kube.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{},
 		metav1.CreateOptions{FieldManager: name})

@@ -21,7 +21,7 @@ const (
 	LabelMoved Kind = "label moved"
 	// NotQuiet means: Interlock wrote, or a condition moved, in a quiet period.
 	NotQuiet Kind = "not quiet"
-	// AnsweredTwice means: Interlock answered a stock True with more than one write.
+	// AnsweredTwice means: more than one write of Interlock followed a stock True.
 	AnsweredTwice Kind = "answered twice"
 	// DeclarationLost means: a declared dependency is gone that no one removed.
 	DeclarationLost Kind = "declaration lost"
@@ -42,7 +42,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s: %s, by %s", f.Time.Format("15:04:05.000"), f.Kind, f.Object, f.Detail, f.Writer)
 }
 
-// maxReported bounds a report: the first findings tell what the others repeat.
+// maxReported bounds a report: later findings mostly repeat the first ones.
 const maxReported = 40
 
 // Report lists findings for people to read, one a line.

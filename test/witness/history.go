@@ -13,7 +13,7 @@ type Write struct {
 	Time   time.Time
 	Object Object
 	Writer Writer
-	// Refused: the API server answered with an error.
+	// Refused: the API server responded with an error.
 	Refused bool
 	// Before is the state that the write found, nil where the object was not there.
 	// Both are nil for objects that are not observed.
@@ -75,9 +75,9 @@ func (r record) writes() []Write {
 	return all
 }
 
-// writesOf are those of one object. The first request that answered with a
-// version stored it; the others with the same version changed nothing. Those that
-// were based on it come last: their answers may be logged before that of the
+// writesOf are the writes to one object. The first request whose response has a version
+// stored that version. The others with the same version changed nothing. Requests that
+// were based on it come last: the log may have their responses before that of the
 // request that stored it.
 func (r record) writesOf(object Object, states []observation, requests map[uint64][]Request, deletions []Request) []Write {
 	var all []Write

@@ -179,8 +179,8 @@ func (w Write) outcome() string {
 	return ""
 }
 
-// answers are writes of Interlock after the first that follows a stock True. One
-// that is refused stores nothing: another writer came first, and it is tried again.
+// answers are writes of Interlock after the first that follows a stock True. A refused
+// write stores nothing: another writer came first, and Interlock retries.
 func answers(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
 	type answered struct {

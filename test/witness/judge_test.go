@@ -149,7 +149,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Without a guard, a stock True may come for ever, and is answered by one write.
+// Without a guard, a stock True may come again and again. One write of Interlock follows each.
 func TestJudgeUnguarded(t *testing.T) {
 	before := func() *story { return new(story).degraded(failing).available(agent, ours) }
 	for name, test := range map[string]struct {
@@ -159,7 +159,7 @@ func TestJudgeUnguarded(t *testing.T) {
 		"each answered once":             {before().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours), nil},
 		"answered twice":                 {before().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}), []Kind{AnsweredTwice}},
 		"answered, and written to again": {before().available(registration, up).available(agent, ours).nothing(agent), []Kind{NoChange, AnsweredTwice}},
-		"another word is answered":       {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
+		"another reason is corrected":    {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
 		"Interlock's own True":           {before().available(agent, up).available(agent, ours), []Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet}},
 		"refused at first":               {before().available(registration, up).refused(agent).available(agent, ours), nil},
 		"refused without a stock True":   {before().refused(agent), []Kind{NotQuiet}},
@@ -213,7 +213,7 @@ func TestJudgeRestored(t *testing.T) {
 	}
 }
 
-// The answer to a stock True may come after the next cause of the test.
+// Interlock's write after a stock True may come after the next cause of the test.
 func TestJudgeLateAnswer(t *testing.T) {
 	s := new(story).degraded(failing).available(registration, up).nothing(registration).available(agent, ours)
 	late := causeAt(3)

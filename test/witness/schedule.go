@@ -13,8 +13,8 @@ type schedule struct {
 	removals []removal
 	quiet    []period
 	// unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then legal, and is answered by one write of Interlock. Its own
-	// False or Unknown it may put back once in each epoch.
+	// dependency is then legal, and one write of Interlock follows it. The other
+	// writer may restore its own False or Unknown once in each epoch.
 	unguarded bool
 }
 
@@ -25,8 +25,8 @@ type cause struct {
 	at     time.Time
 	// version is that of the write that is the cause, if it is a stock True.
 	version uint64
-	// over is the write after which a stock True needs no answer any more: the
-	// Required dependency no longer fails. Nil until then.
+	// over is the write after which no write has to follow a stock True: the Required
+	// dependency no longer fails. Nil until then.
 	over *Write
 }
 
@@ -101,9 +101,9 @@ func over(writes []Write) *Write {
 	return nil
 }
 
-// provoked is the number of stock Trues before a write, if it may follow from the
-// last one: the answer to it, and the label. A cause of the test that comes between
-// changes nothing, because an answer may come late.
+// provoked is the number of stock Trues before a write, if it may follow from the last
+// one: Interlock's write, and the label. A cause of the test that comes between changes
+// nothing, because Interlock's write may come late.
 func (s schedule) provoked(w Write, scope Scope) (number int) {
 	follows := false
 	for _, c := range s.causes {

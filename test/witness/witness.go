@@ -19,7 +19,7 @@ type Options struct {
 	// AuditLog is the log that the flags of AuditFlags have the API server write.
 	AuditLog string
 	// Unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then no finding, if one write of Interlock at most answers it. Nor
+	// dependency is then no finding, if at most one write of Interlock follows it. Nor
 	// is another stock value that returns once after Interlock has replaced it.
 	Unguarded bool
 }
@@ -74,7 +74,7 @@ func (w *Witness) Cause(what string, scopes ...Scope) {
 }
 
 // Removed declares, before the test does it, that dependencies of a registration
-// or add-ons of that name go away.
+// or add-ons of that name are removed.
 func (w *Witness) Removed(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *Witness) Quiet(ctx context.Context, duration time.Duration) (Counts, er
 	return count(w.record.writes(), quiet), nil
 }
 
-// Findings are those until now, in the order of time.
+// Findings returns the findings so far, in the order of time.
 func (w *Witness) Findings(ctx context.Context) ([]Finding, error) {
 	if err := w.catchUp(ctx); err != nil {
 		return nil, err

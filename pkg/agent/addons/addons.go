@@ -1,6 +1,5 @@
-// Package addons is what the agent sees of the hub: a cache of the
-// ManagedClusterAddOns in its own cluster's namespace that holds only what a
-// decision needs.
+// Package addons has the cache of the hub: the ManagedClusterAddOns in the namespace of
+// the agent's cluster, reduced to what a decision needs.
 package addons
 
 import (
@@ -24,7 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// Kind is that of an add-on on a managed cluster.
+// Kind is the kind of an add-on on a managed cluster.
 var Kind = addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn")
 
 // Scheme returns the types that the agent uses on the hub.
@@ -39,9 +38,9 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, eventsv1.AddToScheme(scheme)
 }
 
-// Mapper returns the resources that the agent uses on the hub without asking
-// it for them: the agent starts while the hub is away, and needs no right to
-// discovery. It has the signature that a manager wants.
+// Mapper returns the resources that the agent uses on the hub, without discovery: the
+// agent starts while the hub does not respond, and needs no right to discovery. It has
+// the signature of a manager's option.
 func Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{addonv1alpha1.GroupVersion, eventsv1.SchemeGroupVersion})
 	mapper.Add(Kind, meta.RESTScopeNamespace)
@@ -50,9 +49,8 @@ func Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	return mapper, nil
 }
 
-// CacheOptions limits the cache to the cluster's namespace. Objects are
-// stripped on ingest, and reads return the cached object itself, so whoever
-// reads must not change it.
+// CacheOptions limits the cache to the cluster's namespace. It keeps stripped objects.
+// Reads return the cached object itself, which must not be changed.
 func CacheOptions(cluster string) cache.Options {
 	return cache.Options{
 		DefaultNamespaces:            map[string]cache.Config{cluster: {}},
@@ -66,7 +64,7 @@ func CacheOptions(cluster string) cache.Options {
 func strip(object any) (any, error) {
 	full, ok := object.(*addonv1alpha1.ManagedClusterAddOn)
 	if !ok {
-		return object, nil // the tombstone of one that is gone
+		return object, nil // the tombstone of a deleted object
 	}
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
@@ -85,8 +83,8 @@ func strip(object any) (any, error) {
 	return lean, nil
 }
 
-// HostingCluster returns the cluster that hosts the add-on's agent; empty if
-// the agent runs on the managed cluster itself.
+// HostingCluster returns the cluster that hosts the add-on's agent; empty if the agent
+// runs on the managed cluster itself.
 func HostingCluster(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return addOn.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey]
 }
@@ -104,7 +102,7 @@ func InstallNamespace(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	)
 }
 
-// Customized reports whether the add-on's health is somebody else's to check.
+// Customized reports whether the add-on's own manager checks its health.
 func Customized(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return addOn.Status.HealthCheck.Mode == ocmv1alpha1.HealthCheckModeCustomized
 }

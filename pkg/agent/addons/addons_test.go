@@ -21,7 +21,7 @@ func TestStripKeepsWhatADecisionNeeds(t *testing.T) {
 			Namespace: "cluster1", Name: "proxy", UID: "1234", ResourceVersion: "7", Generation: 3,
 			Labels:        map[string]string{"a": "b"},
 			Annotations:   map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "mgmt", "more": "of it"},
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "somebody"}},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "another-writer"}},
 			Finalizers:    []string{"wait"},
 		},
 		Spec: ocmv1alpha1.ManagedClusterAddOnSpec{InstallNamespace: "in-spec", Configs: []ocmv1alpha1.AddOnConfig{{}}},

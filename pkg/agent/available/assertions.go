@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// assertions remembers, by add-on, the finding on dependencies that Available was
-// set to. A restart empties it; each finding is then asserted once more. The zero
-// value is ready to use.
+// assertions has, by add-on, the finding on dependencies that Available was set to.
+// A restart empties it; each finding is then asserted once more. The zero value is
+// ready to use.
 type assertions struct {
 	mutex    sync.Mutex
 	findings map[types.NamespacedName]string

@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// contentionEnds is longer than any write waits for a writer that insists.
+// contentionEnds is longer than the longest backoff.
 const contentionEnds = time.Minute
 
 // observe puts an add-on with these conditions into the agent's cache.

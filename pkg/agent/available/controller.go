@@ -1,5 +1,5 @@
-// Package available keeps the Available condition of every add-on on the
-// agent's cluster true to the add-on's lease and to its dependencies.
+// Package available sets the condition Available of every add-on on the agent's
+// cluster, from the add-on's lease and its dependencies.
 package available
 
 import (
@@ -16,32 +16,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
-	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// FieldManager is the name under which addon-agent owns Available.
-const FieldManager = "interlock-addon-agent"
-
-// afterConflict brings the add-on back once the cache has had time to catch up
-// with a write of somebody else's that came first; such a write need not be one
-// that wakes us. The queue's own backoff bounds what a busy writer can cause.
+// afterConflict enqueues the add-on again, when the cache may have caught up with
+// the write of another writer that came first. That write may be one that does not
+// enqueue the add-on. The queue's backoff bounds the retries.
 var afterConflict = reconcile.Result{Requeue: true}
 
-// Leases are what is known of leases; see the package of that name.
+// Leases watches and reads leases; see leases.Watcher.
 type Leases interface {
-	Observe(leases.Reference) availability.Lease
-	Ask(context.Context, leases.Reference) (availability.Lease, error)
-	Forget(name string)
+	Watch(leases.Reference)
+	Unwatch(addOn string)
+	Lease(leases.Reference) availability.Lease
+	Read(context.Context, leases.Reference) (availability.Lease, error)
 }
 
-// Reconciler decides and applies the Available condition of one add-on.
+// Reconciler decides and writes the condition Available of one add-on.
 type Reconciler struct {
 	Clock       clock.PassiveClock
 	AddOns      client.Reader
@@ -49,14 +49,16 @@ type Reconciler struct {
 	Leases      Leases
 	Contention  *contention.Tracker
 	Metrics     *metrics.Metrics
-	Notes       *notes.Recorder
+	Events      *addonevents.Recorder
 	GracePeriod time.Duration
+	// Trigger enqueues add-ons in this controller.
+	Trigger *trigger.Trigger
 
 	asserted assertions
 }
 
-// Reconcile decides on the add-on of the key, writes Available if that
-// changed, and comes back at the moment when time alone changes the decision.
+// Reconcile decides on Available of the add-on, and writes it if it changed. It
+// enqueues the add-on for the moment when time alone changes the decision.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := r.AddOns.Get(ctx, request.NamespacedName, addOn); err != nil {
@@ -70,13 +72,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.tellSkew(ctx, addOn, decision.Skew)
+	r.reportSkew(ctx, addOn, decision.Skew)
 	if !decision.Write {
 		r.asserted.remember(request.NamespacedName, decision.Asserted)
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
 			r.Contention.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
 		}
-		return r.at(decision.LookAgain), nil
+		return r.requeueAt(decision.NextChange), nil
 	}
 	if wait := r.Contention.Wait(request.NamespacedName, decision.Condition); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -84,11 +86,37 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.write(ctx, addOn, decision)
 }
 
-// decide loads what the decision rests on, and makes it. Only in Lease mode
-// is a lease watched; it stays so while a dependency fails, to know at once
-// what to go back to.
+// decide loads the inputs of the decision, and makes it. Only in Lease mode a lease
+// is watched. The watch goes on while a dependency fails, because Available follows
+// the lease as soon as the dependency is satisfied.
 func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (availability.Decision, error) {
-	in := availability.Input{
+	in := r.input(addOn)
+	if addons.Customized(addOn) {
+		r.Leases.Unwatch(addOn.Name)
+		r.Metrics.LeaseUnwatched(addOn.Name)
+		return availability.Decide(in), nil
+	}
+	reference := leases.Of(addOn)
+	r.Leases.Watch(reference)
+	in.Lease = r.Leases.Lease(reference)
+	r.Metrics.LeaseWatched(addOn.Name, string(reference.Place), in.Lease.State != availability.LeaseUnobserved)
+
+	decision := availability.Decide(in)
+	if !decision.Write || decision.Condition.Reason != availability.ReasonLeaseStopped {
+		return decision, nil
+	}
+	// The lease of a healthy add-on looks the same while its API server cannot be
+	// reached. Then Available keeps its value.
+	var err error
+	if in.Lease, err = r.Leases.Read(ctx, reference); err != nil {
+		return availability.Decision{}, fmt.Errorf("keep Available of %s as it is: %w", addOn.Name, err)
+	}
+	return availability.Decide(in), nil
+}
+
+// input is the input of the decision, but for the lease.
+func (r *Reconciler) input(addOn *addonv1alpha1.ManagedClusterAddOn) availability.Input {
+	return availability.Input{
 		AddOn:          addOn.Name,
 		Mode:           addOn.Status.HealthCheck.Mode,
 		Available:      meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable),
@@ -98,43 +126,23 @@ func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 		GracePeriod:    r.GracePeriod,
 		Now:            r.Clock.Now(),
 	}
-	if addons.Customized(addOn) {
-		r.Leases.Forget(addOn.Name)
-		r.Metrics.LeaseUnwatched(addOn.Name)
-		return availability.Decide(in), nil
-	}
-	reference := leases.Of(addOn)
-	in.Lease = r.Leases.Observe(reference)
-	r.Metrics.LeaseWatched(addOn.Name, string(reference.Place), in.Lease.State != availability.LeaseUnobserved)
-
-	decision := availability.Decide(in)
-	if !decision.Write || decision.Condition.Reason != availability.ReasonLeaseStopped {
-		return decision, nil
-	}
-	// The lease of an add-on that lives looks the same while its API server
-	// cannot be reached; then the last state is kept.
-	var err error
-	if in.Lease, err = r.Leases.Ask(ctx, reference); err != nil {
-		return availability.Decision{}, fmt.Errorf("keep Available of %s as it is: %w", addOn.Name, err)
-	}
-	return availability.Decide(in), nil
 }
 
 func degradedOf(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionDegraded)
 }
 
-// write applies the condition and tells of it.
+// write applies the condition, and reports that in the log, a metric and an event.
 func (r *Reconciler) write(
 	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, decision availability.Decision,
 ) (reconcile.Result, error) {
 	key, desired := client.ObjectKeyFromObject(addOn), decision.Condition
-	switch err := r.Writer.Apply(ctx, FieldManager, addOn, desired); {
+	switch err := r.Writer.Apply(ctx, names.AddonAgent, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
 		return afterConflict, nil
 	case apierrors.IsNotFound(err):
-		// Deleted since it was read; its own event cleans up.
+		// Deleted since it was read. The watch event of that cleans up.
 		return reconcile.Result{}, nil
 	case err != nil:
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)
@@ -145,17 +153,17 @@ func (r *Reconciler) write(
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Contention.Wrote(key, desired) {
 		r.Metrics.Contested(addOn.Name)
-		r.Notes.Contested(ctx, addOn)
+		r.Events.Contested(ctx, addOn)
 	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {
-		r.Notes.Transition(ctx, addOn, desired)
+		r.Events.Transition(ctx, addOn, desired)
 	}
-	return r.at(decision.LookAgain), nil
+	return r.requeueAt(decision.NextChange), nil
 }
 
-// worthAnEvent reports whether something is wrong, and more than the message is
-// another one. What only follows from Degraded is not told again: addon-manager
-// has told of that, on the same object. A fleet that recovers has no time for
-// events at all.
+// worthAnEvent reports whether the add-on became unavailable, or is so for another
+// reason. Where that only follows from Degraded, addon-manager has emitted an event
+// on the same object. A recovery gets no event, so that a fleet that recovers does
+// not load the hub with them.
 func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
 	if after.Status == metav1.ConditionTrue || after.Reason == availability.ReasonRequiredDependencyNotSatisfied {
 		return false
@@ -163,26 +171,26 @@ func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
 	return before == nil || before.Status != after.Status || before.Reason != after.Reason
 }
 
-// at returns the result that brings the add-on back at that moment.
-func (r *Reconciler) at(moment time.Time) reconcile.Result {
+// requeueAt enqueues the add-on again at that moment.
+func (r *Reconciler) requeueAt(moment time.Time) reconcile.Result {
 	if moment.IsZero() {
 		return reconcile.Result{}
 	}
-	// A moment that has passed meanwhile is as good as now; zero would be never.
+	// The moment may have passed; zero would mean never.
 	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
 }
 
-func (r *Reconciler) tellSkew(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {
+func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {
 	r.Metrics.Skewed(addOn.Name, ahead)
 	if ahead > 0 {
-		r.Notes.Skewed(ctx, addOn, ahead)
+		r.Events.Skewed(ctx, addOn, ahead)
 	}
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
-	r.Leases.Forget(key.Name)
+	r.Leases.Unwatch(key.Name)
 	r.asserted.remember(key, "")
 	r.Contention.Forget(key)
-	r.Notes.Forget(key)
-	r.Metrics.Gone(key.Name)
+	r.Events.Forget(key)
+	r.Metrics.Forget(key.Name)
 }

@@ -38,14 +38,14 @@ func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
 		t.Errorf("applied (-want +got)\n%s", diff)
 	}
 	if result.RequeueAfter != grace-time.Minute {
-		t.Errorf("comes back after %s, want %s: the moment of expiry", result.RequeueAfter, grace-time.Minute)
+		t.Errorf("requeued after %s, want %s: the moment of expiry", result.RequeueAfter, grace-time.Minute)
 	}
-	if len(f.events) != 0 {
-		t.Errorf("events %q of what is well", f.events)
+	if len(f.emitted) != 0 {
+		t.Errorf("events %q on an add-on that is available", f.emitted)
 	}
 }
 
-func TestHubThatRefuses(t *testing.T) {
+func TestWriteThatFails(t *testing.T) {
 	unavailable := errors.New("connection refused")
 	tests := []struct {
 		name       string
@@ -54,9 +54,9 @@ func TestHubThatRefuses(t *testing.T) {
 		wantError  error
 		result     string
 	}{
-		{name: "a conflict is tried again shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil), want: afterConflict, result: "conflict"},
+		{name: "a conflict is retried shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil), want: afterConflict, result: "conflict"},
 		{name: "deleted meanwhile", applyError: apierrors.NewNotFound(group, "proxy")},
-		{name: "anything else is an error, to be tried again with backoff", applyError: unavailable, wantError: unavailable, result: "error"},
+		{name: "anything else is an error, which is retried with backoff", applyError: unavailable, wantError: unavailable, result: "error"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,11 +66,11 @@ func TestHubThatRefuses(t *testing.T) {
 			if !errors.Is(err, tt.wantError) || result != tt.want {
 				t.Errorf("got %+v and error %v, want %+v and %v", result, err, tt.want, tt.wantError)
 			}
-			if len(f.events) > 0 {
-				t.Errorf("told %v of what did not happen", f.events)
+			if len(f.emitted) > 0 {
+				t.Errorf("events %v on a write that failed", f.emitted)
 			}
 			if wait := f.Contention.Wait(key, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}); wait != 0 {
-				t.Errorf("took its own failure for somebody else's write: waits %s", wait)
+				t.Errorf("took its own failure for another writer: waits %s", wait)
 			}
 			if tt.result != "" && testutil.CollectAndCount(f.registry, metrics.NameWrites) != 1 {
 				t.Errorf("write not counted")
@@ -85,31 +85,30 @@ func TestCacheThatFails(t *testing.T) {
 	if _, err := f.reconcile(t); !errors.Is(err, f.getError) {
 		t.Errorf("got error %v", err)
 	}
-	if f.leases.forgotten > 0 || len(f.applied) > 0 {
+	if f.leases.unwatched > 0 || len(f.applied) > 0 {
 		t.Error("took a failure to read for a deletion")
 	}
 }
 
-// A watch that hears nothing more and a lease that is not renewed look the
-// same from here.
-func TestAsksBeforeItSaysThatAnAddOnHasDied(t *testing.T) {
+// A watch that is interrupted and a lease that is not renewed look the same.
+func TestReadsALeaseBeforeTheAddOnBecomesUnavailable(t *testing.T) {
 	unreachable := errors.New("no route to host")
 	tests := []struct {
 		name      string
-		asked     availability.Lease
-		askError  error
+		read      availability.Lease
+		readError error
 		want      string
 		wantError error
 	}{
-		{name: "stopped indeed", asked: renewed(time.Hour), want: "ManagedClusterAddOnLeaseUpdateStopped"},
-		{name: "renewed, which the watch has not heard of", asked: renewed(time.Second)},
-		{name: "deleted, which the watch has not heard of", asked: availability.Lease{State: availability.LeaseNotFound}, want: "ManagedClusterAddOnLeaseNotFound"},
-		{name: "no answer: the last state is kept", askError: unreachable, wantError: unreachable},
+		{name: "stopped indeed", read: renewed(time.Hour), want: "ManagedClusterAddOnLeaseUpdateStopped"},
+		{name: "renewed, and the watch missed it", read: renewed(time.Second)},
+		{name: "deleted, and the watch missed it", read: availability.Lease{State: availability.LeaseNotFound}, want: "ManagedClusterAddOnLeaseNotFound"},
+		{name: "no response: Available keeps its value", readError: unreachable, wantError: unreachable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, proxy(with("Available", "True", "ManagedClusterAddOnLeaseUpdated")))
-			f.leases.observed, f.leases.asked, f.leases.askError = renewed(grace), tt.asked, tt.askError
+			f.leases.observed, f.leases.read, f.leases.readError = renewed(grace), tt.read, tt.readError
 			_, err := f.reconcile(t)
 			if !errors.Is(err, tt.wantError) {
 				t.Errorf("got error %v, want %v", err, tt.wantError)
@@ -122,8 +121,8 @@ func TestAsksBeforeItSaysThatAnAddOnHasDied(t *testing.T) {
 	t.Run("but not again once that is known", func(t *testing.T) {
 		f := newFixture(t, proxy(with("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped")))
 		f.leases.observed = renewed(grace)
-		if _, err := f.reconcile(t); err != nil || f.leases.questions != 0 || len(f.applied) != 0 {
-			t.Errorf("asked %d times, wrote %v, error %v", f.leases.questions, f.applied, err)
+		if _, err := f.reconcile(t); err != nil || f.leases.reads != 0 || len(f.applied) != 0 {
+			t.Errorf("read %d times, wrote %v, error %v", f.leases.reads, f.applied, err)
 		}
 	})
 }
@@ -140,7 +139,7 @@ func appliedReason(t *testing.T, f *fixture) string {
 	return conditions[0].(map[string]any)["reason"].(string)
 }
 
-func TestLeaseIsLookedForWhereTheAddOnRuns(t *testing.T) {
+func TestLeaseIsWatchedWhereTheAddOnRuns(t *testing.T) {
 	hosted := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "mgmt"}
 	}
@@ -152,16 +151,16 @@ func TestLeaseIsLookedForWhereTheAddOnRuns(t *testing.T) {
 		addOn.Status.HealthCheck.Mode = ocmv1alpha1.HealthCheckModeCustomized
 	}
 	tests := []struct {
-		name   string
-		addOn  *addonv1alpha1.ManagedClusterAddOn
-		want   []leases.Reference
-		forget int
+		name    string
+		addOn   *addonv1alpha1.ManagedClusterAddOn
+		want    []leases.Reference
+		unwatch int
 	}{
 		{name: "by default", addOn: proxy(), want: []leases.Reference{{Place: leases.Managed, Namespace: "open-cluster-management-agent-addon", Name: "proxy"}}},
 		{name: "spec", addOn: proxy(installed), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}}},
 		{name: "status before spec", addOn: proxy(installed, reported), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-status", Name: "proxy"}}},
 		{name: "hosted", addOn: proxy(hosted, installed), want: []leases.Reference{{Place: leases.Hosting, Namespace: "in-spec", Name: "proxy"}}},
-		{name: "Customized: nowhere", addOn: proxy(custom), forget: 1},
+		{name: "Customized: nowhere", addOn: proxy(custom), unwatch: 1},
 		{name: "a failing dependency does not end the watch", addOn: proxy(installed, with("Degraded", "True", "RequiredDependencyNotSatisfied")), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}}},
 	}
 	for _, tt := range tests {
@@ -170,17 +169,17 @@ func TestLeaseIsLookedForWhereTheAddOnRuns(t *testing.T) {
 			if _, err := f.reconcile(t); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, f.leases.references); diff != "" || f.leases.forgotten != tt.forget {
-				t.Errorf("forgotten %d times; observed (-want +got)\n%s", f.leases.forgotten, diff)
+			if diff := cmp.Diff(tt.want, f.leases.watched); diff != "" || f.leases.unwatched != tt.unwatch {
+				t.Errorf("unwatched %d times; watched (-want +got)\n%s", f.leases.unwatched, diff)
 			}
 		})
 	}
 }
 
-func TestWriterThatInsistsIsMadeToWait(t *testing.T) {
-	f := newFixture(t, proxy(with("Available", "True", "SomebodyElse"), with("Degraded", "True", "RequiredDependencyNotSatisfied")))
+func TestWritesBackOffFromAnotherWriter(t *testing.T) {
+	f := newFixture(t, proxy(with("Available", "True", "AnotherWriter"), with("Degraded", "True", "RequiredDependencyNotSatisfied")))
 	for i, wait := range []time.Duration{0, 0, 500 * time.Millisecond, time.Second} {
-		result, err := f.reconcile(t) // the stored condition is never ours: overwritten at once
+		result, err := f.reconcile(t) // the stored condition is never the agent's: overwritten at once
 		if err != nil || result.RequeueAfter != wait {
 			t.Fatalf("%d. time: %+v, error %v, want to wait %s", i+1, result, err, wait)
 		}
@@ -196,7 +195,7 @@ func TestWriterThatInsistsIsMadeToWait(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"Warning AvailableContested",
-	}, f.events); diff != "" {
+	}, f.emitted); diff != "" {
 		t.Errorf("events (-want +got)\n%s", diff)
 	}
 }
@@ -227,12 +226,12 @@ func TestDependencyThatFlapsBehindAGuardIsFollowedAtOnce(t *testing.T) {
 			t.Fatalf("after recovery %d: %d writes", i+1, len(f.applied))
 		}
 	}
-	if len(f.events) != 0 {
-		t.Errorf("events: %v", f.events)
+	if len(f.emitted) != 0 {
+		t.Errorf("events: %v", f.emitted)
 	}
 }
 
-func TestNothingIsLeftOfAnAddOnThatIsGone(t *testing.T) {
+func TestNothingIsLeftOfADeletedAddOn(t *testing.T) {
 	f := newFixture(t, proxy())
 	f.leases.observed = renewed(-time.Hour)
 	if _, err := f.reconcile(t); err != nil {
@@ -247,14 +246,14 @@ func TestNothingIsLeftOfAnAddOnThatIsGone(t *testing.T) {
 	if _, err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	if count := testutil.CollectAndCount(f.registry, metrics.Names()...); count != 0 || f.leases.forgotten != 1 {
-		t.Errorf("%d series left, lease forgotten %d times", count, f.leases.forgotten)
+	if count := testutil.CollectAndCount(f.registry, metrics.Names()...); count != 0 || f.leases.unwatched != 1 {
+		t.Errorf("%d series left, lease unwatched %d times", count, f.leases.unwatched)
 	}
 }
 
-func TestMomentThatHasPassedMeanwhileIsNow(t *testing.T) {
+func TestMomentThatHasPassedIsNow(t *testing.T) {
 	f := newFixture(t)
-	if got := f.at(start.Add(-time.Second)).RequeueAfter; got <= 0 {
-		t.Errorf("comes back after %s, which is never", got)
+	if got := f.requeueAt(start.Add(-time.Second)).RequeueAfter; got <= 0 {
+		t.Errorf("requeued after %s, which is never", got)
 	}
 }

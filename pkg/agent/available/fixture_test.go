@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
-	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/condition"
@@ -35,29 +35,28 @@ var (
 	group = schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: "managedclusteraddons"}
 )
 
-// fakeLeases answers what the case says, and remembers what it was asked.
+// fakeLeases returns what the case sets, and records the calls.
 type fakeLeases struct {
-	observed, asked availability.Lease
-	askError        error
+	observed, read availability.Lease
+	readError      error
 
-	references []leases.Reference
-	questions  int
-	forgotten  int
+	watched   []leases.Reference
+	reads     int
+	unwatched int
 }
 
-func (f *fakeLeases) Observe(reference leases.Reference) availability.Lease {
-	f.references = append(f.references, reference)
-	return f.observed
+func (f *fakeLeases) Watch(reference leases.Reference) { f.watched = append(f.watched, reference) }
+
+func (f *fakeLeases) Unwatch(string) { f.unwatched++ }
+
+func (f *fakeLeases) Lease(leases.Reference) availability.Lease { return f.observed }
+
+func (f *fakeLeases) Read(context.Context, leases.Reference) (availability.Lease, error) {
+	f.reads++
+	return f.read, f.readError
 }
 
-func (f *fakeLeases) Ask(context.Context, leases.Reference) (availability.Lease, error) {
-	f.questions++
-	return f.asked, f.askError
-}
-
-func (f *fakeLeases) Forget(string) { f.forgotten++ }
-
-// fixture is a reconciler between a hub and leases that behave as told.
+// fixture is a reconciler between a fake hub and fake leases.
 type fixture struct {
 	*Reconciler
 	clock    *clocktesting.FakeClock
@@ -67,7 +66,7 @@ type fixture struct {
 
 	applyError, getError error
 	applied              []map[string]any
-	events               []string
+	emitted              []string
 }
 
 func newFixture(t *testing.T, addOns ...client.Object) *fixture {
@@ -97,7 +96,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 		},
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			if event, ok := object.(*eventsv1.Event); ok {
-				f.events = append(f.events, event.Type+" "+event.Reason)
+				f.emitted = append(f.emitted, event.Type+" "+event.Reason)
 			}
 			return nil
 		},
@@ -105,7 +104,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 	f.hub = hub
 	f.Reconciler = &Reconciler{
 		Clock: f.clock, AddOns: hub, Writer: condition.Writer{Status: hub, Live: hub}, Leases: f.leases, Contention: contention.New(f.clock),
-		Metrics: metrics.New(f.registry), Notes: notes.New(f.clock, hub, key.Namespace), GracePeriod: grace,
+		Metrics: metrics.New(f.registry), Events: addonevents.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
 	}
 	return f
 }
@@ -126,7 +125,7 @@ func proxy(change ...func(*addonv1alpha1.ManagedClusterAddOn)) *addonv1alpha1.Ma
 func with(kind string, status metav1.ConditionStatus, reason string) func(*addonv1alpha1.ManagedClusterAddOn) {
 	return func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: reason, Message: "said before", LastTransitionTime: metav1.NewTime(start.Add(-time.Hour)),
+			Type: kind, Status: status, Reason: reason, Message: "stored before", LastTransitionTime: metav1.NewTime(start.Add(-time.Hour)),
 		})
 	}
 }

@@ -4,16 +4,14 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-func TestRelevantChanges(t *testing.T) {
+func TestInputChanged(t *testing.T) {
 	tests := map[string]struct {
 		change func(*addonv1alpha1.ManagedClusterAddOn)
 		want   bool
@@ -36,48 +34,32 @@ func TestRelevantChanges(t *testing.T) {
 			})
 			after := before.DeepCopy()
 			tt.change(after)
-			if got := relevant().Update(event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]{ObjectOld: before, ObjectNew: after}); got != tt.want {
-				t.Errorf("wakes: %t, want %t", got, tt.want)
+			if got := inputChanged().Update(event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]{ObjectOld: before, ObjectNew: after}); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestWaker(t *testing.T) {
-	waker := NewWaker("cluster1")
-	waker.Wake("too-early") // nobody to wake, and nothing breaks
-
-	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	defer q.ShutDown()
-	if err := waker.source().Start(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
-	waker.Wake("proxy")
-	woken, _ := q.Get()
-	if woken.NamespacedName != key || q.Len() != 0 {
-		t.Errorf("woke %s and %d more", woken, q.Len())
-	}
-}
-
 func TestWorthAnEvent(t *testing.T) {
-	before := &metav1.Condition{Status: "False", Reason: "One", Message: "words"}
-	held := &metav1.Condition{Status: "False", Reason: availability.ReasonRequiredDependencyNotSatisfied}
+	before := &metav1.Condition{Status: "False", Reason: "One", Message: "message"}
+	blocked := &metav1.Condition{Status: "False", Reason: availability.ReasonRequiredDependencyNotSatisfied}
 	for name, tt := range map[string]struct {
 		before *metav1.Condition
 		after  metav1.Condition
 		want   bool
 	}{
-		"the first":      {after: *before, want: true},
-		"another status": {before: before, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
-		"well again":     {before: before, after: metav1.Condition{Status: "True", Reason: "One"}},
-		"another reason": {before: before, after: metav1.Condition{Status: "False", Reason: "Two"}, want: true},
-		"other words":    {before: before, after: metav1.Condition{Status: "False", Reason: "One", Message: "others"}},
+		"the first":       {after: *before, want: true},
+		"another status":  {before: before, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
+		"available again": {before: before, after: metav1.Condition{Status: "True", Reason: "One"}},
+		"another reason":  {before: before, after: metav1.Condition{Status: "False", Reason: "Two"}, want: true},
+		"another message": {before: before, after: metav1.Condition{Status: "False", Reason: "One", Message: "others"}},
 
-		"held, as Degraded tells":     {before: before, after: *held},
-		"held from the beginning":     {after: *held},
-		"released, as Degraded tells": {before: held, after: metav1.Condition{Status: "True", Reason: "One"}},
-		"dead when it is released":    {before: held, after: metav1.Condition{Status: "False", Reason: "One"}, want: true},
-		"unknown when it is released": {before: held, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
+		"blocked, which follows from Degraded":           {before: before, after: *blocked},
+		"blocked from the beginning":                     {after: *blocked},
+		"no longer blocked, which follows from Degraded": {before: blocked, after: metav1.Condition{Status: "True", Reason: "One"}},
+		"not available when no longer blocked":           {before: blocked, after: metav1.Condition{Status: "False", Reason: "One"}, want: true},
+		"unknown when no longer blocked":                 {before: blocked, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
 	} {
 		if got := worthAnEvent(tt.before, tt.after); got != tt.want {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)

@@ -1,6 +1,6 @@
-// Package facts answers what the hub asks about the managed cluster: which APIs
-// it serves and which versions of add-ons run, in the ManagedClusterFacts of
-// the cluster.
+// Package facts reports what the hub requests of the managed cluster: which APIs it
+// serves and which versions of add-ons run. Both are fields of the cluster's
+// ManagedClusterFacts: the hub writes the requests in spec, the agent reports in status.
 package facts
 
 import (
@@ -20,149 +20,145 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
-	"open-cluster-management.io/interlock/pkg/agent/served"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// FieldManager is the name under which addon-agent owns the status.
-const FieldManager = "interlock-addon-agent"
-
-// gathering is how long the first answers wait for the others, so that one
-// write tells of all of them, and for no longer: who does not answer holds up
-// nobody.
+// gathering is how long the first report waits for facts that are not known yet, so
+// that one write has all of them. A fact that takes longer does not delay the others.
 const gathering = time.Second
 
-// Questions is where the hub's questions are read.
-type Questions interface {
+// Informer reads what the hub requests; see package factsinformer.
+type Informer interface {
 	Get(types.NamespacedName) *dependencyv1alpha1.ManagedClusterFacts
 }
 
-// APIs is what is known of the managed cluster's APIs; see package served.
+// APIs watches the APIs of the managed cluster; see apidiscovery.Watcher.
 type APIs interface {
-	Follow(groups map[string]bool)
-	Group(name string) served.Group
+	Watch(groups map[string]bool)
+	Group(name string) apidiscovery.Group
 }
 
-// Leases is what is known of the versions that run; see package leases.
+// Leases watches the versions that leases report; see leases.Watcher.
 type Leases interface {
-	ObserveVersion(leases.Reference) leases.Version
-	ForgetVersion(name string)
+	WatchVersions([]leases.Reference)
+	Version(leases.Reference) leases.Version
 }
 
-// Reconciler answers all questions about one cluster.
+// Reconciler reports what the hub requests of one cluster.
 type Reconciler struct {
 	Clock   clock.PassiveClock
 	Cluster string
-	// AddOn is the ManagedClusterAddOn that the agent itself is; empty where it is none.
-	AddOn      string
-	Questions  Questions
+	// AgentAddOn is the ManagedClusterAddOn of the agent itself; empty if there is none.
+	AgentAddOn string
+	Informer   Informer
 	AddOns     client.Reader
 	APIs       APIs
 	Leases     Leases
 	Status     client.StatusClient
 	Contention *contention.Tracker
 	Metrics    *metrics.Metrics
+	// Trigger enqueues the cluster in this controller.
+	Trigger *trigger.Trigger
 
-	// observed are the add-ons whose version is observed.
-	observed map[string]bool
-	// asked is which questions are being answered, and since when.
-	asked struct {
+	// requested is which request is being reported on, and since when.
+	requested struct {
 		by         types.UID
 		generation int64
 		since      time.Time
 	}
 }
 
-// Reconcile answers what is asked now, and writes the answers if they changed.
+// Key is the ManagedClusterFacts of a cluster.
+func Key(cluster string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster, Name: cluster}
+}
+
+func (r *Reconciler) key() types.NamespacedName { return Key(r.Cluster) }
+
+// Reconcile watches what is requested, and writes the facts on it if they changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	facts := r.Questions.Get(r.key())
+	facts := r.Informer.Get(r.key())
 	if facts == nil {
-		r.follow(dependencyv1alpha1.ManagedClusterFactsSpec{})
+		r.watch(dependencyv1alpha1.ManagedClusterFactsSpec{}, nil)
 		r.Contention.Forget(r.key())
-		r.Metrics.FactsGone()
+		r.Metrics.ForgetFacts()
 		return reconcile.Result{}, nil
 	}
-	r.follow(facts.Spec)
-	addOns, err := r.installed(ctx, facts.Spec)
+	installed, err := r.installed(ctx, facts.Spec)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	status, complete := answer(facts, found{agent: r.AddOn, group: r.APIs.Group, version: r.versions(addOns)})
-	if wait := r.gather(facts); !complete && wait > 0 {
+	r.watch(facts.Spec, installed)
+	status, complete := report(facts, r.observe(facts.Spec, installed))
+	if wait := r.gatheringTime(facts); !complete && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	r.Metrics.FactsFound(status)
+	r.Metrics.FactsReported(status)
 	if apiequality.Semantic.DeepEqual(facts.Status, status) {
 		return reconcile.Result{}, nil
 	}
-	if wait := r.Contention.Wait(r.key(), claim(status)); wait > 0 {
+	if wait := r.Contention.Wait(r.key(), asCondition(status)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, facts, status)
 }
 
-func (r *Reconciler) key() types.NamespacedName {
-	return types.NamespacedName{Namespace: r.Cluster, Name: r.Cluster}
-}
-
-// follow has what is asked for observed, and nothing else.
-func (r *Reconciler) follow(asked dependencyv1alpha1.ManagedClusterFactsSpec) {
-	groups := map[string]bool{}
-	for _, api := range asked.APIs {
-		groups[api.Group] = true
-	}
-	r.APIs.Follow(groups)
-	addOns := map[string]bool{}
-	for _, addOn := range asked.AddOns {
-		addOns[addOn.Name] = true
-	}
-	for name := range r.observed {
-		if !addOns[name] {
-			r.Leases.ForgetVersion(name)
-		}
-	}
-	r.observed = addOns
-}
-
-// installed returns where the leases are of those add-ons asked about that the
-// hub has for this cluster.
-func (r *Reconciler) installed(ctx context.Context, asked dependencyv1alpha1.ManagedClusterFactsSpec) (map[string]leases.Reference, error) {
-	references := map[string]leases.Reference{}
-	for _, question := range asked.AddOns {
+// installed returns the leases of the requested add-ons that are installed.
+func (r *Reconciler) installed(ctx context.Context, requested dependencyv1alpha1.ManagedClusterFactsSpec) ([]leases.Reference, error) {
+	var references []leases.Reference
+	for _, request := range requested.AddOns {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
-		err := r.AddOns.Get(ctx, types.NamespacedName{Namespace: r.Cluster, Name: question.Name}, addOn)
-		switch {
-		case apierrors.IsNotFound(err):
-			r.Leases.ForgetVersion(question.Name)
-		case err != nil:
-			return nil, fmt.Errorf("read add-on %s/%s: %w", r.Cluster, question.Name, err)
-		default:
-			references[question.Name] = leases.Of(addOn)
+		err := r.AddOns.Get(ctx, types.NamespacedName{Namespace: r.Cluster, Name: request.Name}, addOn)
+		if apierrors.IsNotFound(err) {
+			continue
 		}
+		if err != nil {
+			return nil, fmt.Errorf("read add-on %s/%s: %w", r.Cluster, request.Name, err)
+		}
+		references = append(references, leases.Of(addOn))
 	}
 	return references, nil
 }
 
-func (r *Reconciler) versions(addOns map[string]leases.Reference) func(string) (leases.Version, bool) {
-	return func(addOn string) (leases.Version, bool) {
-		reference, installed := addOns[addOn]
-		if !installed {
-			return leases.Version{}, false
-		}
-		return r.Leases.ObserveVersion(reference), true
+// watch watches the requested APIs and these leases, and nothing else.
+func (r *Reconciler) watch(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) {
+	groups := map[string]bool{}
+	for _, api := range requested.APIs {
+		groups[api.Group] = true
 	}
+	r.APIs.Watch(groups)
+	r.Leases.WatchVersions(installed)
 }
 
-// gather returns how long an answer that is not complete is to wait.
-func (r *Reconciler) gather(facts *dependencyv1alpha1.ManagedClusterFacts) time.Duration {
-	if r.asked.by != facts.UID || r.asked.generation != facts.Generation {
-		r.asked.by, r.asked.generation, r.asked.since = facts.UID, facts.Generation, r.Clock.Now()
+// observe returns what is known of all that is requested.
+func (r *Reconciler) observe(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) observed {
+	known := observed{
+		agentAddOn: r.AgentAddOn,
+		groups:     make(map[string]apidiscovery.Group, len(requested.APIs)),
+		versions:   make(map[string]leases.Version, len(installed)),
 	}
-	return gathering - r.Clock.Since(r.asked.since)
+	for _, api := range requested.APIs {
+		known.groups[api.Group] = r.APIs.Group(api.Group)
+	}
+	for _, lease := range installed {
+		known.versions[lease.Name] = r.Leases.Version(lease)
+	}
+	return known
+}
+
+// gatheringTime returns how long an incomplete report has to wait for the rest.
+func (r *Reconciler) gatheringTime(facts *dependencyv1alpha1.ManagedClusterFacts) time.Duration {
+	if r.requested.by != facts.UID || r.requested.generation != facts.Generation {
+		r.requested.by, r.requested.generation, r.requested.since = facts.UID, facts.Generation, r.Clock.Now()
+	}
+	return gathering - r.Clock.Since(r.requested.since)
 }
 
 // write applies the status.
@@ -174,25 +170,25 @@ func (r *Reconciler) write(
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
 	err = r.Status.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
-		client.FieldOwner(FieldManager), client.ForceOwnership)
+		client.FieldOwner(names.AddonAgent), client.ForceOwnership)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		// Deleted since it was read, or another one by now: that is an event of its own.
+		// Deleted or replaced since it was read. The watch event of that enqueues it.
 		r.Metrics.FactsWrote(metrics.WriteConflict)
 		return reconcile.Result{}, nil
 	case err != nil:
 		r.Metrics.FactsWrote(metrics.WriteError)
-		return reconcile.Result{}, fmt.Errorf("write the facts of cluster %s: %w", r.Cluster, err)
+		return reconcile.Result{}, fmt.Errorf("write the status of ManagedClusterFacts %s: %w", r.key(), err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Contention.Wrote(r.key(), claim(status))
+	contested := r.Contention.Wrote(r.key(), asCondition(status))
 	log.FromContext(ctx).Info("Facts changed", "generation", status.ObservedGeneration,
 		"apisServed", status.APIsServed, "versionsKnown", status.VersionsKnown, "contested", contested)
 	return reconcile.Result{}, nil
 }
 
-// configurationOf is the whole status, empty lists spelled out: what somebody
-// else put there goes, whoever owns it.
+// configurationOf returns the whole status with its empty fields, which removes what
+// other writers put there.
 func configurationOf(
 	facts *dependencyv1alpha1.ManagedClusterFacts, status dependencyv1alpha1.ManagedClusterFactsStatus,
 ) (*unstructured.Unstructured, error) {
@@ -215,8 +211,8 @@ func configurationOf(
 	}}, nil
 }
 
-// claim makes of a status what a tracker of conditions can compare.
-func claim(status dependencyv1alpha1.ManagedClusterFactsStatus) metav1.Condition {
+// asCondition makes a condition of a status, because the backoff compares conditions.
+func asCondition(status dependencyv1alpha1.ManagedClusterFactsStatus) metav1.Condition {
 	text, err := json.Marshal(status)
 	if err != nil {
 		return metav1.Condition{}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,33 +21,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/agent/addons"
+	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
-	"open-cluster-management.io/interlock/pkg/agent/served"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/contention"
 )
 
-// bench is a reconciler of cluster1 whose surroundings are values.
+// bench is a reconciler of cluster1 whose dependencies are values.
 type bench struct {
 	*Reconciler
 	clock    *clocktesting.FakeClock
 	facts    *dependencyv1alpha1.ManagedClusterFacts
-	groups   map[string]served.Group
-	followed map[string]bool
+	groups   map[string]apidiscovery.Group
+	watched  map[string]bool
 	versions map[string]leases.Version
-	forgot   []string
+	leases   []leases.Reference
 	writes   int
-	answer   error // of the hub to the next write
+	response error // of the hub to the next write
 }
 
 func (b *bench) Get(types.NamespacedName) *dependencyv1alpha1.ManagedClusterFacts { return b.facts }
-func (b *bench) Follow(groups map[string]bool)                                    { b.followed = groups }
-func (b *bench) Group(name string) served.Group                                   { return b.groups[name] }
-func (b *bench) ForgetVersion(name string)                                        { b.forgot = append(b.forgot, name) }
-func (b *bench) ObserveVersion(r leases.Reference) leases.Version                 { return b.versions[r.Name] }
+func (b *bench) Watch(groups map[string]bool)                                     { b.watched = groups }
+func (b *bench) Group(name string) apidiscovery.Group                             { return b.groups[name] }
+func (b *bench) WatchVersions(references []leases.Reference)                      { b.leases = references }
+func (b *bench) Version(r leases.Reference) leases.Version                        { return b.versions[r.Name] }
 
 func newBench(t *testing.T, installed ...client.Object) *bench {
 	t.Helper()
@@ -56,22 +57,22 @@ func newBench(t *testing.T, installed ...client.Object) *bench {
 	}
 	b := &bench{
 		clock:  clocktesting.NewFakeClock(time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)),
-		groups: map[string]served.Group{}, versions: map[string]leases.Version{},
+		groups: map[string]apidiscovery.Group{}, versions: map[string]leases.Version{},
 	}
 	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(installed...).Build(), interceptor.Funcs{
 		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
 			b.writes++
-			return b.answer
+			return b.response
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Cluster: "cluster1", Questions: b, AddOns: hub, APIs: b, Leases: b, Status: hub,
+		Clock: b.clock, Cluster: "cluster1", Informer: b, AddOns: hub, APIs: b, Leases: b, Status: hub,
 		Contention: contention.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 	}
 	return b
 }
 
-func (b *bench) ask(spec dependencyv1alpha1.ManagedClusterFactsSpec) {
+func (b *bench) request(spec dependencyv1alpha1.ManagedClusterFactsSpec) {
 	b.facts = &dependencyv1alpha1.ManagedClusterFacts{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1", UID: "1", Generation: 1}, Spec: spec,
 	}
@@ -88,11 +89,11 @@ func (b *bench) reconcile(t *testing.T) reconcile.Result {
 
 func TestWritesOnlyWhatChanged(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = served.Group{Known: true}
-	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
 	b.reconcile(t)
-	if b.writes != 1 || !b.followed["a.io"] {
-		t.Errorf("%d writes, followed %v", b.writes, b.followed)
+	if b.writes != 1 || !b.watched["a.io"] {
+		t.Errorf("%d writes, watched %v", b.writes, b.watched)
 	}
 	b.facts.Status = status{ObservedGeneration: 1, APIsServed: "0/1", APIs: []apiFacts{{API: thing, Served: metav1.ConditionFalse}}}
 	b.reconcile(t)
@@ -101,23 +102,23 @@ func TestWritesOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-func TestFirstAnswersWaitForTheOthersAndNoLonger(t *testing.T) {
+func TestFirstReportWaitsForAllFactsAndNoLonger(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = served.Group{Known: true}
-	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, {Group: "hangs.io", Kind: "Other"}}})
+	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, {Group: "hangs.io", Kind: "Other"}}})
 	if result := b.reconcile(t); result.RequeueAfter != gathering || b.writes != 0 {
 		t.Errorf("%+v after %d writes", result, b.writes)
 	}
 	b.clock.Step(gathering)
 	b.reconcile(t)
 	if b.writes != 1 {
-		t.Errorf("%d writes: whoever hangs holds up the others", b.writes)
+		t.Errorf("%d writes: a group that hangs delays the others", b.writes)
 	}
 }
 
-func TestNothingIsWrittenOfAClusterThatIsAway(t *testing.T) {
+func TestNothingIsWrittenWhileTheClusterDoesNotRespond(t *testing.T) {
 	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
-	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
 	b.facts.Status = status{
 		ObservedGeneration: 1, APIsServed: "1/1", VersionsKnown: "1/1",
 		APIs:   []apiFacts{{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}},
@@ -131,11 +132,11 @@ func TestNothingIsWrittenOfAClusterThatIsAway(t *testing.T) {
 	}
 }
 
-func TestNonsenseIsAnsweredEverLater(t *testing.T) {
+func TestAnotherWriterIsCorrectedAtGrowingIntervals(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = served.Group{Known: true}
-	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
-	for range 3 { // as whoever insists puts the same nonsense back each time
+	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+	for range 3 { // another writer replaces the status each time
 		b.clock.Step(time.Minute)
 		b.reconcile(t)
 	}
@@ -150,18 +151,36 @@ func TestNonsenseIsAnsweredEverLater(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLongerAskedIsNoLongerObserved(t *testing.T) {
+func TestWhatIsNoLongerRequestedIsNoLongerWatched(t *testing.T) {
 	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
-	b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
 	b.reconcile(t)
-	if len(b.forgot) > 0 {
-		t.Errorf("forgot %v", b.forgot)
+	if len(b.leases) != 1 || b.leases[0].Name != "proxy" {
+		t.Errorf("watches the leases %v", b.leases)
 	}
 	b.facts = nil
 	b.reconcile(t)
-	if len(b.followed) > 0 || len(b.forgot) != 1 || b.forgot[0] != "proxy" {
-		t.Errorf("follows %v, forgot %v", b.followed, b.forgot)
+	if len(b.watched) > 0 || len(b.leases) > 0 {
+		t.Errorf("watches the groups %v and the leases %v", b.watched, b.leases)
+	}
+}
+
+func TestObserveReadsWhatIsRequested(t *testing.T) {
+	b := newBench(t)
+	b.AgentAddOn = "interlock-agent"
+	b.groups = map[string]apidiscovery.Group{"a.io": {Known: true}, "other.io": {Known: true}}
+	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
+	got := b.observe(dependencyv1alpha1.ManagedClusterFactsSpec{
+		APIs: []api{thing}, AddOns: []addOn{proxy, {Name: "missing"}},
+	}, []leases.Reference{{Name: "proxy"}})
+	want := observed{
+		agentAddOn: "interlock-agent",
+		groups:     map[string]apidiscovery.Group{"a.io": {Known: true}},
+		versions:   map[string]leases.Version{"proxy": b.versions["proxy"]},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(observed{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -169,43 +188,43 @@ func TestWritesThatFail(t *testing.T) {
 	gone := apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), "cluster1")
 	replaced := apierrors.NewConflict(dependencyv1alpha1.Resource.GroupResource(), "cluster1", errors.New("uid"))
 	for _, test := range []struct {
-		name   string
-		answer error
-		fails  bool
-		result string
+		name     string
+		response error
+		fails    bool
+		result   string
 	}{
-		{name: "the object went", answer: gone, result: "conflict"},
-		{name: "it is another object", answer: replaced, result: "conflict"},
-		{name: "the hub fails", answer: apierrors.NewInternalError(errors.New("no")), fails: true, result: "error"},
+		{name: "the object was deleted", response: gone, result: "conflict"},
+		{name: "it is another object", response: replaced, result: "conflict"},
+		{name: "the hub fails", response: apierrors.NewInternalError(errors.New("no")), fails: true, result: "error"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t)
 			registry := prometheus.NewRegistry()
 			b.Metrics = metrics.New(registry)
-			b.groups["a.io"] = served.Group{Known: true}
-			b.answer = test.answer
-			b.ask(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+			b.groups["a.io"] = apidiscovery.Group{Known: true}
+			b.response = test.response
+			b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
 			if _, err := b.Reconcile(t.Context(), reconcile.Request{}); (err != nil) != test.fails {
 				t.Errorf("error %v", err)
 			}
 			if n, err := testutil.GatherAndCount(registry, metrics.NameFactsWrites); err != nil || n != 1 {
 				t.Errorf("%d series, %v", n, err)
 			}
-			b.answer = nil
+			b.response = nil
 			b.reconcile(t)
 			if b.writes != 2 {
-				t.Errorf("%d writes: the next try is not made", b.writes)
+				t.Errorf("%d writes: there is no retry", b.writes)
 			}
 		})
 	}
 }
 
-// An agent that runs as an add-on names its own sign of life, and one that runs
-// otherwise takes back what another left.
-func TestTheAgentNamesItsSignOfLife(t *testing.T) {
+// An agent that runs as an add-on reports its own add-on. An agent that does not removes
+// what another agent reported.
+func TestAgentReportsItsAddOn(t *testing.T) {
 	for _, name := range []string{"interlock-agent", ""} {
 		b := newBench(t)
-		b.AddOn = name
+		b.AgentAddOn = name
 		b.facts = &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1", Generation: 1}}
 		b.facts.Status = status{ObservedGeneration: 1, AgentAddOn: "another"}
 		if _, err := b.Reconcile(t.Context(), reconcile.Request{}); err != nil || b.writes != 1 {

@@ -1,5 +1,5 @@
-// Package leases watches the leases of add-ons: those that are asked for, each
-// by a watch of its own, and no others.
+// Package leases watches the leases of add-ons: those that a controller needs,
+// each by a watch of its own, and no others.
 package leases
 
 import (
@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// askTimeout bounds a question to an API server that may be gone.
-const askTimeout = 10 * time.Second
+// readTimeout bounds a request to an API server that may be down.
+const readTimeout = 10 * time.Second
 
 // Place is a cluster on which leases are kept.
 type Place string
@@ -32,7 +32,7 @@ const (
 	Hosting Place = "hosting"
 )
 
-// Reference says where the lease of an add-on is. It has the add-on's name.
+// Reference is where the lease of an add-on is. The lease has the add-on's name.
 type Reference struct {
 	Place           Place
 	Namespace, Name string
@@ -47,7 +47,7 @@ func Of(addOn *addonv1alpha1.ManagedClusterAddOn) Reference {
 	return Reference{Place: place, Namespace: addons.InstallNamespace(addOn), Name: addOn.Name}
 }
 
-// Version is what a lease says of the version of its add-on.
+// Version is what a lease reports of the version of its add-on.
 type Version struct {
 	// State is what is known of the lease.
 	State availability.LeaseState
@@ -58,98 +58,91 @@ type Version struct {
 	Former bool
 }
 
-// interest is why a lease is watched.
-type interest int
+// purpose is why a lease is watched.
+type purpose int
 
 const (
-	inHealth interest = iota
-	inVersion
+	forHealth purpose = iota
+	forVersion
 )
 
-// Watcher holds one watch for each add-on in whose lease anybody has an
-// interest. It is safe for concurrent use.
+// Watcher has one watch for each add-on whose lease a controller needs. It is
+// safe for concurrent use.
 type Watcher struct {
 	clients map[Place]coordinationv1client.LeasesGetter
-	wake    map[interest]func(name string)
+	changed map[purpose]func(addOn string)
 
 	mutex   sync.Mutex
-	watches map[string]*watch
+	watches map[string]*watch // by add-on
 	stopped bool
 	running sync.WaitGroup
 }
 
-// New returns a watcher without any watch. It calls renewed with a lease's
-// name whenever what is known of a lease that was observed has changed, and
-// versioned when that is another version. Neither may block.
-func New(managed, hosting coordinationv1client.LeasesGetter, renewed, versioned func(name string)) *Watcher {
+// New returns a watcher without any watch. It calls renewed with the add-on of a
+// lease that is watched for its health, whenever the lease changed. It calls
+// versioned with the add-on of a lease that is watched for its version, when the
+// version changed, or whether there is a lease. Neither may block.
+func New(managed, hosting coordinationv1client.LeasesGetter, renewed, versioned func(addOn string)) *Watcher {
 	return &Watcher{
 		clients: map[Place]coordinationv1client.LeasesGetter{Managed: managed, Hosting: hosting},
-		wake:    map[interest]func(string){inHealth: renewed, inVersion: versioned},
+		changed: map[purpose]func(string){forHealth: renewed, forVersion: versioned},
 		watches: map[string]*watch{},
 	}
 }
 
-// Observe returns what is known of a lease, and watches it from now on, in
-// place of any other lease of that name. It does not wait for an API server:
-// as long as that has not answered, the lease is unobserved.
-func (w *Watcher) Observe(reference Reference) availability.Lease {
-	if observed := w.observe(reference, inHealth); observed != nil {
-		return observed.health()
+// Watch watches a lease for the health of its add-on, in place of any other lease
+// of that name. It does not wait for the API server.
+func (w *Watcher) Watch(reference Reference) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.start(reference, forHealth)
+}
+
+// Unwatch ends what Watch began.
+func (w *Watcher) Unwatch(addOn string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.end(addOn, forHealth)
+}
+
+// WatchVersions watches these leases for the versions that they report, and no
+// other lease for its version.
+func (w *Watcher) WatchVersions(references []Reference) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	wanted := map[string]bool{}
+	for _, reference := range references {
+		wanted[reference.Name] = true
+		w.start(reference, forVersion)
+	}
+	for addOn := range w.watches {
+		if !wanted[addOn] {
+			w.end(addOn, forVersion)
+		}
+	}
+}
+
+// Lease returns what is known of a lease: nothing as long as it is not watched, or
+// its API server has not responded.
+func (w *Watcher) Lease(reference Reference) availability.Lease {
+	if watch := w.watchOn(reference); watch != nil {
+		return watch.health()
 	}
 	return availability.Lease{}
 }
 
-// ObserveVersion is Observe for who wants to know the version alone.
-func (w *Watcher) ObserveVersion(reference Reference) Version {
-	if observed := w.observe(reference, inVersion); observed != nil {
-		return observed.version()
+// Version returns what is known of the version that a lease reports.
+func (w *Watcher) Version(reference Reference) Version {
+	if watch := w.watchOn(reference); watch != nil {
+		return watch.version()
 	}
 	return Version{}
 }
 
-// observe returns the watch on the lease; nil after the end.
-func (w *Watcher) observe(reference Reference, why interest) *watch {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.stopped {
-		return nil
-	}
-	current, ok := w.watches[reference.Name]
-	if ok && current.reference == reference {
-		current.interests[why] = true
-		return current
-	}
-	interests := map[interest]bool{why: true}
-	if ok {
-		current.cancel()
-		maps.Copy(interests, current.interests)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	started := &watch{reference: reference, cancel: cancel, interests: interests}
-	started.changed = func(versioned bool) { w.tell(started, versioned) }
-	w.watches[reference.Name] = started
-	w.running.Go(func() { started.run(ctx, w.clients[reference.Place].Leases(reference.Namespace)) })
-	return started
-}
-
-// tell wakes who has an interest in what has changed.
-func (w *Watcher) tell(changed *watch, versioned bool) {
-	w.mutex.Lock()
-	health, version := changed.interests[inHealth], changed.interests[inVersion] && versioned
-	w.mutex.Unlock()
-	if health {
-		w.wake[inHealth](changed.reference.Name)
-	}
-	if version {
-		w.wake[inVersion](changed.reference.Name)
-	}
-}
-
-// Ask reads a lease from its API server. A watch cannot tell a lease that is
-// no longer renewed from an API server that is no longer heard of; who is
-// about to say that an add-on has died should ask first.
-func (w *Watcher) Ask(ctx context.Context, reference Reference) (availability.Lease, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+// Read reads a lease from its API server. A lease that is no longer renewed and an
+// API server that can no longer be reached look the same to a watch.
+func (w *Watcher) Read(ctx context.Context, reference Reference) (availability.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	lease, err := w.clients[reference.Place].Leases(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
 	switch {
@@ -160,27 +153,6 @@ func (w *Watcher) Ask(ctx context.Context, reference Reference) (availability.Le
 			reference.Namespace, reference.Name, reference.Place, err)
 	}
 	return healthOf(lease), nil
-}
-
-// Forget ends the interest of who observed the lease of that name, and the
-// watch on it when nobody else has one.
-func (w *Watcher) Forget(name string) { w.forget(name, inHealth) }
-
-// ForgetVersion is Forget for who observed the version.
-func (w *Watcher) ForgetVersion(name string) { w.forget(name, inVersion) }
-
-func (w *Watcher) forget(name string, why interest) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	current, ok := w.watches[name]
-	if !ok {
-		return
-	}
-	delete(current.interests, why)
-	if len(current.interests) == 0 {
-		current.cancel()
-		delete(w.watches, name)
-	}
 }
 
 // Start implements manager.Runnable: it ends all watches with the context, and
@@ -196,4 +168,63 @@ func (w *Watcher) Start(ctx context.Context) error {
 	w.mutex.Unlock()
 	w.running.Wait()
 	return nil
+}
+
+// start begins a watch where there is none on the lease. Its caller has locked the
+// mutex, like that of end.
+func (w *Watcher) start(reference Reference, why purpose) {
+	if w.stopped {
+		return
+	}
+	current := w.watches[reference.Name]
+	if current != nil && current.reference == reference {
+		current.purposes[why] = true
+		return
+	}
+	purposes := map[purpose]bool{why: true}
+	if current != nil {
+		current.cancel()
+		maps.Copy(purposes, current.purposes)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	started := &watch{reference: reference, cancel: cancel, purposes: purposes}
+	started.changed = func(versioned bool) { w.notify(started, versioned) }
+	w.watches[reference.Name] = started
+	w.running.Go(func() { started.run(ctx, w.clients[reference.Place].Leases(reference.Namespace)) })
+}
+
+// end removes a purpose, and ends the watch when that was the last.
+func (w *Watcher) end(addOn string, why purpose) {
+	current := w.watches[addOn]
+	if current == nil {
+		return
+	}
+	delete(current.purposes, why)
+	if len(current.purposes) == 0 {
+		current.cancel()
+		delete(w.watches, addOn)
+	}
+}
+
+// watchOn returns the watch on exactly this lease; nil if there is none.
+func (w *Watcher) watchOn(reference Reference) *watch {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if current := w.watches[reference.Name]; current != nil && current.reference == reference {
+		return current
+	}
+	return nil
+}
+
+// notify calls the functions for whose purpose something changed.
+func (w *Watcher) notify(on *watch, versioned bool) {
+	w.mutex.Lock()
+	health, version := on.purposes[forHealth], on.purposes[forVersion] && versioned
+	w.mutex.Unlock()
+	if health {
+		w.changed[forHealth](on.reference.Name)
+	}
+	if version {
+		w.changed[forVersion](on.reference.Name)
+	}
 }

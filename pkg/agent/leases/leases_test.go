@@ -34,8 +34,8 @@ func renewTime(t time.Time) *metav1.MicroTime {
 	return &micro
 }
 
-// plain says of a fake client what a reflector has to know of it: it cannot
-// begin a watch with a list, as a real API server can.
+// plain declares to a reflector that the fake client cannot begin a watch with a list,
+// as a real API server can.
 type plain struct {
 	coordinationv1client.LeasesGetter
 }
@@ -50,7 +50,7 @@ func (p plain) Leases(namespace string) coordinationv1client.LeaseInterface {
 
 func (plainLeases) IsWatchListSemanticsUnSupported() bool { return true }
 
-// started returns a watcher and the names that it says have changed.
+// started returns a watcher, and the add-ons that it notifies of.
 func started(t *testing.T, managed, hosting *fake.Clientset) (*Watcher, <-chan string) {
 	t.Helper()
 	changed := make(chan string, 100)
@@ -77,15 +77,15 @@ func awaitChange(t *testing.T, changed <-chan string) {
 	select {
 	case name := <-changed:
 		if name != "proxy" {
-			t.Fatalf("woke %q", name)
+			t.Fatalf("notified of %q", name)
 		}
 	case <-time.After(patience):
-		t.Fatal("was not told of a change")
+		t.Fatal("not notified of a change")
 	}
 }
 
-// silenced has the API server answer no list until the returned function is called.
-func silenced(managed *fake.Clientset) (answer func()) {
+// silenced lets the API server respond to no list until the returned function is called.
+func silenced(managed *fake.Clientset) (respond func()) {
 	silence := make(chan struct{})
 	managed.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		<-silence
@@ -96,23 +96,24 @@ func silenced(managed *fake.Clientset) (answer func()) {
 
 var here = Reference{Place: Managed, Namespace: "here", Name: "proxy"}
 
-func TestObserveFollowsTheLease(t *testing.T) {
+func TestWatchKeepsTheStateOfTheLease(t *testing.T) {
 	managed := fake.NewClientset()
-	answer := silenced(managed)
+	respond := silenced(managed)
 	watcher, changed := started(t, managed, fake.NewClientset())
 	expect := func(state availability.LeaseState, renewed *time.Time) {
 		t.Helper()
-		got := watcher.Observe(here)
+		watcher.Watch(here)
+		got := watcher.Lease(here)
 		if got.State != state || (got.RenewTime == nil) != (renewed == nil) || (renewed != nil && !got.RenewTime.Equal(*renewed)) {
 			t.Fatalf("observed %+v, want state %d renewed at %v", got, state, renewed)
 		}
 	}
 	expect(availability.LeaseUnobserved, nil)
-	answer()
+	respond()
 	awaitChange(t, changed)
 	expect(availability.LeaseNotFound, nil)
 
-	// The fake client tells nobody what is written between a list and its watch.
+	// The fake client reports nothing that is written between a list and its watch.
 	NewWithT(t).Eventually(count).WithArguments(managed, "watch").WithTimeout(patience).Should(BeNumerically(">", 0))
 	client := managed.CoordinationV1().Leases("here")
 	if _, err := client.Create(t.Context(), lease(nil), metav1.CreateOptions{}); err != nil {
@@ -134,10 +135,10 @@ func TestObserveFollowsTheLease(t *testing.T) {
 
 func TestOneWatchPerLease(t *testing.T) {
 	managed, hosting := fake.NewClientset(), fake.NewClientset(lease(renewTime(at)))
-	answer := silenced(hosting)
+	respond := silenced(hosting)
 	watcher, changed := started(t, managed, hosting)
 	for range 5 {
-		watcher.Observe(here)
+		watcher.Watch(here)
 	}
 	awaitChange(t, changed)
 	if watches := count(managed, "watch"); watches > 1 {
@@ -151,19 +152,29 @@ func TestOneWatchPerLease(t *testing.T) {
 
 	elsewhere := here
 	elsewhere.Place = Hosting
-	if got := watcher.Observe(elsewhere); got.State != availability.LeaseUnobserved {
-		t.Errorf("takes one lease for another: %+v", got)
+	watcher.Watch(elsewhere)
+	for _, lease := range []Reference{here, elsewhere} {
+		if got := watcher.Lease(lease); got.State != availability.LeaseUnobserved {
+			t.Errorf("takes one lease for another: %+v", got)
+		}
 	}
-	answer()
+	respond()
 	awaitChange(t, changed)
-	if got := watcher.Observe(elsewhere); got.State != availability.LeaseFound {
+	if got := watcher.Lease(elsewhere); got.State != availability.LeaseFound {
 		t.Errorf("observed %+v on the hosting cluster", got)
 	}
-	watcher.Forget("proxy")
-	watcher.Forget("proxy") // already forgotten
+	if got := watcher.Lease(here); got.State != availability.LeaseUnobserved {
+		t.Errorf("takes the lease on the hosting cluster for that on the managed cluster: %+v", got)
+	}
+	watcher.Unwatch("proxy")
+	watcher.Unwatch("proxy") // no longer watched
+	if got := watcher.Lease(elsewhere); got.State != availability.LeaseUnobserved {
+		t.Errorf("keeps a lease that it no longer watches: %+v", got)
+	}
 	t.Cleanup(silenced(hosting))
-	if got := watcher.Observe(elsewhere); got.State != availability.LeaseUnobserved {
-		t.Errorf("remembers what it forgot: %+v", got)
+	watcher.Watch(elsewhere)
+	if got := watcher.Lease(elsewhere); got.State != availability.LeaseUnobserved {
+		t.Errorf("a new watch begins with an old state: %+v", got)
 	}
 }
 
@@ -185,16 +196,17 @@ func TestAPIServerThatRefuses(t *testing.T) {
 		return refusals < 3, nil, apierrors.NewServiceUnavailable("starting")
 	})
 	watcher, changed := started(t, managed, fake.NewClientset())
-	if got := watcher.Observe(here); got.State != availability.LeaseUnobserved {
+	watcher.Watch(here)
+	if got := watcher.Lease(here); got.State != availability.LeaseUnobserved {
 		t.Fatalf("observed %+v", got)
 	}
 	awaitChange(t, changed)
-	if got := watcher.Observe(here); got.State != availability.LeaseFound || refusals < 3 {
+	if got := watcher.Lease(here); got.State != availability.LeaseFound || refusals < 3 {
 		t.Errorf("observed %+v after %d refusals", got, refusals)
 	}
 }
 
-func TestAsk(t *testing.T) {
+func TestRead(t *testing.T) {
 	refusal := apierrors.NewForbidden(coordinationv1.Resource("leases"), "proxy", errors.New("no"))
 	tests := []struct {
 		name    string
@@ -214,7 +226,7 @@ func TestAsk(t *testing.T) {
 				hosting.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tt.refusal })
 			}
 			watcher := New(fake.NewClientset().CoordinationV1(), hosting.CoordinationV1(), func(string) {}, func(string) {})
-			got, err := watcher.Ask(t.Context(), Reference{Place: Hosting, Namespace: "here", Name: "proxy"})
+			got, err := watcher.Read(t.Context(), Reference{Place: Hosting, Namespace: "here", Name: "proxy"})
 			if !errors.Is(err, tt.refusal) {
 				t.Fatalf("got error %v, want %v", err, tt.refusal)
 			}
@@ -228,14 +240,14 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func TestObservesNothingAfterTheEnd(t *testing.T) {
+func TestWatchesNothingAfterTheEnd(t *testing.T) {
 	watcher := New(fake.NewClientset().CoordinationV1(), fake.NewClientset().CoordinationV1(), func(string) {}, func(string) {})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := watcher.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	watcher.Observe(here)
+	watcher.Watch(here)
 	if len(watcher.watches) != 0 {
 		t.Error("a watch that nothing ends")
 	}

@@ -15,9 +15,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-func TestVersionsWakeWhoAskedForThem(t *testing.T) {
+func TestVersionsAreNotifiedApartFromHealth(t *testing.T) {
 	managed := fake.NewClientset()
-	answer := silenced(managed)
+	respond := silenced(managed)
 	healthy, versioned := make(chan string, 100), make(chan string, 100)
 	watcher := New(plain{managed.CoordinationV1()}, plain{managed.CoordinationV1()},
 		func(name string) { healthy <- name }, func(name string) { versioned <- name })
@@ -26,10 +26,11 @@ func TestVersionsWakeWhoAskedForThem(t *testing.T) {
 	go func() { ended <- watcher.Start(ctx) }()
 	t.Cleanup(func() { stop(); <-ended })
 
-	if got := watcher.ObserveVersion(here); got.State != availability.LeaseUnobserved {
+	watcher.WatchVersions([]Reference{here})
+	if got := watcher.Version(here); got.State != availability.LeaseUnobserved {
 		t.Fatalf("observed %+v", got)
 	}
-	answer()
+	respond()
 	awaitChange(t, versioned)
 	NewWithT(t).Eventually(count).WithArguments(managed, "watch").WithTimeout(patience).Should(BeNumerically(">", 0))
 	client := managed.CoordinationV1().Leases("here")
@@ -47,7 +48,7 @@ func TestVersionsWakeWhoAskedForThem(t *testing.T) {
 	}
 	expect := func(version string) {
 		t.Helper()
-		if got := watcher.ObserveVersion(here); got.State != availability.LeaseFound || got.Reported != version {
+		if got := watcher.Version(here); got.State != availability.LeaseFound || got.Reported != version {
 			t.Fatalf("observed %+v, want %s", got, version)
 		}
 	}
@@ -62,19 +63,19 @@ func TestVersionsWakeWhoAskedForThem(t *testing.T) {
 		t.Error("a renewal counts as another version")
 	}
 	if len(healthy) > 0 {
-		t.Error("woke for the health of an add-on that nobody observes")
+		t.Error("notified of the health of an add-on that is not watched for it")
 	}
 
-	watcher.Observe(here)
-	watcher.Forget("proxy")
+	watcher.Watch(here)
+	watcher.Unwatch("proxy")
 	write("1.2.0", at.Add(3*time.Minute))
 	awaitChange(t, versioned)
 	expect("1.2.0")
-	watcher.ForgetVersion("proxy")
+	watcher.WatchVersions(nil)
 	watcher.mutex.Lock()
 	defer watcher.mutex.Unlock()
 	if len(watcher.watches) > 0 {
-		t.Error("watches what nobody observes")
+		t.Error("keeps a watch that has no purpose")
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// watch is the watch on one lease, and the store of what it saw: of a lease
-// nothing but the time of its renewal and the version that it reports.
+// watch is the watch on one lease, and the store of its reflector. It keeps nothing
+// of a lease but when it was renewed and which version it reports.
 type watch struct {
 	reference Reference
 	cancel    context.CancelFunc
-	// interests belong to the watcher, and to its mutex.
-	interests map[interest]bool
+	// purposes are why the lease is watched. The watcher's mutex protects them.
+	purposes map[purpose]bool
 	// changed is called when what is known has changed; versioned is whether
 	// that is more than the time of the renewal.
 	changed func(versioned bool)
@@ -48,11 +48,11 @@ func reportOf(lease *coordinationv1.Lease) report {
 	return report{version: version, former: version != ""}
 }
 
-// run watches until the context ends. A reflector deals with an API server
-// that goes away: it tries again, ever later, and lists anew.
+// run watches until the context ends. When the API server is down, the reflector
+// retries with a growing delay and then lists again.
 func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterface) {
-	// RBAC takes a watch on this selector for one on the name: a role that
-	// names its leases is enough.
+	// RBAC treats a watch with this selector like one on the name, so a role with
+	// resourceNames is enough.
 	one := fields.OneTermEqualSelector(metav1.ObjectNameField, w.reference.Name).String()
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -92,7 +92,7 @@ func (w *watch) set(lease availability.Lease, reported report) {
 // Add implements cache.ReflectorStore, as do all methods below.
 func (w *watch) Add(object any) error { return w.Update(object) }
 
-// Update keeps what the new lease says.
+// Update keeps what is needed of the new lease.
 func (w *watch) Update(object any) error {
 	if lease, ok := object.(*coordinationv1.Lease); ok {
 		w.set(healthOf(lease), reportOf(lease))
@@ -106,7 +106,7 @@ func (w *watch) Delete(any) error {
 	return nil
 }
 
-// Replace is called with the first answer, and with each after an interruption.
+// Replace is called with the first list, and with each list after an interruption.
 func (w *watch) Replace(objects []any, _ string) error {
 	if len(objects) == 0 {
 		return w.Delete(nil)

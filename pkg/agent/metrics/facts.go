@@ -7,13 +7,13 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Names and meanings of the metrics on what the hub asks about the cluster.
+// Names and meanings of the metrics on ManagedClusterFacts.
 const (
 	NameFactsWrites = "interlock_agent_facts_writes_total"
-	HelpFactsWrites = "Writes of the answers to what the hub asks about the cluster, by result (success, conflict or error)."
+	HelpFactsWrites = "Writes of the status of ManagedClusterFacts, by result (success, conflict or error)."
 
 	NameFactsUnknown = "interlock_agent_facts_unknown"
-	HelpFactsUnknown = "What the hub asks about the cluster and could not be found out, by what it is about (api or version) and reason."
+	HelpFactsUnknown = "Facts that the hub requests and addon-agent does not know, by what they are about (api or version) and reason."
 )
 
 // The values of the label about.
@@ -36,13 +36,13 @@ func newFactsMetrics(registry prometheus.Registerer) factsMetrics {
 	return m
 }
 
-// FactsWrote counts one write of the answers.
+// FactsWrote counts one write of the status.
 func (m *Metrics) FactsWrote(result WriteResult) {
 	m.facts.writes.WithLabelValues(string(result)).Inc()
 }
 
-// FactsFound tells what of the answers is not known.
-func (m *Metrics) FactsFound(status dependencyv1alpha1.ManagedClusterFactsStatus) {
+// FactsReported records which facts are unknown.
+func (m *Metrics) FactsReported(status dependencyv1alpha1.ManagedClusterFactsStatus) {
 	m.facts.unknown.Reset()
 	for _, fact := range status.APIs {
 		if fact.Served == metav1.ConditionUnknown {
@@ -56,7 +56,7 @@ func (m *Metrics) FactsFound(status dependencyv1alpha1.ManagedClusterFactsStatus
 	}
 }
 
-// FactsGone tells that nothing is asked any more.
-func (m *Metrics) FactsGone() {
+// ForgetFacts records that nothing is requested.
+func (m *Metrics) ForgetFacts() {
 	m.facts.unknown.Reset()
 }

@@ -15,7 +15,7 @@ func TestFactsMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
 	m.FactsWrote(WriteSuccess)
-	m.FactsFound(dependencyv1alpha1.ManagedClusterFactsStatus{
+	m.FactsReported(dependencyv1alpha1.ManagedClusterFactsStatus{
 		APIs: []dependencyv1alpha1.APIFact{
 			{Served: metav1.ConditionTrue},
 			{Served: metav1.ConditionFalse},
@@ -35,8 +35,8 @@ interlock_agent_facts_writes_total{result="success"} 1
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), NameFactsUnknown, NameFactsWrites); err != nil {
 		t.Error(err)
 	}
-	m.FactsGone()
+	m.ForgetFacts()
 	if count := testutil.CollectAndCount(registry, NameFactsUnknown); count != 0 {
-		t.Errorf("%d series of what is no longer asked", count)
+		t.Errorf("%d series when nothing is requested", count)
 	}
 }

@@ -1,5 +1,5 @@
-// Package metrics holds what addon-agent tells Prometheus. Series exist only
-// while the objects they speak of do.
+// Package metrics has the Prometheus metrics of addon-agent. A series exists only while
+// its object does.
 package metrics
 
 import (
@@ -17,13 +17,13 @@ const (
 	HelpWrites = "Writes of the Available condition, by add-on, the status and reason written and the result (success, conflict or error)."
 
 	NameContested = "interlock_agent_contested_conditions_total"
-	HelpContested = "Times that Available was written again because somebody else keeps overwriting it, by add-on."
+	HelpContested = "Times that Available was written again because another writer keeps overwriting it, by add-on."
 
 	NameLeases = "interlock_agent_leases_watched"
-	HelpLeases = "Leases that are watched, by add-on and cluster (managed or hosting): 1 once its API server has answered, 0 until then."
+	HelpLeases = "Leases that are watched, by add-on and cluster (managed or hosting): 1 once its API server has responded, 0 until then."
 
 	NameSkew = "interlock_agent_lease_skew_seconds"
-	HelpSkew = "How far an add-on's lease was renewed in the future, where that is more than the grace period: its clock or the agent's is wrong."
+	HelpSkew = "How far an add-on's lease was renewed in the future, where that is more than the grace period: the add-on's clock or addon-agent's is wrong."
 )
 
 // Help maps the name of every metric of addon-agent to its meaning.
@@ -66,8 +66,8 @@ type Metrics struct {
 	facts     factsMetrics
 }
 
-// New registers all metrics with the registry; it panics when one of the names
-// is taken, which only a programming error can cause.
+// New registers all metrics with the registry. It panics when a name is taken, which is
+// a programming error.
 func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: HelpWrites},
@@ -89,32 +89,32 @@ func (m *Metrics) Wrote(addOn string, condition metav1.Condition, result WriteRe
 	m.writes.WithLabelValues(addOn, string(condition.Status), condition.Reason, string(result)).Inc()
 }
 
-// Contested counts one write that somebody who keeps overwriting made necessary.
+// Contested counts one write that followed another writer's, not for the first time.
 func (m *Metrics) Contested(addOn string) {
 	m.contested.WithLabelValues(addOn).Inc()
 }
 
-// LeaseWatched tells that an add-on's lease is watched on a cluster, and no
-// longer anywhere else; answered is whether the API server has done so yet.
-func (m *Metrics) LeaseWatched(addOn, cluster string, answered bool) {
+// LeaseWatched records that an add-on's lease is watched on this cluster alone, and
+// whether its API server has responded.
+func (m *Metrics) LeaseWatched(addOn, cluster string, responded bool) {
 	for _, other := range leasePlaces {
 		if other != cluster {
 			m.leases.DeleteLabelValues(addOn, other)
 		}
 	}
 	value := 0.0
-	if answered {
+	if responded {
 		value = 1
 	}
 	m.leases.WithLabelValues(addOn, cluster).Set(value)
 }
 
-// LeaseUnwatched tells that no lease of the add-on is watched any more.
+// LeaseUnwatched records that no lease of the add-on is watched.
 func (m *Metrics) LeaseUnwatched(addOn string) {
 	m.leases.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
 }
 
-// Skewed tells how far ahead a lease's renew time is; zero if it is not.
+// Skewed records how far in the future a lease was renewed; zero if it was not.
 func (m *Metrics) Skewed(addOn string, ahead time.Duration) {
 	if ahead == 0 {
 		m.skew.DeleteLabelValues(addOn)
@@ -123,8 +123,8 @@ func (m *Metrics) Skewed(addOn string, ahead time.Duration) {
 	m.skew.WithLabelValues(addOn).Set(ahead.Seconds())
 }
 
-// Gone drops all series of an add-on that is no longer there.
-func (m *Metrics) Gone(addOn string) {
+// Forget deletes all series of an add-on that was deleted.
+func (m *Metrics) Forget(addOn string) {
 	labels := prometheus.Labels{labelAddOn: addOn}
 	for _, vector := range []*prometheus.MetricVec{m.writes.MetricVec, m.contested.MetricVec, m.leases.MetricVec, m.skew.MetricVec} {
 		vector.DeletePartialMatch(labels)

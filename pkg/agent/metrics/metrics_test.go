@@ -20,7 +20,7 @@ func TestSeriesComeAndGoWithTheirObjects(t *testing.T) {
 		m.LeaseWatched(addOn, "hosting", true)
 		m.Skewed(addOn, time.Minute)
 	}
-	m.Gone("other")
+	m.Forget("other")
 	want := `
 # HELP interlock_agent_condition_writes_total ` + HelpWrites + `
 # TYPE interlock_agent_condition_writes_total counter

@@ -41,7 +41,7 @@ type cluster struct {
 	name string
 	// grace is the agent's grace period.
 	grace time.Duration
-	// hubUser and managedUser are whom the agent is.
+	// hubUser and managedUser are the agent's users.
 	hubUser, managedUser *rest.Config
 	hosting              *rest.Config
 
@@ -136,7 +136,7 @@ func (c *cluster) install(ctx context.Context, addOn string, with ...func(*addon
 	c.report(ctx, addOn, map[string]any{"namespace": status.Namespace, "healthCheck": status.HealthCheck})
 }
 
-// report merges fields into an add-on's status, whoever else writes to it.
+// report merges fields into an add-on's status.
 func (c *cluster) report(ctx context.Context, addOn string, fields map[string]any) {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"status": fields})
@@ -155,9 +155,9 @@ func hostedBy(cluster string) func(*addonv1alpha1.ManagedClusterAddOn) {
 	}
 }
 
-// say writes a condition the way stock writers do: a merge patch of the whole
+// set writes a condition the way stock writers do: a merge patch of the whole
 // list.
-func (c *cluster) say(ctx context.Context, addOn string, condition metav1.Condition) error {
+func (c *cluster) set(ctx context.Context, addOn string, condition metav1.Condition) error {
 	stored := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := hub.Get(ctx, c.key(addOn), stored); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (c *cluster) say(ctx context.Context, addOn string, condition metav1.Condit
 	if err != nil {
 		return err
 	}
-	return hub.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("somebody"))
+	return hub.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("another-writer"))
 }
 
 func degraded(status metav1.ConditionStatus, reason, message string) metav1.Condition {
@@ -175,7 +175,7 @@ func degraded(status metav1.ConditionStatus, reason, message string) metav1.Cond
 }
 
 func available(status metav1.ConditionStatus, reason string) metav1.Condition {
-	return metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "said by somebody else"}
+	return metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "set by another writer"}
 }
 
 // renew writes an add-on's lease the way its agent does; a zero time is one
@@ -226,17 +226,17 @@ func (c *cluster) version(ctx context.Context, addOn string) func() (string, err
 // events returns type and reason of the events on the add-on "proxy", oldest first.
 func (c *cluster) events(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
-		var told []string
+		var reasons []string
 		list := &eventsv1.EventList{}
 		if err := hub.List(ctx, list, client.InNamespace(c.name)); err != nil {
 			return nil, err
 		}
 		for _, event := range list.Items {
 			if event.Regarding.Kind == "ManagedClusterAddOn" && event.Regarding.Name == "proxy" {
-				told = append(told, event.Type+" "+event.Reason)
+				reasons = append(reasons, event.Type+" "+event.Reason)
 			}
 		}
-		return told, nil
+		return reasons, nil
 	}
 }
 

@@ -22,7 +22,7 @@ var _ = Describe("The dependency rule", func() {
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
 
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing))
 
 		By("renewing the lease meanwhile")
@@ -30,71 +30,71 @@ var _ = Describe("The dependency rule", func() {
 		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be("False", required))
 
 		By("saying more of why")
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing+"; and another"))
 
-		Expect(c.say(ctx, "proxy", degraded("True", "DependencyNotSatisfied", "an Optional one"))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", "DependencyNotSatisfied", "an Optional one"))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		Expect(c.events(ctx)()).NotTo(ContainElement("Warning "+required), "addon-manager tells of that")
+		Expect(c.events(ctx)()).NotTo(ContainElement("Warning "+required), "addon-manager emits that")
 	})
 
-	It("goes back to what the lease says, whatever that is", func(ctx context.Context) {
+	It("follows the lease again, whatever its state", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
-		Expect(c.say(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
 	})
 
 	It("is asserted once where another writer replaces it by another reason", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
 		for _, other := range []metav1.Condition{available("Unknown", leaseNotFound), available("False", "ProbeUnavailable")} {
-			Expect(c.say(ctx, "proxy", other)).To(Succeed())
+			Expect(c.set(ctx, "proxy", other)).To(Succeed())
 			Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be(other.Status, other.Reason))
 		}
 
 		By("True, and another finding")
-		Expect(c.say(ctx, "proxy", available("True", leaseUpdated))).To(Succeed())
+		Expect(c.set(ctx, "proxy", available("True", leaseUpdated))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
-		Expect(c.say(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
+		Expect(c.set(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing+"; and another"))
 	})
 
-	It("leaves the hub's report that the cluster is lost, whatever the lease says", func(ctx context.Context) {
+	It("leaves the hub's report that the cluster is lost, whatever the state of the lease", func(ctx context.Context) {
 		c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
 		lost := available("Unknown", "ManagedClusterLeaseUpdateStopped")
-		Expect(c.say(ctx, "proxy", lost)).To(Succeed())
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", lost)).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be(lost.Status, lost.Reason))
 
 		By("the registration agent being back")
-		Expect(c.say(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
+		Expect(c.set(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
 	})
 
 	It("hands an add-on in Customized mode back to its own health check", func(ctx context.Context) {
 		c.install(ctx, "console", customized)
 		c.startAgent()
-		Expect(c.say(ctx, "console", available("True", "ProbeAvailable"))).To(Succeed())
+		Expect(c.set(ctx, "console", available("True", "ProbeAvailable"))).To(Succeed())
 		Consistently(c.availability(ctx, "console")).WithTimeout(time.Second).Should(be("True", "ProbeAvailable"))
 
-		Expect(c.say(ctx, "console", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "console", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missing))
 
-		Expect(c.say(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Expect(c.set(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
 		Eventually(c.availability(ctx, "console")).Should(be("Unknown", awaiting))
 
 		for _, own := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
-			Expect(c.say(ctx, "console", own)).To(Succeed())
+			Expect(c.set(ctx, "console", own)).To(Succeed())
 			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).Should(be(own.Status, own.Reason))
 		}
 		Expect(c.managedTraffic.all()).To(BeEmpty(), "no lease is of interest in this mode")
@@ -103,8 +103,8 @@ var _ = Describe("The dependency rule", func() {
 	It("changes no other condition, and owns no other", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
-		Expect(c.say(ctx, "proxy", metav1.Condition{Type: "Progressing", Status: "True", Reason: "Installing", Message: "wait"})).To(Succeed())
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", metav1.Condition{Type: "Progressing", Status: "True", Reason: "Installing", Message: "wait"})).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
 
 		stored := &addonv1alpha1.ManagedClusterAddOn{}
@@ -121,19 +121,19 @@ var _ = Describe("The dependency rule", func() {
 })
 
 var _ = Describe("A writer that keeps overwriting Available", func() {
-	It("is answered at growing intervals, and has not the last word", func(ctx context.Context) {
+	It("is corrected at growing intervals, and in the end", func(ctx context.Context) {
 		c := newCluster(ctx)
 		c.startAgent()
 		c.install(ctx, "proxy")
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
 		before := c.hubTraffic.written()
 
-		insists, stop := context.WithTimeout(ctx, 5*time.Second)
+		period, stop := context.WithTimeout(ctx, 5*time.Second)
 		defer stop()
 		overwritten := 0
-		for insists.Err() == nil { // as fast as the API server takes it
-			if c.say(insists, "proxy", available("True", leaseUpdated)) == nil {
+		for period.Err() == nil { // as fast as the API server takes it
+			if c.set(period, "proxy", available("True", leaseUpdated)) == nil {
 				overwritten++
 			}
 		}

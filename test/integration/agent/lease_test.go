@@ -50,14 +50,14 @@ var _ = Describe("An add-on in Lease mode", func() {
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", leaseStopped))
 
-		By("not stopping anybody else")
+		By("and no other add-on")
 		renew(ctx, managed, c.name, "other", time.Now())
 		c.install(ctx, "other")
 		Eventually(c.availability(ctx, "other")).Should(be("True", leaseUpdated))
 		Expect(c.series("other")).To(HaveKeyWithValue("interlock_agent_leases_watched", 1.0))
 	})
 
-	It("is available with a lease renewed in the future, and told of", func(ctx context.Context) {
+	It("is available with a lease renewed in the future, which gets an event", func(ctx context.Context) {
 		c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now().Add(50*time.Hour))
 		c.install(ctx, "proxy")
@@ -118,7 +118,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 			Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
 			Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}})).To(Succeed())
 		}
-		Eventually(func() map[string]float64 { return c.series("proxy") }).Should(BeEmpty(), "series vanish with the add-on")
+		Eventually(func() map[string]float64 { return c.series("proxy") }).Should(BeEmpty(), "series are deleted with the add-on")
 	})
 
 	It("is not written in steady state, whatever its lease does", func(ctx context.Context) {
@@ -135,8 +135,8 @@ var _ = Describe("An add-on in Lease mode", func() {
 			renew(ctx, managed, c.name, "proxy", time.Now())
 		}
 		Consistently(c.version(ctx, "proxy")).WithTimeout(2 * time.Second).Should(Equal(version))
-		Expect(c.say(ctx, "proxy", metav1.Condition{Type: "Available", Status: "True", Reason: leaseUpdated, Message: "in other words"})).To(Succeed())
-		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(beWithMessage("True", leaseUpdated, "in other words"))
+		Expect(c.set(ctx, "proxy", metav1.Condition{Type: "Available", Status: "True", Reason: leaseUpdated, Message: "another message"})).To(Succeed())
+		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(beWithMessage("True", leaseUpdated, "another message"))
 		Expect(c.hubTraffic.count(isWrite)).To(Equal(written))
 	})
 })

@@ -20,7 +20,7 @@ import (
 func startProcess(flags ...string) *gexec.Session {
 	GinkgoHelper()
 	command := exec.Command(binary, flags...)
-	command.Env = []string{"HOME=" + GinkgoT().TempDir()} // no KUBECONFIG of whoever runs the tests
+	command.Env = []string{"HOME=" + GinkgoT().TempDir()} // without the KUBECONFIG of the test's environment
 	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { session.Kill().Wait() })
@@ -35,7 +35,7 @@ func freeAddress() string {
 	return listener.Addr().String()
 }
 
-func answer(url string) func() (int, error) {
+func statusCode(url string) func() (int, error) {
 	return func() (int, error) {
 		response, err := http.Get(url)
 		if err != nil {
@@ -75,32 +75,32 @@ var _ = Describe("The command addon-agent", func() {
 		Entry("an argument", `unknown command "cluster1"`, func() []string { return []string{"cluster1"} }),
 	)
 
-	It("runs, tells of its health, logs JSON, and ends cleanly when it is told to", func(ctx context.Context) {
+	It("runs, serves its health, logs JSON, and ends cleanly on SIGTERM", func(ctx context.Context) {
 		c := newCluster(ctx)
 		c.install(ctx, "proxy")
 		health, metrics := freeAddress(), freeAddress()
 		session := startProcess("--cluster-name", c.name, "--hub-kubeconfig", hubFile(), "--kubeconfig", fleet.Managed[0].Kubeconfig(),
 			"--health-probe-bind-address", health, "--metrics-bind-address", metrics, "--log-format=json", "-v=1")
-		Eventually(answer("http://" + health + "/readyz")).Should(Equal(http.StatusOK))
-		Eventually(answer("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
+		Eventually(statusCode("http://" + health + "/readyz")).Should(Equal(http.StatusOK))
+		Eventually(statusCode("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
 		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
-		Eventually(answer("http://" + metrics + "/metrics")).Should(Equal(http.StatusOK))
+		Eventually(statusCode("http://" + metrics + "/metrics")).Should(Equal(http.StatusOK))
 		Eventually(session.Err).Should(gbytes.Say(`{"level":"info".*"msg":"Available changed".*"reason":"ManagedClusterAddOnLeaseNotFound"`))
 
 		session.Signal(syscall.SIGTERM)
 		Eventually(session).Should(gexec.Exit(0))
 	})
 
-	It("waits for a hub that is away, not ready, and ends cleanly even so", func() {
-		nobody := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-		writeFile(nobody, fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+	It("waits for a hub that is down, is not ready, and ends cleanly on SIGTERM", func() {
+		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+		writeFile(kubeconfig, fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
 			`"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{}}],`+
 			`"clusters":[{"name":"c","cluster":{"server":"https://%s"}}]}`, freeAddress()))
 		health := freeAddress()
-		session := startProcess("--cluster-name=c", "--hub-kubeconfig", nobody, "--kubeconfig", nobody,
+		session := startProcess("--cluster-name=c", "--hub-kubeconfig", kubeconfig, "--kubeconfig", kubeconfig,
 			"--health-probe-bind-address", health, "--metrics-bind-address=0")
-		Eventually(answer("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
-		Consistently(answer("http://" + health + "/readyz")).WithTimeout(2 * time.Second).Should(Equal(http.StatusInternalServerError))
+		Eventually(statusCode("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
+		Consistently(statusCode("http://" + health + "/readyz")).WithTimeout(2 * time.Second).Should(Equal(http.StatusInternalServerError))
 
 		session.Signal(syscall.SIGTERM)
 		Eventually(session).Should(gexec.Exit(0))

@@ -35,9 +35,9 @@ var _ = Describe("The agent's rights", func() {
 		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		Expect(c.say(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
-		Expect(c.say(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
 		Eventually(c.events(ctx)).ShouldNot(BeEmpty())
 
@@ -78,7 +78,7 @@ var _ = Describe("The agent's rights", func() {
 		c.grace = 2 * time.Second
 		c.startAgent()
 
-		By("leases of nobody's coming and being renewed all the while")
+		By("creating and renewing unrelated leases meanwhile")
 		for _, unrelated := range []string{"node-1", "node-2", "gateway"} {
 			renew(ctx, managed, c.name, unrelated, time.Now())
 		}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// request is one that the agent sent, and the answer's code.
+// request is one that the agent sent, and the code of the response.
 type request struct {
 	method, path, query string
 	code                int

@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/agent"
-	"open-cluster-management.io/interlock/pkg/agent/notes"
+	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/author/dependent"
 	"open-cluster-management.io/interlock/pkg/availability"
@@ -142,7 +142,7 @@ func contested(ctx context.Context) func() ([]eventsv1.Event, error) {
 	return func() ([]eventsv1.Event, error) {
 		var told eventsv1.EventList
 		err := admin.List(ctx, &told, client.InNamespace(cluster))
-		return slices.DeleteFunc(told.Items, func(event eventsv1.Event) bool { return event.Reason != notes.ReasonContested }), err
+		return slices.DeleteFunc(told.Items, func(event eventsv1.Event) bool { return event.Reason != addonevents.ReasonContested }), err
 	}
 }
 

@@ -35,7 +35,7 @@ type Component struct {
 	dir     string
 	address string
 	args    func(address string) []string
-	// health is the path that answers once it runs; without one, a connection suffices.
+	// health is the path that responds once it runs; without one, a connection suffices.
 	health string
 
 	mutex   sync.Mutex
@@ -110,7 +110,7 @@ func (c *Component) restart(ended *process.Process) {
 		return
 	}
 	c.running = nil
-	_ = c.launch() // whoever waits for it to be healthy gets the end of its output
+	_ = c.launch() // the wait for its health returns the end of its output
 }
 
 func (c *Component) endedByItself(ended *process.Process) bool {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// values are what OCM's operators fill into their templates. What a template
-// asks for beyond them is not enabled.
+// values are what OCM's operators fill into their templates. All other parts of the
+// templates are not enabled.
 func values(webhookCA []byte) map[string]any {
 	ca := base64.StdEncoding.EncodeToString(webhookCA)
 	return map[string]any{

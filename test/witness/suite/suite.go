@@ -44,7 +44,7 @@ func Start(ctx context.Context, options witness.Options, judged func(witness.Fin
 }
 
 // withoutFinalizers leaves out writes that removed the last finalizer of a deleted
-// object. The API server answers them with the version that is stored, so a witness
+// object. The API server responds to them with the version that is stored, so a witness
 // takes them for writes without a change. The deletion is the object's finding next
 // to it: before it with the time of the request to delete, or after it without one.
 func withoutFinalizers(findings []witness.Finding) []witness.Finding {

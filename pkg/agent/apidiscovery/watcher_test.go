@@ -1,4 +1,4 @@
-package served
+package apidiscovery
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func (b *bench) serveThings() {
 	b.server.set("/apis/a.io/v1", resources("Thing"))
 }
 
-// expect waits until that is known of the group.
+// expect waits until this is known of the group.
 func (b *bench) expect(t *testing.T, group string, want Group) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -73,7 +73,7 @@ func (b *bench) expect(t *testing.T, group string, want Group) {
 	}
 }
 
-// define tells of a CRD.
+// define creates a CRD.
 func (b *bench) define(t *testing.T, name string) {
 	t.Helper()
 	object := &metav1.PartialObjectMetadata{
@@ -88,49 +88,49 @@ func (b *bench) define(t *testing.T, name string) {
 
 var things = Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
 
-func TestFollowsWhatIsAskedFor(t *testing.T) {
+func TestWatchesTheGroupsItIsGiven(t *testing.T) {
 	b := newBench(t)
 	if len(b.cluster.Actions()) != 0 {
-		t.Error("watches before anything is asked")
+		t.Error("watches without a group")
 	}
 	b.serveThings()
-	b.Follow(map[string]bool{"a.io": true})
+	b.Watch(map[string]bool{"a.io": true})
 	b.expect(t, "a.io", things)
 	if got := b.Group("b.io"); got.Known {
-		t.Errorf("knows %+v of a group that nobody asked for", got)
+		t.Errorf("knows %+v of a group that is not watched", got)
 	}
-	b.Follow(map[string]bool{"a.io": true, "b.io": true})
+	b.Watch(map[string]bool{"a.io": true, "b.io": true})
 	b.expect(t, "b.io", Group{Known: true})
-	b.Follow(map[string]bool{"b.io": true})
+	b.Watch(map[string]bool{"b.io": true})
 	if got := b.Group("a.io"); got.Known {
-		t.Errorf("remembers %+v", got)
+		t.Errorf("keeps %+v of a group that is no longer watched", got)
 	}
 	if b.server.count("/apis") > 0 {
-		t.Error("asked for all groups")
+		t.Error("read the list of all groups")
 	}
-	b.Follow(nil)
+	b.Watch(nil)
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.session != nil {
-		t.Error("still watches while nothing is asked")
+		t.Error("still watches without a group")
 	}
 }
 
-func TestHearsOfDefinitions(t *testing.T) {
+func TestDiscoversWhenADefinitionChanges(t *testing.T) {
 	b := newBench(t)
-	b.Follow(map[string]bool{"a.io": true, "b.io": true})
+	b.Watch(map[string]bool{"a.io": true, "b.io": true})
 	b.expect(t, "a.io", Group{Known: true})
 	b.expect(t, "b.io", Group{Known: true})
-	// What discovery tells a moment after the event is found as well.
+	// The document may change a moment after the event.
 	b.define(t, "things.a.io")
 	b.serveThings()
 	b.expect(t, "a.io", things)
 }
 
-func TestWhatWasKnownStaysWhileTheClusterIsAway(t *testing.T) {
+func TestGroupKeepsItsValueWhileTheClusterDoesNotRespond(t *testing.T) {
 	b := newBench(t)
 	b.serveThings()
-	b.Follow(map[string]bool{"a.io": true})
+	b.Watch(map[string]bool{"a.io": true})
 	b.expect(t, "a.io", things)
 	b.server.set("/apis/a.io", apierrors.NewServiceUnavailable("starting"))
 	before := b.server.count("/apis/a.io")
@@ -139,7 +139,7 @@ func TestWhatWasKnownStaysWhileTheClusterIsAway(t *testing.T) {
 	b.expect(t, "a.io", things)
 }
 
-func TestAMissingRightIsTold(t *testing.T) {
+func TestMissingRightIsReported(t *testing.T) {
 	b := newBench(t)
 	resource := schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
 	allowed := make(chan struct{})
@@ -160,49 +160,20 @@ func TestAMissingRightIsTold(t *testing.T) {
 		return err != nil, nil, err
 	})
 	b.serveThings()
-	b.Follow(map[string]bool{"a.io": true})
+	b.Watch(map[string]bool{"a.io": true})
 	b.expect(t, "a.io", Group{Known: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
 	close(allowed)
 	b.expect(t, "a.io", things)
 }
 
-func TestWhenToAskAgain(t *testing.T) {
-	failing := Group{Known: true, Failures: map[string]string{"v1": "503"}}
-	good := things
+func TestResultOfAnEndedSessionIsDropped(t *testing.T) {
 	b := newBench(t)
-	s := &session{}
-	b.session = s
-	learn := func(answer Group, err error) time.Duration { return b.learned(s, "a.io", answer, err) }
-	b.groups["a.io"] = &group{}
-	t.Cleanup(func() { b.session = nil })
-
-	expect := func(what string, got, want time.Duration) {
-		t.Helper()
-		if got != want {
-			t.Errorf("%s: %s, want %s", what, got, want)
-		}
+	current := &session{cancel: func() {}}
+	b.session, b.groups["a.io"] = current, &group{}
+	if again := b.discovered(&session{}, "a.io", things, nil); again != 0 || b.Group("a.io").Known {
+		t.Errorf("kept, again after %s", again)
 	}
-	expect("after a first answer", learn(good, nil), time.Second)
-	expect("settling", learn(good, nil), 5*time.Second)
-	expect("settling", learn(good, nil), 30*time.Second)
-	expect("settled", learn(good, nil), 0)
-	expect("a version fails", learn(failing, nil), time.Second)
-	if b.Group("a.io").failing() {
-		t.Error("one failure counts more than what was known")
+	if again := b.discovered(current, "a.io", things, nil); again == 0 || !b.Group("a.io").Known {
+		t.Errorf("of the current session: again after %s", again)
 	}
-	expect("and again", learn(failing, nil), 2*time.Second)
-	expect("and again", learn(failing, nil), 4*time.Second)
-	if !b.Group("a.io").failing() {
-		t.Error("failures for long do not count")
-	}
-	for range 20 {
-		learn(failing, nil)
-	}
-	expect("at last", learn(failing, nil), retryFailed)
-	expect("the API server is away", learn(Group{}, context.DeadlineExceeded), retryLost)
-	if !b.Group("a.io").failing() || !b.Group("a.io").Known {
-		t.Error("forgot what was known while nobody answers")
-	}
-	expect("back", learn(good, nil), 0)
-	expect("of a session that has ended", b.learned(&session{}, "a.io", good, nil), 0)
 }

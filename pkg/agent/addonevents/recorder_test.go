@@ -1,4 +1,4 @@
-package notes
+package addonevents
 
 import (
 	"context"
@@ -18,8 +18,7 @@ import (
 
 var addOn = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy", UID: "1234", ResourceVersion: "7"}}
 
-// newRecorder returns a recorder whose hub answers with an error, or keeps the
-// events.
+// newRecorder returns a recorder whose hub fails, or keeps the events.
 func newRecorder(failure error) (*Recorder, *clocktesting.FakeClock, *[]*eventsv1.Event) {
 	var created []*eventsv1.Event
 	hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
@@ -29,7 +28,7 @@ func newRecorder(failure error) (*Recorder, *clocktesting.FakeClock, *[]*eventsv
 		},
 	}).Build()
 	clk := clocktesting.NewFakeClock(time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC))
-	return New(clk, hub, "cluster1"), clk, &created
+	return NewRecorder(clk, hub, "cluster1"), clk, &created
 }
 
 func TestEachTransitionIsAnEventOfItsOwn(t *testing.T) {
@@ -53,9 +52,9 @@ func TestEachTransitionIsAnEventOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestStateThatLastsIsToldOfNowAndThen(t *testing.T) {
+func TestStateThatLastsIsEmittedAgainAtIntervals(t *testing.T) {
 	recorder, clk, created := newRecorder(nil)
-	tell := func(want int, why string) {
+	emit := func(want int, why string) {
 		t.Helper()
 		recorder.Contested(t.Context(), addOn)
 		recorder.Skewed(t.Context(), addOn, time.Hour)
@@ -63,16 +62,16 @@ func TestStateThatLastsIsToldOfNowAndThen(t *testing.T) {
 			t.Fatalf("%s: %d events, want %d", why, len(*created), want)
 		}
 	}
-	tell(2, "each reason for itself")
+	emit(2, "each reason for itself")
 	clk.Step(repeatAfter - time.Second)
-	tell(2, "too soon")
+	emit(2, "too soon")
 	clk.Step(time.Second)
-	tell(4, "it still lasts")
+	emit(4, "it still lasts")
 	recorder.Forget(client.ObjectKeyFromObject(addOn))
-	tell(6, "a new object")
+	emit(6, "a new object")
 }
 
-func TestHubThatTakesNoEvent(t *testing.T) {
+func TestHubThatRejectsEvents(t *testing.T) {
 	recorder, _, created := newRecorder(errors.New("forbidden"))
 	recorder.Transition(t.Context(), addOn, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated"})
 	if len(*created) != 1 {

@@ -1,4 +1,4 @@
-package heartbeat
+package ownlease
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const patience = 10 * time.Second
 
 var started = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// addOns is a cache of which nothing but its informer's state is asked.
+// addOns is a cache that has nothing but the state of its informer.
 type addOns struct {
 	cache.Informers
 	cache.Informer
@@ -53,15 +53,15 @@ func TestTheLeaseIsRenewedEveryMinuteAndSoonerAfterAFailure(t *testing.T) {
 	leases.PrependReactor("patch", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		attempts.Add(1)
 		if failing.Load() > 0 {
-			return true, &coordinationv1.Lease{}, errors.New("away")
+			return true, &coordinationv1.Lease{}, errors.New("down")
 		}
 		return false, nil, nil
 	})
 	watched := &addOns{}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	beat := &Heartbeat{Clock: clock, Leases: leases.CoordinationV1(), Lease: types.NamespacedName{Namespace: "here", Name: "agent"}, AddOns: watched}
-	go func() { ended <- beat.Start(ctx) }()
+	renewer := &Renewer{Clock: clock, Leases: leases.CoordinationV1(), Lease: types.NamespacedName{Namespace: "here", Name: "agent"}, AddOns: watched}
+	go func() { ended <- renewer.Start(ctx) }()
 
 	renewed := func() time.Time {
 		lease, err := leases.CoordinationV1().Leases("here").Get(t.Context(), "agent", metav1.GetOptions{})
@@ -70,7 +70,7 @@ func TestTheLeaseIsRenewedEveryMinuteAndSoonerAfterAFailure(t *testing.T) {
 		}
 		return lease.Spec.RenewTime.Time
 	}
-	// pass lets the time pass when the heartbeat has come to wait for it.
+	// pass lets the time pass when the renewer waits for it.
 	pass := func(d time.Duration) {
 		eventually(t, "it waits", clock.HasWaiters)
 		clock.Step(d)
@@ -87,8 +87,8 @@ func TestTheLeaseIsRenewedEveryMinuteAndSoonerAfterAFailure(t *testing.T) {
 	pass(interval)
 	eventually(t, "a failure", func() bool { return attempts.Load() == 3 })
 	failing.Store(0)
-	pass(retry)
-	eventually(t, "a renewal soon after the failure", func() bool { return renewed().Equal(started.Add(2*interval + retry)) })
+	pass(retryInterval)
+	eventually(t, "a renewal soon after the failure", func() bool { return renewed().Equal(started.Add(2*interval + retryInterval)) })
 
 	stop()
 	if err := <-ended; err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
-	"open-cluster-management.io/interlock/pkg/agent/served"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 )
@@ -29,58 +29,58 @@ var (
 
 func TestAPIFact(t *testing.T) {
 	tests := []struct {
-		name  string
-		asked api
-		group served.Group
-		want  apiFacts
-		not   bool // answered
+		name      string
+		requested api
+		group     apidiscovery.Group
+		want      apiFacts
+		not       bool // known
 	}{
-		{name: "nothing is known yet", asked: thing, not: true, want: apiFacts{API: thing}},
-		{name: "not served", asked: thing, group: served.Group{Known: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
+		{name: "nothing is known yet", requested: thing, not: true, want: apiFacts{API: thing}},
+		{name: "not served", requested: thing, group: apidiscovery.Group{Known: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
 		{
-			name: "any version", asked: thing, group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+			name: "any version", requested: thing, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 			want: apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
 		},
 		{
-			name: "the version", asked: thingV2, group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1", "v2"}}},
+			name: "the version", requested: thingV2, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1", "v2"}}},
 			want: apiFacts{API: thingV2, Served: metav1.ConditionTrue, Versions: []string{"v1", "v2"}},
 		},
 		{
-			name: "other versions", asked: thingV2, group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+			name: "other versions", requested: thingV2, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 			want: apiFacts{API: thingV2, Served: metav1.ConditionFalse, Versions: []string{"v1"}},
 		},
 		{
-			name: "another kind", asked: thing, group: served.Group{Known: true, Kinds: map[string][]string{"Other": {"v1"}}},
+			name: "another kind", requested: thing, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Other": {"v1"}}},
 			want: apiFacts{API: thing, Served: metav1.ConditionFalse},
 		},
 		{
-			name: "a version that fails, of any", asked: thing,
-			group: served.Group{Known: true, Failures: map[string]string{"v2": "503 ServiceUnavailable", "v1": "no answer within 10s"}},
+			name: "a version that fails, of any", requested: thing,
+			group: apidiscovery.Group{Known: true, Failures: map[string]string{"v2": "503 ServiceUnavailable", "v1": "no response within 10s"}},
 			want: apiFacts{
 				API: thing, Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonDiscoveryFailed,
-				Message: "discovery of a.io/v1 failed: no answer within 10s; discovery of a.io/v2 failed: 503 ServiceUnavailable",
+				Message: "discovery of a.io/v1 failed: no response within 10s; discovery of a.io/v2 failed: 503 ServiceUnavailable",
 			},
 		},
 		{
-			name: "a version that fails, and one that serves it", asked: thing,
-			group: served.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503"}},
+			name: "a version that fails, and one that serves it", requested: thing,
+			group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503"}},
 			want:  apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
 		},
 		{
-			name: "another version than the one that fails", asked: thingV2,
-			group: served.Group{Known: true, Failures: map[string]string{"v1": "503"}},
+			name: "another version than the one that fails", requested: thingV2,
+			group: apidiscovery.Group{Known: true, Failures: map[string]string{"v1": "503"}},
 			want:  apiFacts{API: thingV2, Served: metav1.ConditionFalse},
 		},
 		{
-			name: "no right", asked: thing, group: served.Group{Known: true, Forbidden: "addon-agent may not"},
+			name: "no right", requested: thing, group: apidiscovery.Group{Known: true, Forbidden: "addon-agent may not"},
 			want: apiFacts{API: thing, Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonForbidden, Message: "addon-agent may not"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, answered := apiFact(tt.asked, tt.group)
-			if answered == tt.not {
-				t.Errorf("answered: %t", answered)
+			got, known := apiFact(tt.requested, tt.group)
+			if known == tt.not {
+				t.Errorf("known: %t", known)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -95,7 +95,7 @@ func TestMoreVersionsThanCanBeTold(t *testing.T) {
 		versions[i] = "v" + strings.Repeat("1", i+1)
 	}
 	last := api{Group: "a.io", Version: versions[99], Kind: "Thing"}
-	got, _ := apiFact(last, served.Group{Known: true, Kinds: map[string][]string{"Thing": versions}})
+	got, _ := apiFact(last, apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": versions}})
 	if got.Served != metav1.ConditionTrue || len(got.Versions) != dependencyv1alpha1.MaxVersions {
 		t.Errorf("%s with %d versions", got.Served, len(got.Versions))
 	}
@@ -110,7 +110,7 @@ func TestAddOnFact(t *testing.T) {
 		version leases.Version
 		absent  bool
 		want    addOnInfo
-		not     bool // answered
+		not     bool // known
 	}{
 		{name: "not installed", absent: true, want: addOnInfo{Reason: dependencyv1alpha1.ReasonNotInstalled}},
 		{name: "nothing is known yet", not: true},
@@ -129,9 +129,9 @@ func TestAddOnFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, answered := addOnFact(proxy, tt.version, !tt.absent)
-			if answered == tt.not {
-				t.Errorf("answered: %t", answered)
+			got, known := addOnFact(proxy, tt.version, !tt.absent)
+			if known == tt.not {
+				t.Errorf("known: %t", known)
 			}
 			if got.Version != tt.want.Version || got.FormerAnnotation != tt.want.FormerAnnotation || got.Reason != tt.want.Reason {
 				t.Errorf("got %+v, want %+v", got, tt.want)
@@ -143,52 +143,50 @@ func TestAddOnFact(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
-	known := found{
-		group: func(name string) served.Group {
-			return map[string]served.Group{"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}}[name]
-		},
-		version: func(string) (leases.Version, bool) { return leases.Version{}, true },
+func TestReport(t *testing.T) {
+	known := observed{
+		groups:   map[string]apidiscovery.Group{"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}},
+		versions: map[string]leases.Version{"proxy": {}},
 	}
 	other := api{Group: "away.io", Kind: "Other"}
 	served := apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}
 	before := apiFacts{API: other, Served: metav1.ConditionTrue, Versions: []string{"v7"}}
 	ran := addOnInfo{AddOn: proxy, Version: "1.0.0"}
 	tests := []struct {
-		name     string
-		asked    dependencyv1alpha1.ManagedClusterFactsSpec
-		stored   status
-		want     status
-		complete bool
+		name      string
+		requested dependencyv1alpha1.ManagedClusterFactsSpec
+		stored    status
+		want      status
+		complete  bool
 	}{
-		{name: "nothing is asked", complete: true, want: status{ObservedGeneration: 3}},
+		{name: "nothing is requested", complete: true, want: status{ObservedGeneration: 3}},
 		{
-			name: "all is known", asked: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}}, complete: true,
+			name: "all is known", requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}}, complete: true,
 			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
 			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{served}},
 		},
 		{
-			name:  "not all is known yet",
-			asked: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, other}, AddOns: []addOn{proxy}},
-			want:  status{APIsServed: "1/2", VersionsKnown: "0/1", APIs: []apiFacts{served}},
+			name:      "not all is known yet",
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, other}, AddOns: []addOn{proxy}},
+			want:      status{APIsServed: "1/2", VersionsKnown: "0/1", APIs: []apiFacts{served}},
 		},
 		{
-			name:   "nothing is known any more, but was",
-			asked:  dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}, AddOns: []addOn{proxy}},
-			stored: status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
-			want:   status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+			name:      "nothing is known any more, but was",
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}, AddOns: []addOn{proxy}},
+			stored:    status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+			want:      status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
 		},
 		{
-			name:   "an answer to questions of the future is none",
-			asked:  dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}},
-			stored: status{ObservedGeneration: 99, APIs: []apiFacts{before}},
-			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{before}},
+			name:      "a report on a generation that there is not yet",
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}},
+			stored:    status{ObservedGeneration: 99, APIs: []apiFacts{before}},
+			want:      status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{before}},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 3}, Spec: tt.asked, Status: tt.stored}
-			got, complete := answer(facts, known)
+			facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 3}, Spec: tt.requested, Status: tt.stored}
+			got, complete := report(facts, known)
 			if complete != tt.complete {
 				t.Errorf("complete: %t", complete)
 			}

@@ -1,4 +1,4 @@
-package served
+package apidiscovery
 
 import (
 	"context"
@@ -17,19 +17,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// workers is how many groups are asked about at the same time: one that hangs
-// holds up no other.
+// workers is how many groups are discovered at the same time, so that one that hangs
+// does not delay the others.
 const workers = 8
 
-// definitions are the kinds that say what an API server serves. The objects of
-// both are named <something>.<group>.
+// definitions are the resources that define what an API server serves. The objects
+// of both are named <something>.<group>.
 var definitions = []schema.GroupVersionResource{
 	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
 }
 
-// session is the time during which any group is followed: it has watches on
-// all definitions.
+// session is the time during which any group is watched. It watches the definitions
+// and discovers the groups in its queue.
 type session struct {
 	watcher *Watcher
 	cancel  context.CancelFunc
@@ -43,7 +43,7 @@ func newSession(watcher *Watcher, cancel context.CancelFunc) *session {
 	return &session{watcher: watcher, cancel: cancel, queue: workqueue.NewTypedDelayingQueue[string]()}
 }
 
-// run watches and asks until the context ends.
+// run watches and discovers until the context ends.
 func (s *session) run(ctx context.Context) {
 	defer s.queue.ShutDown()
 	var running sync.WaitGroup
@@ -51,7 +51,7 @@ func (s *session) run(ctx context.Context) {
 	for _, resource := range definitions {
 		informer, err := s.informer(resource)
 		if err != nil {
-			log.FromContext(ctx).Error(err, "Cannot watch what defines APIs", "resource", resource.GroupResource())
+			log.FromContext(ctx).Error(err, "Could not watch the definitions of APIs", "resource", resource.GroupResource())
 			return
 		}
 		synced = append(synced, informer.HasSynced)
@@ -60,12 +60,12 @@ func (s *session) run(ctx context.Context) {
 	for range workers {
 		running.Go(func() { s.work(ctx) })
 	}
-	// Only what changes after an answer wakes us: so the watches come first.
+	// First the watches: a change after a discovery must be an event.
 	if cache.WaitForCacheSync(ctx.Done(), synced...) {
 		s.mutex.Lock()
 		s.synced = true
 		s.mutex.Unlock()
-		for _, name := range s.watcher.followed(s) {
+		for _, name := range s.watcher.watched(s) {
 			s.queue.Add(name)
 		}
 	}
@@ -74,8 +74,8 @@ func (s *session) run(ctx context.Context) {
 	running.Wait()
 }
 
-// ask has a group asked about, once that can be kept fresh.
-func (s *session) ask(name string) {
+// enqueue enqueues a group, once the definitions are watched.
+func (s *session) enqueue(name string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.synced {
@@ -83,7 +83,7 @@ func (s *session) ask(name string) {
 	}
 }
 
-// work asks about the groups of the queue, one after the other, until the end.
+// work discovers the groups of the queue, one after the other, until the queue ends.
 func (s *session) work(ctx context.Context) {
 	for {
 		name, end := s.queue.Get()
@@ -96,43 +96,41 @@ func (s *session) work(ctx context.Context) {
 }
 
 func (s *session) discover(ctx context.Context, name string) {
-	answer, err := discover(ctx, s.watcher.discovery, name)
+	result, err := discover(ctx, s.watcher.discovery, name)
 	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		log.FromContext(ctx).V(1).Info("The managed cluster does not tell what it serves; what was known stays",
+		log.FromContext(ctx).V(1).Info("Could not discover a group on the managed cluster; the last result stays",
 			"group", name, "cause", err.Error())
 	}
-	if again := s.watcher.learned(s, name, answer, err); again > 0 {
+	if again := s.watcher.discovered(s, name, result, err); again > 0 {
 		s.queue.AddAfter(name, again)
 	}
 }
 
-// informer watches the metadata of one kind of definitions; it keeps their
-// names and versions.
+// informer watches the metadata of one resource. It keeps names and resourceVersions.
 func (s *session) informer(resource schema.GroupVersionResource) (cache.SharedIndexInformer, error) {
 	informer := cache.NewSharedIndexInformer(s.source(resource), &metav1.PartialObjectMetadata{}, 0, nil)
-	if err := informer.SetTransform(lean); err != nil {
+	if err := informer.SetTransform(strip); err != nil {
 		return nil, err
 	}
 	if err := informer.SetWatchErrorHandlerWithContext(s.onError(resource)); err != nil {
 		return nil, err
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { s.onChange(object) },
+		AddFunc: s.onChange,
 		UpdateFunc: func(before, after any) {
-			if version(before) != version(after) {
+			if resourceVersion(before) != resourceVersion(after) {
 				s.onChange(after)
 			}
 		},
-		DeleteFunc: func(object any) { s.onChange(object) },
+		DeleteFunc: s.onChange,
 	})
 	return informer, err
 }
 
-// source lists and watches the definitions of a kind. A watch that is granted
-// says that no right is missing, or no longer.
+// source lists and watches the definitions of one resource.
 func (s *session) source(resource schema.GroupVersionResource) cache.ListerWatcher {
 	client := s.watcher.metadata.Resource(resource)
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -142,14 +140,14 @@ func (s *session) source(resource schema.GroupVersionResource) cache.ListerWatch
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			events, err := client.Watch(ctx, options)
 			if err == nil {
-				s.watcher.granted(s, resource.Resource)
+				s.watcher.watchGranted(s, resource.GroupResource().String())
 			}
 			return events, err
 		},
 	}, s.watcher.metadata)
 }
 
-// onChange has the group of a definition asked about, if it is followed.
+// onChange enqueues the group of a definition, if it is watched.
 func (s *session) onChange(object any) {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj
@@ -158,24 +156,24 @@ func (s *session) onChange(object any) {
 	if !ok {
 		return
 	}
-	if _, name, ok := strings.Cut(definition.Name, "."); ok && s.watcher.stirred(s, name) {
-		s.ask(name)
+	if _, name, ok := strings.Cut(definition.Name, "."); ok && s.watcher.definitionChanged(s, name) {
+		s.enqueue(name)
 	}
 }
 
-// onError keeps that a right is missing; all else is the reflector's to try
-// again, and it says what there is to say.
+// onError counts a right that is missing, and logs all other errors. The reflector
+// retries in both cases.
 func (s *session) onError(resource schema.GroupVersionResource) cache.WatchErrorHandlerWithContext {
 	return func(ctx context.Context, reflector *cache.Reflector, err error) {
-		if !apierrors.IsForbidden(err) {
-			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+		if apierrors.IsForbidden(err) {
+			s.watcher.watchRefused(s, resource.GroupResource().String())
 			return
 		}
-		s.watcher.refused(s, resource.Resource, "addon-agent may not list and watch "+resource.GroupResource().String())
+		cache.DefaultWatchErrorHandler(ctx, reflector, err)
 	}
 }
 
-func lean(object any) (any, error) {
+func strip(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return object, nil
@@ -183,7 +181,7 @@ func lean(object any) (any, error) {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: full.Name, ResourceVersion: full.ResourceVersion}}, nil
 }
 
-func version(object any) string {
+func resourceVersion(object any) string {
 	if definition, ok := object.(*metav1.PartialObjectMetadata); ok {
 		return definition.ResourceVersion
 	}

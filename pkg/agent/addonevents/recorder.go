@@ -1,6 +1,6 @@
-// Package notes tells on the hub what happened to an add-on: as Kubernetes
-// events on its ManagedClusterAddOn.
-package notes
+// Package addonevents emits what happened to an add-on on the hub: Kubernetes events on
+// its ManagedClusterAddOn.
+package addonevents
 
 import (
 	"context"
@@ -18,87 +18,87 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/announce"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 const (
 	controllerName = "open-cluster-management.io/interlock-addon-agent"
 	action         = "CheckHealth"
 	createTimeout  = 5 * time.Second
-	// repeatAfter is how long a state that lasts is not told of again.
+	// repeatAfter is the shortest time between two events about a state that lasts.
 	repeatAfter = 10 * time.Minute
 )
 
-// Recorder creates events and does nothing else with them. client-go's own
-// recorder patches an event that it repeats, which the agent has no right to,
-// and would keep quiet about the second of two equal transitions.
+// Recorder creates one event object per event. client-go's recorder patches an event
+// that it repeats: the agent has no right to do so, and the second of two equal
+// transitions would be missing.
 type Recorder struct {
 	clock   clock.PassiveClock
 	creator client.Writer
 	name    string
 
-	mutex sync.Mutex
-	told  map[types.NamespacedName]map[string]time.Time
+	mutex   sync.Mutex
+	emitted map[types.NamespacedName]map[string]time.Time // by reason
 }
 
-// New returns a recorder for the agent of a cluster.
-func New(clk clock.PassiveClock, creator client.Writer, cluster string) *Recorder {
+// NewRecorder returns a recorder for the agent of a cluster.
+func NewRecorder(clk clock.PassiveClock, creator client.Writer, cluster string) *Recorder {
 	return &Recorder{
-		clock: clk, creator: creator, name: "interlock-addon-agent-" + cluster,
-		told: map[types.NamespacedName]map[string]time.Time{},
+		clock: clk, creator: creator, name: names.AddonAgent + "-" + cluster,
+		emitted: map[types.NamespacedName]map[string]time.Time{},
 	}
 }
 
-// Transition tells that Available is no longer True.
+// Transition emits that Available is no longer True.
 func (r *Recorder) Transition(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, now metav1.Condition) {
 	r.create(ctx, addOn, now.Reason, now.Message)
 }
 
-// Contested tells that somebody else keeps overwriting Available.
+// Contested emits that another writer keeps overwriting Available.
 func (r *Recorder) Contested(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) {
-	r.lasting(ctx, addOn, ReasonContested,
+	r.repeat(ctx, addOn, ReasonContested,
 		"Another writer keeps overwriting the condition Available; metadata.managedFields names it. "+
-			"It is written again at growing intervals.")
+			"addon-agent sets it again at growing intervals.")
 }
 
-// Skewed tells that the add-on's lease was renewed that far in the future.
+// Skewed emits that the add-on's lease was renewed that far in the future.
 func (r *Recorder) Skewed(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {
-	r.lasting(ctx, addOn, ReasonLeaseSkew, fmt.Sprintf(
-		"The add-on's lease was renewed %s in the future: its clock or this agent's is wrong, "+
-			"and that it has died would be noticed that much later.", ahead.Round(time.Second)))
+	r.repeat(ctx, addOn, ReasonLeaseSkew, fmt.Sprintf(
+		"The add-on's lease was renewed %s in the future: the add-on's clock or addon-agent's is wrong. "+
+			"If the add-on stops, Available becomes False that much later.", ahead.Round(time.Second)))
 }
 
-// Forget drops what is known of an add-on that is gone.
+// Forget removes what is kept of an add-on that was deleted.
 func (r *Recorder) Forget(key types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	delete(r.told, key)
+	delete(r.emitted, key)
 }
 
-// lasting tells of a state that may be found again and again.
-func (r *Recorder) lasting(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, reason, note string) {
-	if r.toldLately(client.ObjectKeyFromObject(addOn), reason) {
+// repeat emits a state that lasts, not more often than repeatAfter allows.
+func (r *Recorder) repeat(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, reason, note string) {
+	if r.emittedLately(client.ObjectKeyFromObject(addOn), reason) {
 		return
 	}
 	log.FromContext(ctx).Info(note, "reason", reason)
 	r.create(ctx, addOn, reason, note)
 }
 
-func (r *Recorder) toldLately(key types.NamespacedName, reason string) bool {
+func (r *Recorder) emittedLately(key types.NamespacedName, reason string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	last, ok := r.told[key][reason]
+	last, ok := r.emitted[key][reason]
 	if ok && r.clock.Since(last) < repeatAfter {
 		return true
 	}
-	if r.told[key] == nil {
-		r.told[key] = map[string]time.Time{}
+	if r.emitted[key] == nil {
+		r.emitted[key] = map[string]time.Time{}
 	}
-	r.told[key][reason] = r.clock.Now()
+	r.emitted[key][reason] = r.clock.Now()
 	return false
 }
 
-// create makes an event. What it tells of has happened either way, so that a
-// failure is not worth more than a line in the log.
+// create creates an event. A failure is only logged.
 func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, reason, note string) {
 	ctx, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()

@@ -1,4 +1,4 @@
-package served
+package apidiscovery
 
 import (
 	"context"
@@ -16,54 +16,54 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer answers discovery with what is put in; all else is not found.
+// apiServer serves the discovery documents that a test sets; all others are not found.
 type apiServer struct {
 	*httptest.Server
 
-	mutex   sync.Mutex
-	answers map[string]any // by path: an object, or a status to fail with
-	asked   map[string]int
+	mutex     sync.Mutex
+	responses map[string]any // by path: an object, or a status to fail with
+	requests  map[string]int
 }
 
 func newAPIServer(t *testing.T) *apiServer {
 	t.Helper()
-	s := &apiServer{answers: map[string]any{}, asked: map[string]int{}}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
+	s := &apiServer{responses: map[string]any{}, requests: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
+func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
-	s.asked[r.URL.Path]++
-	answer, known := s.answers[r.URL.Path]
+	s.requests[r.URL.Path]++
+	response, known := s.responses[r.URL.Path]
 	s.mutex.Unlock()
 	if !known {
-		answer = apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)
+		response = apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	switch answer := answer.(type) {
+	switch response := response.(type) {
 	case func(http.ResponseWriter):
-		answer(w)
+		response(w)
 		return
 	case *apierrors.StatusError:
-		w.WriteHeader(int(answer.ErrStatus.Code))
-		_ = json.NewEncoder(w).Encode(answer.ErrStatus) // the client sees what is missing
+		w.WriteHeader(int(response.ErrStatus.Code))
+		_ = json.NewEncoder(w).Encode(response.ErrStatus) // the client sees what is missing
 	default:
-		_ = json.NewEncoder(w).Encode(answer)
+		_ = json.NewEncoder(w).Encode(response)
 	}
 }
 
-func (s *apiServer) set(path string, answer any) {
+func (s *apiServer) set(path string, response any) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.answers[path] = answer
+	s.responses[path] = response
 }
 
 func (s *apiServer) count(path string) int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.asked[path]
+	return s.requests[path]
 }
 
 func (s *apiServer) client(t *testing.T) rest.Interface {
@@ -96,62 +96,62 @@ func TestDiscover(t *testing.T) {
 	unavailable := apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
 	forbidden := apierrors.NewForbidden(schema.GroupResource{}, "", nil)
 	tests := []struct {
-		name    string
-		group   string
-		answers map[string]any
-		want    Group
-		fails   bool
+		name      string
+		group     string
+		responses map[string]any
+		want      Group
+		fails     bool
 	}{
 		{name: "a group that is not served", group: "a.io", want: Group{Known: true}},
 		{
 			name: "kinds in several versions, by preference, without subresources", group: "a.io",
-			answers: map[string]any{
+			responses: map[string]any{
 				"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": resources("Thing"), "/apis/a.io/v1": resources("Thing", "Other"),
 			},
 			want: Group{Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}}},
 		},
 		{
 			name: "the core group", group: "",
-			answers: map[string]any{"/api": &metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": resources("Pod")},
-			want:    Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}},
+			responses: map[string]any{"/api": &metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": resources("Pod")},
+			want:      Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}},
 		},
 		{
-			name: "a version whose server is away", group: "a.io",
-			answers: map[string]any{"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": unavailable, "/apis/a.io/v1": resources("Thing")},
+			name: "a version whose aggregated API server is down", group: "a.io",
+			responses: map[string]any{"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": unavailable, "/apis/a.io/v1": resources("Thing")},
 			want: Group{
 				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503 ServiceUnavailable"},
 			},
 		},
 		{
-			name: "a version that talks nonsense", group: "a.io",
-			answers: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) }},
-			want:    Group{Known: true, Failures: map[string]string{"v1": "its answer cannot be read"}},
+			name: "a version whose response is no discovery document", group: "a.io",
+			responses: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) }},
+			want:      Group{Known: true, Failures: map[string]string{"v1": "its response cannot be read"}},
 		},
 		{
-			name: "a version that went meanwhile", group: "a.io",
-			answers: map[string]any{"/apis/a.io": groupOf("v1")},
-			want:    Group{Known: true},
+			name: "a version that is no longer served", group: "a.io",
+			responses: map[string]any{"/apis/a.io": groupOf("v1")},
+			want:      Group{Known: true},
 		},
 		{
 			name: "a version that drops the connection", group: "a.io",
-			answers: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(http.ResponseWriter) { panic(http.ErrAbortHandler) }},
-			fails:   true,
+			responses: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(http.ResponseWriter) { panic(http.ErrAbortHandler) }},
+			fails:     true,
 		},
 		{
-			name: "no right to discover", group: "a.io", answers: map[string]any{"/apis/a.io": forbidden},
+			name: "no right to discover", group: "a.io", responses: map[string]any{"/apis/a.io": forbidden},
 			want: Group{Known: true, Forbidden: "addon-agent may not read /apis/a.io"},
 		},
-		{name: "an API server that is starting", group: "a.io", answers: map[string]any{"/apis/a.io": unavailable}, fails: true},
+		{name: "an API server that is starting", group: "a.io", responses: map[string]any{"/apis/a.io": unavailable}, fails: true},
 		{
 			name: "credentials that have expired", group: "a.io",
-			answers: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": apierrors.NewUnauthorized("")}, fails: true,
+			responses: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": apierrors.NewUnauthorized("")}, fails: true,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			server := newAPIServer(t)
-			for path, answer := range tt.answers {
-				server.set(path, answer)
+			for path, response := range tt.responses {
+				server.set(path, response)
 			}
 			got, err := discover(t.Context(), server.client(t), tt.group)
 			if (err != nil) != tt.fails {
@@ -164,18 +164,18 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-func TestDiscoverNobodyListens(t *testing.T) {
+func TestDiscoverFailsWhileTheAPIServerIsDown(t *testing.T) {
 	server := newAPIServer(t)
 	client := server.client(t)
 	server.Close()
 	if got, err := discover(t.Context(), client, "a.io"); err == nil {
-		t.Errorf("an API server that is away says %+v", got)
+		t.Errorf("got %+v without a response", got)
 	}
 }
 
-func TestSilence(t *testing.T) {
+func TestTimeoutIsACause(t *testing.T) {
 	cause, err := causeOf(context.DeadlineExceeded)
-	if err != nil || cause != "no answer within 10s" {
+	if err != nil || cause != "no response within 10s" {
 		t.Errorf("a version that hangs: %q, %v", cause, err)
 	}
 }

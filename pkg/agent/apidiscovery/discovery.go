@@ -1,4 +1,4 @@
-package served
+package apidiscovery
 
 import (
 	"context"
@@ -16,14 +16,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// askTimeout bounds a question. The API server passes it on to whoever serves
-// the version, and that one may hang.
-const askTimeout = 10 * time.Second
+// requestTimeout bounds a request. The API server may pass it on to an aggregated API
+// server, which may hang.
+const requestTimeout = 10 * time.Second
 
-// discover asks which kinds of a group are served. It asks about this group
-// alone and about each of its versions by itself, so that one that fails is
-// the only one of which nothing is known. An error says that the API server
-// itself did not answer: then what was known is still the best to go by.
+// discover returns which kinds of a group are served. It reads each version by itself,
+// so that a version that fails leaves the others known. An error says that the API
+// server itself did not respond.
 func discover(ctx context.Context, api rest.Interface, group string) (Group, error) {
 	versions, err := versionsOf(ctx, api, group)
 	switch {
@@ -34,27 +33,27 @@ func discover(ctx context.Context, api rest.Interface, group string) (Group, err
 	case err != nil:
 		return Group{}, err
 	}
-	answers := make([]*metav1.APIResourceList, len(versions))
+	served := make([]*metav1.APIResourceList, len(versions))
 	failures := make([]error, len(versions))
-	var asking sync.WaitGroup
+	var reading sync.WaitGroup
 	for i, version := range versions {
-		asking.Go(func() {
-			answers[i] = &metav1.APIResourceList{}
-			failures[i] = get(ctx, api, path(group, version), answers[i])
+		reading.Go(func() {
+			served[i] = &metav1.APIResourceList{}
+			failures[i] = get(ctx, api, path(group, version), served[i])
 		})
 	}
-	asking.Wait()
-	if slices.ContainsFunc(failures, silent) {
-		// Either who serves that version hangs, or the API server does.
+	reading.Wait()
+	if slices.ContainsFunc(failures, timedOut) {
+		// Either the aggregated API server of that version hangs, or the API server.
 		if _, err := versionsOf(ctx, api, group); err != nil {
 			return Group{}, err
 		}
 	}
-	return gather(group, versions, answers, failures)
+	return gather(group, versions, served, failures)
 }
 
-// gather puts the answers on all versions of a group together.
-func gather(group string, versions []string, answers []*metav1.APIResourceList, failures []error) (Group, error) {
+// gather returns the group of all its versions.
+func gather(group string, versions []string, served []*metav1.APIResourceList, failures []error) (Group, error) {
 	found := Group{Known: true}
 	for i, version := range versions {
 		switch cause, err := causeOf(failures[i]); {
@@ -66,13 +65,13 @@ func gather(group string, versions []string, answers []*metav1.APIResourceList, 
 			}
 			found.Failures[version] = cause
 		default:
-			found.serves(group, version, answers[i])
+			found.add(group, version, served[i])
 		}
 	}
 	return found, nil
 }
 
-func (g *Group) serves(group, version string, resources *metav1.APIResourceList) {
+func (g *Group) add(group, version string, resources *metav1.APIResourceList) {
 	for _, resource := range resources.APIResources {
 		subresource := strings.Contains(resource.Name, "/")
 		foreign := resource.Group != "" && resource.Group != group
@@ -86,17 +85,17 @@ func (g *Group) serves(group, version string, resources *metav1.APIResourceList)
 	}
 }
 
-// causeOf says why a version could not be asked about, in words that stay the
-// same as long as the cause does; empty if it could, or is no longer there. An
-// error is that of a connection which did not come about.
+// causeOf returns why the discovery of a version failed; empty if it did not, or if
+// the version is no longer there. The same cause has the same text each time. An error
+// says that the API server itself did not respond.
 func causeOf(err error) (string, error) {
 	var status apierrors.APIStatus
 	var connection *url.Error
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return "", nil
-	case silent(err):
-		return fmt.Sprintf("no answer within %s", askTimeout), nil
+	case timedOut(err):
+		return fmt.Sprintf("no response within %s", requestTimeout), nil
 	case apierrors.IsUnauthorized(err):
 		return "", err
 	case errors.As(err, &status):
@@ -104,12 +103,12 @@ func causeOf(err error) (string, error) {
 	case errors.As(err, &connection):
 		return "", err
 	default:
-		return "its answer cannot be read", nil
+		return "its response cannot be read", nil
 	}
 }
 
-// silent reports whether nobody answered in time.
-func silent(err error) bool {
+// timedOut reports whether there was no response in time.
+func timedOut(err error) bool {
 	var connection *url.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &connection) && connection.Timeout()
 }
@@ -117,22 +116,22 @@ func silent(err error) bool {
 // versionsOf returns the versions of a group, most preferred first.
 func versionsOf(ctx context.Context, api rest.Interface, group string) ([]string, error) {
 	if group == "" {
-		answer := &metav1.APIVersions{}
-		err := get(ctx, api, path(group), answer)
-		return answer.Versions, err
+		core := &metav1.APIVersions{}
+		err := get(ctx, api, path(group), core)
+		return core.Versions, err
 	}
-	answer := &metav1.APIGroup{}
-	if err := get(ctx, api, path(group), answer); err != nil {
+	served := &metav1.APIGroup{}
+	if err := get(ctx, api, path(group), served); err != nil {
 		return nil, err
 	}
-	versions := make([]string, 0, len(answer.Versions))
-	for _, version := range answer.Versions {
+	versions := make([]string, 0, len(served.Versions))
+	for _, version := range served.Versions {
 		versions = append(versions, version.Version)
 	}
 	return versions, nil
 }
 
-// path is where a group, or a version of it, is discovered.
+// path is the path of the discovery document of a group, or of a version of it.
 func path(group string, version ...string) string {
 	if group == "" {
 		return strings.Join(append([]string{"/api"}, version...), "/")
@@ -141,8 +140,8 @@ func path(group string, version ...string) string {
 }
 
 func get(ctx context.Context, api rest.Interface, path string, into runtime.Object) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	// The client would wait as long as a 503 tells it to; we have our own pace.
+	// No retries in the client: it would wait as long as the Retry-After of a 503.
 	return api.Get().AbsPath(path).MaxRetries(0).Do(ctx).Into(into)
 }

@@ -1,0 +1,185 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/agent/leases"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+)
+
+// observed is what is known of the managed cluster.
+type observed struct {
+	// agentAddOn is the ManagedClusterAddOn of the agent itself; empty if there is none.
+	agentAddOn string
+	// groups are the API groups, by name.
+	groups map[string]apidiscovery.Group
+	// versions are what the leases report, by add-on. An add-on that is not installed
+	// has no entry.
+	versions map[string]leases.Version
+}
+
+// report returns the status for what is requested, and whether each requested fact is
+// known. A fact that was reported before and is unknown now keeps its value: a managed
+// cluster that does not respond has not changed.
+func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (dependencyv1alpha1.ManagedClusterFactsStatus, bool) {
+	status := dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: from.agentAddOn}
+	complete := true
+	for _, api := range facts.Spec.APIs {
+		fact, known := apiFact(api, from.groups[api.Group])
+		if !known {
+			complete = false
+			fact, known = find(facts.Status.APIs, func(f dependencyv1alpha1.APIFact) bool { return f.API == api })
+		}
+		if known {
+			status.APIs = append(status.APIs, fact)
+		}
+	}
+	for _, addOn := range facts.Spec.AddOns {
+		version, installed := from.versions[addOn.Name]
+		fact, known := addOnFact(addOn, version, installed)
+		if !known {
+			complete = false
+			fact, known = find(facts.Status.AddOns, func(f dependencyv1alpha1.AddOnFact) bool { return f.AddOn == addOn })
+		}
+		if known {
+			status.AddOns = append(status.AddOns, fact)
+		}
+	}
+	if !complete {
+		status.ObservedGeneration = min(facts.Status.ObservedGeneration, facts.Generation)
+	}
+	summarize(&status, facts.Spec)
+	return status, complete
+}
+
+func find[Fact any](facts []Fact, matches func(Fact) bool) (found Fact, ok bool) {
+	if at := slices.IndexFunc(facts, matches); at >= 0 {
+		return facts[at], true
+	}
+	return found, false
+}
+
+// apiFact returns the fact on one API; false: not known yet.
+func apiFact(api dependencyv1alpha1.API, group apidiscovery.Group) (dependencyv1alpha1.APIFact, bool) {
+	fact := dependencyv1alpha1.APIFact{API: api}
+	fact.Versions = group.Kinds[api.Kind]
+	if len(fact.Versions) > dependencyv1alpha1.MaxVersions {
+		fact.Versions = fact.Versions[:dependencyv1alpha1.MaxVersions]
+	}
+	failures := discoveryFailures(api, group)
+	switch {
+	case !group.Known:
+		return fact, false
+	case group.Forbidden != "":
+		fact.Served, fact.Reason, fact.Message = metav1.ConditionUnknown, dependencyv1alpha1.ReasonForbidden, bounded(group.Forbidden)
+	case api.Version == "" && len(fact.Versions) > 0, slices.Contains(group.Kinds[api.Kind], api.Version):
+		fact.Served = metav1.ConditionTrue
+	case len(failures) > 0:
+		fact.Served, fact.Reason = metav1.ConditionUnknown, dependencyv1alpha1.ReasonDiscoveryFailed
+		fact.Message = bounded(strings.Join(failures, "; "))
+	default:
+		fact.Served = metav1.ConditionFalse
+	}
+	return fact, true
+}
+
+// discoveryFailures returns, sorted, the failures of those versions of the group that
+// may serve the API.
+func discoveryFailures(api dependencyv1alpha1.API, group apidiscovery.Group) []string {
+	var failures []string
+	for version, cause := range group.Failures {
+		if api.Version == "" || api.Version == version {
+			failures = append(failures, fmt.Sprintf("discovery of %s failed: %s", groupVersion(api.Group, version), cause))
+		}
+	}
+	slices.Sort(failures)
+	return failures
+}
+
+// addOnFact returns the fact on one add-on; false: not known yet.
+func addOnFact(addOn dependencyv1alpha1.AddOn, version leases.Version, installed bool) (dependencyv1alpha1.AddOnFact, bool) {
+	fact := dependencyv1alpha1.AddOnFact{AddOn: addOn}
+	unknown := func(reason dependencyv1alpha1.FactReason, message string) (dependencyv1alpha1.AddOnFact, bool) {
+		fact.Reason, fact.Message = reason, bounded(message)
+		return fact, true
+	}
+	switch {
+	case !installed:
+		return unknown(dependencyv1alpha1.ReasonNotInstalled, "the add-on is not installed on this cluster")
+	case version.State == availability.LeaseUnobserved:
+		return fact, false
+	case version.State == availability.LeaseNotFound:
+		return unknown(dependencyv1alpha1.ReasonLeaseNotFound, "the add-on has no lease")
+	case version.Reported == "":
+		return unknown(dependencyv1alpha1.ReasonVersionNotReported,
+			"the add-on's lease has no annotation "+addonv1alpha1.AddOnVersionAnnotation)
+	case !printable(version.Reported):
+		return unknown(dependencyv1alpha1.ReasonVersionUnusable, fmt.Sprintf(
+			"the annotation %s of the add-on's lease is not a version: at most %d printable characters without blanks",
+			annotationOf(version), dependencyv1alpha1.MaxVersionLength))
+	}
+	fact.Version, fact.FormerAnnotation = version.Reported, version.Former
+	return fact, true
+}
+
+// annotationOf returns the annotation of the lease that has the version.
+func annotationOf(version leases.Version) string {
+	if version.Former {
+		return addonv1alpha1.FormerVersionAnnotation
+	}
+	return addonv1alpha1.AddOnVersionAnnotation
+}
+
+// summarize counts the APIs that are served and the versions that are known, for the
+// columns of kubectl get.
+func summarize(status *dependencyv1alpha1.ManagedClusterFactsStatus, requested dependencyv1alpha1.ManagedClusterFactsSpec) {
+	apis, versions := 0, 0
+	for _, fact := range status.APIs {
+		if fact.Served == metav1.ConditionTrue {
+			apis++
+		}
+	}
+	for _, fact := range status.AddOns {
+		if fact.Version != "" {
+			versions++
+		}
+	}
+	if len(requested.APIs) > 0 {
+		status.APIsServed = fmt.Sprintf("%d/%d", apis, len(requested.APIs))
+	}
+	if len(requested.AddOns) > 0 {
+		status.VersionsKnown = fmt.Sprintf("%d/%d", versions, len(requested.AddOns))
+	}
+}
+
+// printable reports whether an annotation can be a version at all. addon-manager, which
+// compares versions, decides whether it is a valid one.
+func printable(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= dependencyv1alpha1.MaxVersionLength &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
+}
+
+// bounded cuts a message to what the schema allows.
+func bounded(text string) string {
+	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	if len(runes) <= dependencyv1alpha1.MaxMessageLength {
+		return string(runes)
+	}
+	return string(runes[:dependencyv1alpha1.MaxMessageLength-1]) + "…"
+}
+
+func groupVersion(group, version string) string {
+	if group == "" {
+		return version
+	}
+	return group + "/" + version
+}

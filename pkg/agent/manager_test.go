@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"slices"
+	"testing"
+
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+)
+
+func TestTriggersEnqueueTheKeysOfTheirControllers(t *testing.T) {
+	on := triggers{cluster: "cluster1", available: trigger.New(), facts: trigger.New()}
+	available, facts := triggertest.NewQueue(t), triggertest.NewQueue(t)
+	if err := on.available.Source().Start(t.Context(), available); err != nil {
+		t.Fatal(err)
+	}
+	if err := on.facts.Source().Start(t.Context(), facts); err != nil {
+		t.Fatal(err)
+	}
+	on.decideOn("proxy")
+	on.report()
+	if got := triggertest.Drain(available); !slices.Equal(got, []string{"cluster1/proxy"}) {
+		t.Errorf("available: %q", got)
+	}
+	if got := triggertest.Drain(facts); !slices.Equal(got, []string{"cluster1/cluster1"}) {
+		t.Errorf("facts: %q", got)
+	}
+}

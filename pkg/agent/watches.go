@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/agent/facts"
+	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/ownlease"
+	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// factsRetry bounds the load of thousands of agents on a hub without
+// ManagedClusterFacts.
+const factsRetry = 5 * time.Minute
+
+// Clusters are the API servers that the agent uses.
+type Clusters struct {
+	Hub *rest.Config
+	// Managed is where add-ons keep their leases.
+	Managed *rest.Config
+	// Hosting is where hosted add-ons keep theirs; nil if that is the managed cluster.
+	Hosting *rest.Config
+	// Leases, where set, are the leases of both: a simulation keeps them in memory.
+	Leases coordinationv1client.LeasesGetter
+}
+
+// hosting is the cluster on which the agent runs, and where hosted add-ons keep their
+// leases.
+func (c Clusters) hosting() *rest.Config { return cmp.Or(c.Hosting, c.Managed) }
+
+// unthrottled leaves limits to the API server's priority and fairness. A limit in the
+// client would delay changes.
+func unthrottled(given *rest.Config) *rest.Config {
+	own := rest.CopyConfig(given)
+	own.QPS = -1
+	own.UserAgent = names.AddonAgent
+	return own
+}
+
+// watches are what the agent watches besides the add-ons on the hub.
+type watches struct {
+	leases *leases.Watcher
+	apis   *apidiscovery.Watcher
+	facts  facts.Informer
+}
+
+// addWatches adds the watches to the manager.
+func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, on triggers) (watches, error) {
+	leaseWatcher, err := newLeaseWatcher(clusters, on)
+	if err != nil {
+		return watches{}, err
+	}
+	apiWatcher, err := newAPIWatcher(clusters, on)
+	if err != nil {
+		return watches{}, err
+	}
+	factsInformer, err := newFactsInformer(mgr, options, on)
+	if err != nil {
+		return watches{}, err
+	}
+	for _, watch := range []manager.Runnable{leaseWatcher, apiWatcher, factsInformer} {
+		if err := mgr.Add(watch); err != nil {
+			return watches{}, fmt.Errorf("add %T: %w", watch, err)
+		}
+	}
+	return watches{leases: leaseWatcher, apis: apiWatcher, facts: factsInformer}, nil
+}
+
+func newLeaseWatcher(clusters Clusters, on triggers) (*leases.Watcher, error) {
+	versionChanged := func(string) { on.report() }
+	if clusters.Leases != nil {
+		return leases.New(clusters.Leases, clusters.Leases, on.decideOn, versionChanged), nil
+	}
+	managed, err := coordinationv1client.NewForConfig(unthrottled(clusters.Managed))
+	if err != nil {
+		return nil, fmt.Errorf("create client of the managed cluster: %w", err)
+	}
+	hosting, err := coordinationv1client.NewForConfig(unthrottled(clusters.hosting()))
+	if err != nil {
+		return nil, fmt.Errorf("create client of the hosting cluster: %w", err)
+	}
+	return leases.New(managed, hosting, on.decideOn, versionChanged), nil
+}
+
+func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, error) {
+	config := unthrottled(clusters.Managed)
+	definitions, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("create metadata client of the managed cluster: %w", err)
+	}
+	documents, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("create discovery client of the managed cluster: %w", err)
+	}
+	return apidiscovery.New(definitions, documents.RESTClient(), on.report), nil
+}
+
+func newFactsInformer(mgr ctrl.Manager, options Options, on triggers) (*factsinformer.Informer, error) {
+	hub, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create client of the hub: %w", err)
+	}
+	return factsinformer.New(hub, factsinformer.Options{
+		Only:      facts.Key(options.Cluster),
+		RetryLast: cmp.Or(options.FactsRetry, factsRetry),
+		Changed:   func(_, _ *factsinformer.Facts) { on.report() },
+		Turned:    func(factsinformer.State) { on.report() },
+	}), nil
+}
+
+// addOwnLease renews the agent's own lease where the agent runs, like every add-on.
+func addOwnLease(mgr ctrl.Manager, clusters Clusters, lease types.NamespacedName) error {
+	if lease.Name == "" {
+		return nil
+	}
+	client, err := coordinationv1client.NewForConfig(unthrottled(clusters.hosting()))
+	if err != nil {
+		return fmt.Errorf("create client of the agent's own lease: %w", err)
+	}
+	err = mgr.Add(&ownlease.Renewer{Clock: clock.RealClock{}, Leases: client, Lease: lease, AddOns: mgr.GetCache()})
+	if err != nil {
+		return fmt.Errorf("add renewal of the agent's own lease: %w", err)
+	}
+	return nil
+}
