@@ -207,7 +207,8 @@ func ocmVersion(found assets) (string, error) {
 	out, err := exec.Command(found.program("registration"), "--version").Output()
 	fields := strings.Fields(string(out))
 	if err != nil || len(fields) == 0 {
-		return "", fmt.Errorf("read the version of OCM's registration: %w", err)
+		return "", fmt.Errorf("%s --version reports no version: build OCM with -ldflags as CONTRIBUTING.md describes it (%v)",
+			found.program("registration"), err)
 	}
 	return strings.TrimPrefix(fields[len(fields)-1], "v"), nil
 }
