@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/pkg/webhook"
-	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 const (
@@ -93,7 +93,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
-	flags.StringVar(&o.guard, flagGuard, string(guard.ModeAuto),
+	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
 		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,
 		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns and have addon-manager webhook convert them, once it answers. Off, the CRD is given back as it was found.")
@@ -111,8 +111,8 @@ func (o *options) validate() error {
 	if !slices.Contains([]dependency.OfflinePolicy{dependency.OfflineHold, dependency.OfflineStrict}, o.hub.Offline) {
 		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
 	}
-	o.hub.Guard = guard.Mode(o.guard)
-	if !slices.Contains(guard.Modes, o.hub.Guard) {
+	o.hub.Guard = installer.Mode(o.guard)
+	if !slices.Contains(installer.Modes, o.hub.Guard) {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
 	if err := o.validateGraft(); err != nil {
@@ -168,7 +168,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.hub.LeaderElectionNamespace == "" {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
-	o.hub.GuardServed = guard.Served{Configuration: webhook.ConfigurationName, Path: webhookguard.Path}
+	o.hub.GuardServed = installer.Served{Configuration: webhook.ConfigurationName, Path: guard.Path}
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

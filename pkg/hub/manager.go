@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/dependency"
@@ -25,8 +27,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
@@ -57,10 +57,10 @@ type Options struct {
 	Concurrency int
 	// Guard says which form of the guard is in force; empty leaves alone
 	// whatever is there.
-	Guard guard.Mode
+	Guard installer.Mode
 	// GuardServed says how to find out where the guard is served as a webhook.
-	GuardServed guard.Served
-	GuardTiming guard.Timing
+	GuardServed installer.Served
+	GuardTiming installer.Timing
 	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
 	// leaves it alone.
 	Graft *graft.Settings
@@ -195,10 +195,10 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	return (&guard.Installer{
+	return (&installer.Installer{
 		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
-		Clock: clock.RealClock{}, Metrics: guard.NewMetrics(options.registry()),
+		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
 	}).SetupWithManager(mgr)
 }
 
@@ -214,7 +214,7 @@ func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hi
 	}
 	grafter := &graft.Reconciler{
 		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Rereader: rereader,
-		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
+		Recorder: mgr.GetEventRecorder(eventSource), Metrics: graft.NewMetrics(options.registry()),
 	}
 	return grafter.Hidden, grafter.SetupWithManager(mgr)
 }

@@ -21,11 +21,11 @@ import (
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/conversion"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
-	"open-cluster-management.io/interlock/pkg/webhook/conversion"
-	"open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 // ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub.

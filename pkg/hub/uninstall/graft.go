@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/hub/graft"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
 )
 
 // ungrafter gives the CRD of ClusterManagementAddOns back. `addon-manager

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/hub/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 )
 
 type guardRemover struct {
@@ -21,7 +21,7 @@ func (r *guardRemover) run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("create discovery client: %w", err)
 	}
-	if err := guard.Remove(ctx, r.hub, served); err != nil {
+	if err := installer.Remove(ctx, r.hub, served); err != nil {
 		return "", err
 	}
 	return "is not in force", nil

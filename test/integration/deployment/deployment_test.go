@@ -33,7 +33,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/test/snapshot"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
 func bare(crd *unstructured.Unstructured) map[string]any {

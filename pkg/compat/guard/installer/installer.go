@@ -1,6 +1,6 @@
-// Package guard puts the guard in force on the hub, keeps it so, says whether
+// Package installer puts the guard in force on the hub, keeps it so, says whether
 // it is, and takes it away again.
-package guard
+package installer
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
 // FieldManager is the name under which addon-manager owns the guard's objects,

@@ -1,7 +1,7 @@
 // Package graft puts Interlock's fields into the CRD of
 // ClusterManagementAddOns as it is found on the hub, together with a
 // conversion that keeps them, watches that they stay, and gives the CRD back.
-// What the CRD is to look like is decided by pkg/crdgraft; when, here. See
+// What the CRD is to look like is decided by pkg/compat/crdgraft; when, here. See
 // docs/decisions/crd-grafting.md.
 package graft
 
@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"open-cluster-management.io/interlock/pkg/crdgraft"
-	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
 // CRDName names the only CRD that is grafted.
@@ -49,7 +48,7 @@ type Reconciler struct {
 	Client   client.Client
 	Clock    clock.PassiveClock
 	Recorder events.EventRecorder
-	Metrics  *metrics.Graft
+	Metrics  *Metrics
 	// Rereader is told of what is written, and of what comes to be known.
 	Rereader *Rereader
 

@@ -16,7 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
 // FieldManager is the name under which the CRD is written.

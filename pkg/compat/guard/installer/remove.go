@@ -1,4 +1,4 @@
-package guard
+package installer
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
 // Remove takes the guard away from a hub in whatever form it is there; what

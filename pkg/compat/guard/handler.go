@@ -1,5 +1,3 @@
-// Package guard serves the guard as an admission webhook, for a hub that does
-// not serve MutatingAdmissionPolicy.
 package guard
 
 import (
@@ -8,8 +6,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-
-	"open-cluster-management.io/interlock/pkg/guard"
 )
 
 // Path is where the webhook is served.
@@ -23,7 +19,7 @@ func NewWebhook() *webhook.Admission {
 // handle always allows. A failure policy is for a webhook that does not answer:
 // one that answers with an error refuses the write.
 func handle(ctx context.Context, request admission.Request) admission.Response {
-	patch, err := guard.Mutate(request.OldObject.Raw, request.Object.Raw)
+	patch, err := Mutate(request.OldObject.Raw, request.Object.Raw)
 	switch {
 	case err != nil:
 		log.FromContext(ctx).Error(err, "Could not read a status that is written; it passes unguarded",

@@ -1,4 +1,4 @@
-package guard
+package installer
 
 import (
 	"context"
@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
 const webhookName = "interlock-webhook"

@@ -24,8 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"open-cluster-management.io/interlock/pkg/crdgraft"
-	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
 var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -70,7 +69,7 @@ func newBench(t *testing.T) *bench {
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(b.configuration()).Build()
 	b.Reconciler = &Reconciler{
 		Settings: Settings{On: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
-		Clock: b.clock, Recorder: recorder, Metrics: metrics.NewGraft(b.registry), Rereader: NewRereader(),
+		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry), Rereader: NewRereader(),
 	}
 	var err error
 	if b.schemas, err = loadSchemas(); err != nil {
@@ -195,7 +194,7 @@ func (b *bench) expect(t *testing.T, reason Reason, grafted bool) reconcile.Resu
 func (b *bench) expectState(t *testing.T, reason Reason, grafted bool) {
 	t.Helper()
 	state, value := "", 0.0
-	for _, metric := range b.gather(t, metrics.NameGrafted) {
+	for _, metric := range b.gather(t, NameGrafted) {
 		state += metric.GetLabel()[0].GetValue()
 		value += metric.GetGauge().GetValue()
 	}
@@ -206,7 +205,7 @@ func (b *bench) expectState(t *testing.T, reason Reason, grafted bool) {
 
 func (b *bench) contested(t *testing.T) float64 {
 	t.Helper()
-	return b.gather(t, metrics.NameGraftContested)[0].GetCounter().GetValue()
+	return b.gather(t, NameContested)[0].GetCounter().GetValue()
 }
 
 func (b *bench) gather(t *testing.T, name string) []*dto.Metric {

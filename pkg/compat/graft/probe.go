@@ -27,7 +27,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
 const (

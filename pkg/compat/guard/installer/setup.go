@@ -1,4 +1,4 @@
-package guard
+package installer
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
 // A failed try is made again after retryFirst, then ever later, but never

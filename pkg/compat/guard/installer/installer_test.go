@@ -1,4 +1,4 @@
-package guard
+package installer
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
 var (
