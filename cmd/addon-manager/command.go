@@ -94,13 +94,13 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
-		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
+		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,
-		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns and have addon-manager webhook convert them, once it answers. Off, the CRD is given back as it was found.")
+		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns, and let addon-manager webhook convert them as soon as it responds. Without this flag, an earlier graft is given back.")
 	flags.DurationVar(&o.graft.Grace, flagGraftGrace, 10*time.Minute,
-		"How long that conversion may fail before the CRD is given back, which hides spec.dependencies until it is served again.")
+		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
-		"Where addon-manager reaches addon-manager webhook, [host]:port, to see whether it converts. Default: by its Service, which takes a cluster's DNS.")
+		"Address of addon-manager webhook, [host]:port, where addon-manager probes the conversion. Default: its Service, which needs the DNS of the cluster.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)

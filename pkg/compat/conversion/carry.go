@@ -7,16 +7,12 @@ type places struct {
 	renamed map[string]string
 }
 
-// carry completes target, which OCM's functions made of source, to what else
-// source says:
+// carry completes target, which OCM's functions made of source:
 //
-//   - A field that neither version's types know stays where it is, as it was
-//     written: Interlock's own, those of a newer OCM and of a newer Interlock.
-//     A name that the types of the other version use for something else is
-//     dropped, as OCM drops it.
-//   - Empty values that Go writes for fields the source does not have are
-//     removed: to server-side apply they would be somebody's, and an invented
-//     null may be no valid value.
+//   - It copies fields that the types of neither version know. Where the other
+//     version uses the name for another field, the field is dropped, as OCM does.
+//   - It removes empty values that Go writes for fields that source lacks.
+//     Server-side apply would count them as owned, and a null may be invalid.
 func (p places) carry(source, target any) {
 	switch source := source.(type) {
 	case map[string]any:
@@ -35,7 +31,7 @@ func (p places) carry(source, target any) {
 }
 
 func (p places) carryObject(source, target map[string]any) {
-	said := make(map[string]bool, len(source))
+	present := make(map[string]bool, len(source))
 	for name, value := range source {
 		from, known := p.from.fields[name]
 		if other, differs := p.renamed[name]; differs {
@@ -46,18 +42,18 @@ func (p places) carryObject(source, target map[string]any) {
 		case !known && !taken:
 			target[name] = value
 		case known && taken && value != nil:
-			said[name] = true
+			present[name] = true
 			places{from: from, to: to}.carry(value, target[name])
 		}
 	}
 	for name, value := range target {
-		if _, known := p.to.fields[name]; known && !said[name] && isEmpty(value) {
+		if _, known := p.to.fields[name]; known && !present[name] && isEmpty(value) {
 			delete(target, name)
 		}
 	}
 }
 
-// isEmpty says whether a value is what Go writes for one that was never set.
+// isEmpty reports whether a value is what Go writes for a field that is not set.
 func isEmpty(value any) bool {
 	switch value := value.(type) {
 	case nil:

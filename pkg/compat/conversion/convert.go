@@ -1,7 +1,12 @@
 // Package conversion converts ClusterManagementAddOns between the versions of
-// their API, for the API server. What OCM's api module knows is converted by
-// its functions. What it does not know passes as it is, byte for byte:
-// Interlock's own fields, and those of an OCM or Interlock that is newer.
+// their API, for the API server. OCM's api module converts the fields that its
+// types know. All other fields are copied byte for byte: those of Interlock, and
+// those of a newer OCM or Interlock.
+//
+// What ends it: OCM's own conversion webhook keeps spec.dependencies with all
+// fields of Interlock, or OCM serves a single version of the API. Then package
+// graft gives the CRD back with OCM's conversion. The package can be deleted once
+// no supported OCM lacks the fields, together with package graft.
 package conversion
 
 import (
@@ -25,12 +30,12 @@ var (
 	v1beta1  = schema.GroupVersion{Group: ocmv1alpha1.GroupName, Version: "v1beta1"}
 )
 
-// fields are those of one JSON object, as they were written.
+// fields are the fields of one JSON object as they were written.
 type fields map[string]stdjson.RawMessage
 
 // Convert returns the object, the JSON of a ClusterManagementAddOn, in the
-// desired version. Metadata and fields that OCM's types do not know are returned
-// as they are; a spec or status that the object lacks is not invented.
+// desired version. Metadata and unknown fields are copied. A missing spec or
+// status stays missing.
 func Convert(object []byte, desired string) ([]byte, error) {
 	var content fields
 	if err := json.Unmarshal(object, &content); err != nil {
@@ -101,7 +106,7 @@ func readObject(raw []byte) (map[string]any, error) {
 	return object, err
 }
 
-// conversions are those of the fields that differ between two versions.
+// conversions are the converters of the fields that differ between two versions.
 type conversions struct{ spec, status converter }
 
 var (
@@ -125,8 +130,7 @@ type converter struct {
 	places places
 }
 
-// through adapts a conversion function of the api module. The functions take
-// a scope for nested conversions that need one; none does.
+// through adapts a conversion function of the api module. No function uses its scope.
 func through[In, Out, Scope any](convert func(*In, *Out, Scope) error, renamed map[string]string) converter {
 	return converter{
 		places: places{from: shapeOf(reflect.TypeFor[In]()), to: shapeOf(reflect.TypeFor[Out]()), renamed: renamed},

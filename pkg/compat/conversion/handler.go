@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// Path is where the handler is to be served.
+	// Path is where `addon-manager webhook` serves the handler.
 	Path = "/convert"
 
-	// maxRequest bounds the memory of one request: anybody in the cluster may
-	// send one. A thousand large registrations are less than this.
+	// maxRequest bounds the memory of one request, because any client in the
+	// cluster may send one. A thousand large registrations are smaller.
 	maxRequest = 32 << 20
 )
 
 // NewHandler returns a handler of the API server's ConversionReviews (v1) of
-// ClusterManagementAddOns. It has no state and can be served by any number of
-// replicas.
+// ClusterManagementAddOns. It has no state, so any number of replicas can serve it.
 func NewHandler(log logr.Logger) http.Handler {
 	return newHandler(log, maxRequest)
 }
@@ -33,7 +32,7 @@ func newHandler(log logr.Logger, limit int64) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		review, err := readReview(http.MaxBytesReader(writer, request.Body, limit))
 		if err != nil {
-			log.Info("Cannot answer a request for conversion", "reason", err.Error())
+			log.Info("Cannot read a conversion request", "reason", err.Error())
 			http.Error(writer, err.Error(), codeOf(err))
 			return
 		}
@@ -44,7 +43,7 @@ func newHandler(log logr.Logger, limit int64) http.Handler {
 		review.Request = nil
 		writer.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(writer).Encode(review); err != nil {
-			log.Error(err, "Cannot write the answer to a request for conversion")
+			log.Error(err, "Cannot write the response to a conversion request")
 		}
 	})
 }
@@ -71,7 +70,7 @@ func readReview(body io.Reader) (*apiextensionsv1.ConversionReview, error) {
 	return review, nil
 }
 
-// respond converts all objects or none: the API server takes nothing else.
+// respond converts all objects or none, as the API server requires.
 func respond(request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
 	response := &apiextensionsv1.ConversionResponse{
 		UID:    request.UID,

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// shape is what a version of the API knows of one place of an object: the
-// names of a struct's fields, or a list of such structs. Other values have
-// neither: they are converted or kept as a whole.
+// shape describes what a version of the API knows of one place of an object: the
+// fields of a struct, or the elements of a list. Other values have neither, and
+// are converted or copied as a whole.
 type shape struct {
 	fields  map[string]*shape
 	element *shape
@@ -16,14 +16,14 @@ type shape struct {
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-// shapeOf reads the shape from a type of the api module.
+// shapeOf returns the shape of a type of the api module.
 func shapeOf(of reflect.Type) *shape {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
 	known := &shape{}
 	switch {
-	case reflect.PointerTo(of).Implements(marshaler): // it decides itself what it writes
+	case reflect.PointerTo(of).Implements(marshaler): // it defines its own JSON
 	case of.Kind() == reflect.Struct:
 		known.fields = map[string]*shape{}
 		known.addFields(of)

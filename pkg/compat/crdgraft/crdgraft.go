@@ -1,8 +1,10 @@
-// Package crdgraft puts fields of ours into a CustomResourceDefinition that
-// belongs to somebody else, and takes them out again without trace. It works
-// on plain JSON objects, so that keywords and fields which this program has
-// never heard of survive, and it decides nothing but what the object is to
-// look like. See docs/decisions/crd-grafting.md.
+// Package crdgraft adds fields to a CustomResourceDefinition of another owner,
+// and removes them again without trace. It computes objects and has no client.
+// It works on plain JSON, so that unknown fields and keywords are kept. See
+// docs/decisions/crd-grafting.md.
+//
+// What ends it: the same as package graft. Its AddFields also makes
+// manifests/crds, which ends with the first OCM release that ships the fields.
 package crdgraft
 
 import (
@@ -12,35 +14,34 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// VersionAnnotation is where OCM's operator writes its version on a CRD. It
-// never overwrites a CRD that carries a higher one than its own.
+// VersionAnnotation holds the version of OCM's operator on a CRD. The operator
+// never overwrites a CRD whose version is higher than its own.
 const VersionAnnotation = "operator.open-cluster-management.io/version"
 
-// Additions are what a graft puts on a CRD.
+// Additions are what a graft adds to a CRD.
 type Additions struct {
 	// Properties are JSON schemas of fields of spec, by name.
 	Properties map[string]any
-	// Conversion is the stanza that takes the place of the CRD's own where
-	// that is a webhook; nil if nobody serves it.
+	// Conversion replaces the CRD's conversion stanza where that is a webhook.
+	// It is nil where no such conversion is served.
 	Conversion map[string]any
 }
 
-// Survey is what a CRD needs to take a set of fields.
+// Survey describes what a CRD lacks of a set of fields.
 type Survey struct {
-	// Original is the CRD without any graft of ours.
+	// Original is the CRD without a graft.
 	Original map[string]any
 	// Added are the fields that the CRD lacks, by version.
 	Added Fields
-	// Native are the fields of the same names that its owner ships, by
-	// version. They are left as they are.
+	// Native are the fields of the same names that the owner ships, by version.
+	// A graft does not change them.
 	Native Fields
-	// Converts says that its versions are converted by a webhook, which has
-	// to know the fields.
+	// Converts means that a webhook converts the versions. It must know the fields.
 	Converts bool
 }
 
-// Inspect returns what the CRD, grafted or not, needs to have the properties
-// in the spec of every version that is served or stored.
+// Inspect returns what the CRD, grafted or not, lacks of the properties in the
+// spec of every version that is served or stored.
 func Inspect(crd, properties map[string]any) (Survey, error) {
 	original, err := Remove(crd)
 	if err != nil {
@@ -54,20 +55,20 @@ func Inspect(crd, properties map[string]any) (Survey, error) {
 	return Survey{Original: original, Added: added, Native: native, Converts: strategy == "Webhook"}, nil
 }
 
-// Graft returns the CRD with the additions, marked one patch version above
-// what its operator wrote, and with a record of what Remove needs to undo it
-// all. An earlier graft is replaced; grafting twice changes nothing. A CRD
-// that has all of the fields by itself is returned without any graft.
+// Graft returns the CRD with the additions, marked one patch version above the
+// version of its operator, and with a record from which Remove restores it. It
+// replaces an earlier graft; grafting twice changes nothing. A CRD that ships all
+// of the fields is returned without a graft.
 //
-// It fails for a CRD whose versions are converted by a webhook when there is
-// no conversion to add: the fields would be lost with the next write.
+// Where a webhook converts the CRD's versions, Graft fails without a conversion
+// to add, because the next write would lose the fields.
 func Graft(crd map[string]any, additions Additions) (map[string]any, error) {
 	survey, err := Inspect(crd, additions.Properties)
 	if err != nil || len(survey.Added) == 0 {
 		return survey.Original, err
 	}
 	if survey.Converts && additions.Conversion == nil {
-		return nil, fmt.Errorf("CRD %s: its conversion is a webhook that does not know the added fields, and there is no other", nameOf(crd))
+		return nil, fmt.Errorf("CRD %s: its conversion webhook does not know the added fields, and there is no other conversion", nameOf(crd))
 	}
 	grafted, _, _, err := addFields(survey.Original, additions.Properties)
 	if err != nil {
@@ -81,14 +82,14 @@ func Graft(crd map[string]any, additions Additions) (map[string]any, error) {
 	return grafted, taken.write(grafted)
 }
 
-// Grafted reports whether the CRD carries a graft of ours.
+// Grafted reports whether the CRD has the record of a graft.
 func Grafted(crd map[string]any) bool {
 	_, found, _ := unstructured.NestedString(crd, "metadata", "annotations", RecordAnnotation)
 	return found
 }
 
-// Remove returns a copy of the CRD as it was found before it was grafted. What
-// somebody else has put back or changed since stays as they wrote it.
+// Remove returns a copy of the CRD as it was before the graft. Changes that
+// another writer made since stay.
 func Remove(crd map[string]any) (map[string]any, error) {
 	original := runtime.DeepCopyJSON(crd)
 	taken, err := readRecord(original)

@@ -15,7 +15,7 @@ import (
 // Fields are names of fields of spec by version.
 type Fields map[string][]string
 
-// String lists the fields as people know them: v1beta1 spec.dependencies.
+// String lists the fields for messages: v1beta1 spec.dependencies.
 func (f Fields) String() string {
 	var all []string
 	for _, version := range slices.Sorted(maps.Keys(f)) {
@@ -26,7 +26,7 @@ func (f Fields) String() string {
 	return strings.Join(all, ", ")
 }
 
-// digests are those of the schemas that the fields get.
+// digests returns the digests of the fields' schemas.
 func (f Fields) digests(properties map[string]any) map[string]map[string]string {
 	all := make(map[string]map[string]string, len(f))
 	for version, names := range f {
@@ -38,9 +38,8 @@ func (f Fields) digests(properties map[string]any) map[string]map[string]string 
 	return all
 }
 
-// AddFields returns a copy of the CRD with the JSON schema properties in the
-// spec of every version that is served or stored. A field that is there
-// already stays as it is.
+// AddFields returns a copy of the CRD with the properties in the spec of every
+// version that is served or stored. Existing fields stay as they are.
 func AddFields(crd, properties map[string]any) (map[string]any, error) {
 	grafted, _, _, err := addFields(crd, properties)
 	return grafted, err
@@ -98,12 +97,12 @@ func addProperty(schema map[string]any, name string, property any) bool {
 	return true
 }
 
-// removeFields removes the fields whose schema is still the one of the digest:
-// another one is somebody else's.
+// removeFields removes the fields whose schema still has the digest. A field
+// with another schema belongs to another writer.
 func (v crdVersion) removeFields(digests map[string]string) {
 	spec, err := v.specSchema()
 	if err != nil {
-		return // nor is there a field
+		return // without a schema there is no field
 	}
 	properties, _ := spec["properties"].(map[string]any)
 	for name, written := range digests {
@@ -112,15 +111,15 @@ func (v crdVersion) removeFields(digests map[string]string) {
 		}
 	}
 	if len(properties) == 0 {
-		delete(spec, "properties") // the API server stores no empty one
+		delete(spec, "properties") // the API server does not store an empty one
 	}
 }
 
-// digest is the same for schemas that mean the same to a JSON parser.
+// digest is equal for schemas with equal JSON values.
 func digest(schema any) string {
 	encoded, err := json.Marshal(schema) // sorts keys
 	if err != nil {
-		return "" // not JSON: it came from no API server, and matches nothing
+		return "" // not JSON, so not from an API server: it matches no digest
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8])

@@ -101,11 +101,11 @@ func TestAddFieldsErrors(t *testing.T) {
 	}{
 		"another kind": {
 			crd:  map[string]any{"kind": "ConfigMap"},
-			want: "object is no CustomResourceDefinition: its kind is ConfigMap",
+			want: "object is not a CustomResourceDefinition: its kind is ConfigMap",
 		},
 		"empty object": {
 			crd:  map[string]any{},
-			want: "object is no CustomResourceDefinition: its kind is <nil>",
+			want: "object is not a CustomResourceDefinition: its kind is <nil>",
 		},
 		"no versions": {
 			crd:  crdWith(),

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// RecordAnnotation holds, on a grafted CRD, what its graft replaced.
+// RecordAnnotation holds what a graft replaced, on the grafted CRD.
 const RecordAnnotation = "interlock.open-cluster-management.io/graft"
 
-// record is what is needed to undo a graft. Each part also says how to tell
-// what was written from what somebody else has written since.
+// record holds what is needed to undo a graft. Each part also holds what the
+// graft wrote, so that a later change by another writer is recognized and kept.
 type record struct {
 	// Fields are the digests of the schemas that were added, by version and field.
 	Fields map[string]map[string]string `json:"fields"`
-	// Version and Conversion are nil where they were left as they were.
+	// Version and Conversion are nil where the graft did not change them.
 	Version    *replacedVersion    `json:"version,omitempty"`
 	Conversion *replacedConversion `json:"conversion,omitempty"`
 }
@@ -30,7 +30,7 @@ type replacedVersion struct {
 
 type replacedConversion struct {
 	Found map[string]any `json:"found"`
-	// Written lacks the CA, which is renewed without the rest being so.
+	// Written lacks the CA, because that is renewed alone.
 	Written map[string]any `json:"written"`
 }
 
@@ -41,8 +41,8 @@ func readRecord(crd map[string]any) (*record, error) {
 	}
 	taken := &record{}
 	if err := json.Unmarshal([]byte(text), taken); err != nil {
-		return nil, fmt.Errorf("CRD %s: annotation %s cannot be read, so that the graft cannot be undone; "+
-			"apply OCM's own CRD without the annotation to begin anew: %w", nameOf(crd), RecordAnnotation, err)
+		return nil, fmt.Errorf("CRD %s: annotation %s cannot be read, so the graft cannot be undone. "+
+			"To start over, apply OCM's own CRD without the annotation: %w", nameOf(crd), RecordAnnotation, err)
 	}
 	return taken, nil
 }
@@ -57,15 +57,15 @@ func (r record) write(crd map[string]any) error {
 	return nil
 }
 
-// mark returns the version one patch above the given one, and none where the
-// operator could not compare it with its own. A missing one counts as the
-// lowest, 0.0.0: an operator of any other version writes its own over it once.
+// mark returns the version one patch above the given one. It returns false where
+// the operator cannot compare that with its own version. A missing version counts
+// as 0.0.0, so that the operator overwrites the CRD once.
 func mark(found string) (string, bool) {
 	if found == "" {
 		found = "0.0.0"
 	}
-	// The operator reads versions in this way too: after the numbers anything
-	// may follow, and does not count.
+	// The operator parses versions in the same way, and ignores what follows the
+	// numbers.
 	v, err := version.ParseGeneric(found)
 	if err != nil {
 		return "", false
@@ -73,8 +73,8 @@ func mark(found string) (string, bool) {
 	return fmt.Sprintf("%d.%d.%d", v.Major(), v.Minor(), v.Patch()+1), true
 }
 
-// replaceVersion marks the CRD. A version that the operator cannot read is
-// left: it keeps the operator from writing at all.
+// replaceVersion marks the CRD. A version that the operator cannot parse stays:
+// it keeps the operator from writing.
 func replaceVersion(crd map[string]any) *replacedVersion {
 	found, exists, _ := unstructured.NestedString(crd, "metadata", "annotations", VersionAnnotation)
 	higher, ok := mark(found)
@@ -98,7 +98,7 @@ func (r *replacedVersion) restore(crd map[string]any) {
 }
 
 func replaceConversion(crd, conversion map[string]any) *replacedConversion {
-	spec := crd["spec"].(map[string]any) // versionsOf has seen it
+	spec := crd["spec"].(map[string]any) // versionsOf has checked it
 	found, _ := spec["conversion"].(map[string]any)
 	spec["conversion"] = runtime.DeepCopyJSON(conversion)
 	return &replacedConversion{Found: found, Written: withoutCA(conversion)}

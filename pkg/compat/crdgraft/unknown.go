@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Unknown is what a CRD has, in the versions that are served or stored, and a
-// known one has not.
+// Unknown is what a known CRD lacks of another CRD, in the versions that are
+// served or stored.
 type Unknown struct {
-	// Lost are the versions, and the fields as "v1beta1 spec.name", that are
-	// not the same in every version: whoever converts by what is known cannot
-	// tell what becomes of them.
+	// Lost are unknown versions, and unknown fields that differ between versions,
+	// such as "v1beta1 spec.name". A conversion that knows only the known CRD
+	// would lose them.
 	Lost []string
-	// Carried are the paths of fields that every version has with the same
-	// schema: they can be carried over as they are.
+	// Carried are the schemas, by path, of unknown fields that every version has
+	// with the same schema. A conversion can copy them.
 	Carried map[string]any
 }
 
-// Compare returns what of the CRD is unknown. Of what is unknown as a whole,
-// only the beginning counts.
+// Compare returns what the known CRD lacks. Of an unknown object it names only
+// the object, not its fields.
 func Compare(crd, known map[string]any) (Unknown, error) {
 	versions, err := versionsOf(crd)
 	if err != nil {
@@ -72,7 +72,7 @@ func (v crdVersion) schema() map[string]any {
 	return schema
 }
 
-// collectUnknown adds the schemas that only the first one has, by path.
+// collectUnknown adds the schemas that only the first schema has, by path.
 func collectUnknown(schema, known map[string]any, path string, into map[string]any) {
 	fields, _ := schema["properties"].(map[string]any)
 	knownFields, _ := known["properties"].(map[string]any)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// SpecProperties returns a copy of the named properties' schemas in the spec
-// of one version: what a graft adds.
+// SpecProperties returns a copy of the named properties' schemas in the spec of
+// one version. A graft adds them.
 func SpecProperties(crd map[string]any, version string, names ...string) (map[string]any, error) {
 	versions, err := versionsOf(crd)
 	if err != nil {
@@ -57,7 +57,7 @@ func nameOf(crd map[string]any) string {
 
 func versionsOf(crd map[string]any) ([]crdVersion, error) {
 	if kind := crd["kind"]; kind != "CustomResourceDefinition" {
-		return nil, fmt.Errorf("object is no CustomResourceDefinition: its kind is %v", kind)
+		return nil, fmt.Errorf("object is not a CustomResourceDefinition: its kind is %v", kind)
 	}
 	spec, _ := crd["spec"].(map[string]any)
 	list, _ := spec["versions"].([]any)
@@ -83,14 +83,14 @@ func (v crdVersion) name() string {
 	return name
 }
 
-// active: the storage version counts even where it is not served, because the
-// API server prunes by its schema too.
+// active reports whether the version is served or stored. The API server prunes
+// by the schema of the storage version even where that is not served.
 func (v crdVersion) active() bool {
 	return v["served"] == true || v["storage"] == true
 }
 
-// specSchema returns the schema of spec itself, not a copy. One step at a
-// time, so that the error names the step that is missing.
+// specSchema returns the schema of spec, not a copy. Its error names the part of
+// the path that is missing.
 func (v crdVersion) specSchema() (map[string]any, error) {
 	current, path := map[string]any(v), ""
 	for _, step := range []string{"schema", "openAPIV3Schema", "properties", "spec"} {

@@ -1,8 +1,3 @@
-// Package graft puts Interlock's fields into the CRD of
-// ClusterManagementAddOns as it is found on the hub, together with a
-// conversion that keeps them, watches that they stay, and gives the CRD back.
-// What the CRD is to look like is decided by pkg/compat/crdgraft; when, here. See
-// docs/decisions/crd-grafting.md.
 package graft
 
 import (
@@ -16,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
@@ -26,48 +22,50 @@ const CRDName = "clustermanagementaddons.addon.open-cluster-management.io"
 
 // Settings say whether and how the CRD is grafted.
 type Settings struct {
-	// On: grafted. Otherwise what was grafted before is given back.
+	// On grafts the CRD. Off gives an earlier graft back.
 	On bool
 	// Grace is how long the conversion may fail before the CRD is given back.
 	Grace time.Duration
 	// Interval is how often the conversion is checked; 0 for the default.
 	Interval time.Duration
-	// WebhookAddress, [host]:port, is where the webhook is reached from here;
-	// empty: by its Service, as the API server does.
+	// WebhookAddress, [host]:port, is where addon-manager reaches the webhook.
+	// Empty: by the webhook's Service, as the API server does.
 	WebhookAddress string
 }
 
 // defaultInterval is as often as a kubelet probes.
 const defaultInterval = 10 * time.Second
 
-// Reconciler grafts the CRD or gives it back. It has a single key and is not
-// safe for concurrent use.
+// Reconciler grafts the CRD or gives it back. It has a single key. Only Hidden
+// is safe for concurrent use.
 type Reconciler struct {
 	Settings Settings
-	// Client reads the hub itself, no cache.
+	// Client reads and writes the hub without a cache.
 	Client   client.Client
 	Clock    clock.PassiveClock
 	Recorder events.EventRecorder
 	Metrics  *Metrics
-	// Rereader is told of what is written, and of what comes to be known.
-	Rereader *Rereader
+	// Changed gets an event when all declarations are to be read again. It
+	// needs a capacity of one.
+	Changed chan<- event.GenericEvent
 
-	present    atomic.Bool // the fields, as far as is known
+	present    atomic.Bool // whether the CRD has the fields, as last observed
+	rereads    rereads
 	schemas    schemas
 	prober     prober
-	overwrites pace // of putting back what somebody else overwrote
-	attempts   pace // of conversions that the API server could not use
+	overwrites backoff // of restoring a graft that another writer overwrites
+	attempts   backoff // of conversions that the API server could not use
 	history    history
-	told       Reason
+	reported   Reason
 }
 
-// decision is what is to become of the CRD, and why.
+// decision is the desired CRD and the reason for it.
 type decision struct {
-	// desired is the CRD as it should be; nil: as it is.
+	// desired is nil where the CRD stays as it is.
 	desired map[string]any
 	reason  Reason
 	message string
-	// again is when to look again though nothing changes; 0: never.
+	// again is when to reconcile again without a change; 0: never.
 	again time.Duration
 }
 
@@ -81,13 +79,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	decided := r.paceOverwrites(crd, r.decide(ctx, crd))
+	decided := r.delayRestore(crd, r.decide(ctx, crd))
 	if decided.desired != nil && !r.hasFields(crd, decided, true) {
-		r.present.Store(false) // before it is so
+		r.present.Store(false) // before the write, so that no reader trusts what it reads after it
 	}
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
-	if apierrors.IsConflict(err) { // somebody was faster; what they wrote has to be read
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
+	if apierrors.IsConflict(err) { // another writer was first: read what it wrote
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	if err != nil {
 		decided.reason, decided.message = ReasonWriteFailed, err.Error()
@@ -95,25 +93,40 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	r.remember(decided, wrote)
-	if wrote {
-		r.Rereader.Changed()
-	}
-	if now := r.hasFields(crd, decided, wrote); r.present.Swap(now) != now {
-		r.Rereader.tell()
-	}
+	again := r.scheduleReads(wrote, r.hasFields(crd, decided, wrote))
 	r.report(ctx, crd, decided, wrote)
-	return reconcile.Result{RequeueAfter: decided.again}, nil
+	return reconcile.Result{RequeueAfter: sooner(decided.again, again)}, nil
 }
 
-// Hidden reports whether what add-ons declare by field cannot be read, or what
-// was read of it may be incomplete.
+// scheduleReads triggers the reads that are due, and returns when the next one is.
+func (r *Reconciler) scheduleReads(wrote, present bool) time.Duration {
+	if wrote {
+		r.rereads.start(r.Clock.Now(), true)
+	}
+	due, again := r.rereads.take(r.Clock.Now())
+	if r.present.Swap(present) != present || due {
+		r.triggerRead()
+	}
+	return again
+}
+
+// sooner returns the shorter of two delays, where 0 means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// Hidden reports whether declarations by field cannot be read, or what was
+// read of them may be incomplete.
 func (r *Reconciler) Hidden() bool {
-	return r.Settings.On && (!r.present.Load() || r.Rereader.Stale())
+	return r.Settings.On && (!r.present.Load() || r.rereads.pending())
 }
 
-const conflictPause = 50 * time.Millisecond
+const conflictDelay = 50 * time.Millisecond
 
-// decide looks at the CRD, and asks the webhook only where it is needed.
+// decide inspects the CRD, and probes the webhook only where a graft needs it.
 func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured) decision {
 	if !r.Settings.On {
 		return giveBack(crd, ReasonOff, "Grafting is off")
@@ -127,7 +140,9 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	case err != nil:
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
 	case len(survey.Added) == 0 && !equal(conversionOf(crd.Object), conversionOf(survey.Original)):
-		// Not OCM's: its conversion, which would be put back and loses them, has not come with them.
+		// OCM ships its fields together with its conversion, and the conversion is
+		// still Interlock's. So another writer changed the schemas. OCM's
+		// conversion would lose the fields.
 		return decision{reason: ReasonNotGraftable, message: changedMessage(survey.Native)}
 	case len(survey.Added) == 0:
 		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
@@ -139,7 +154,7 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	return r.decideConverted(ctx, crd, survey, unknown)
 }
 
-// put is the decision to graft.
+// put decides to graft.
 func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey, conversion map[string]any) decision {
 	grafted, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: r.schemas.properties, Conversion: conversion})
 	if err != nil {
@@ -152,7 +167,7 @@ func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey,
 	return decision{desired: grafted, reason: ReasonGrafted, message: message}
 }
 
-// giveBack is the decision to have the CRD as it was found.
+// giveBack decides to restore the CRD as it was found.
 func giveBack(crd *unstructured.Unstructured, reason Reason, message string) decision {
 	original, err := crdgraft.Remove(crd.Object)
 	if err != nil {
@@ -161,22 +176,21 @@ func giveBack(crd *unstructured.Unstructured, reason Reason, message string) dec
 	return decision{desired: original, reason: reason, message: message}
 }
 
-// paceOverwrites delays a graft that somebody else has just overwritten, and
-// not for the first time.
-func (r *Reconciler) paceOverwrites(crd *unstructured.Unstructured, decided decision) decision {
+// delayRestore delays a graft that another writer keeps overwriting. The first
+// time it is restored at once.
+func (r *Reconciler) delayRestore(crd *unstructured.Unstructured, decided decision) decision {
 	if !r.overwritten(crd, decided) {
 		return decided
 	}
 	if wait := r.overwrites.wait(r.Clock.Now()); wait > 0 {
 		return decision{reason: ReasonContested, again: wait, message: fmt.Sprintf(
-			"Another writer keeps overwriting the graft, although it is marked as newer; metadata.managedFields names it. "+
-				"It is put back at growing intervals, next in %s", wait.Round(time.Second))}
+			"Another writer keeps overwriting the graft, although the graft is marked as newer. metadata.managedFields names the writer. "+
+				"The graft is restored at growing intervals, next in %s", wait.Round(time.Second))}
 	}
 	return decided
 }
 
-// overwritten reports whether the graft that is to be written was written
-// before as it is.
+// overwritten reports whether the same graft was written before.
 func (r *Reconciler) overwritten(crd *unstructured.Unstructured, decided decision) bool {
 	if decided.reason != ReasonGrafted || r.history.written == nil || equal(crd.Object, decided.desired) {
 		return false
@@ -194,7 +208,7 @@ func (r *Reconciler) remember(decided decision, wrote bool) {
 		return
 	}
 	conversion := conversionOf(decided.desired)
-	if equal(conversion, r.history.written) && r.overwrites.did(r.Clock.Now()) {
+	if equal(conversion, r.history.written) && r.overwrites.record(r.Clock.Now()) {
 		r.Metrics.Contested()
 	}
 	if r.history.written == nil {

@@ -16,6 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 )
 
 func bare(crd *unstructured.Unstructured) map[string]any {
@@ -26,6 +27,10 @@ func bare(crd *unstructured.Unstructured) map[string]any {
 func TestGraftsAndGivesBack(t *testing.T) {
 	b := newBench(t)
 	found := bare(b.crd(t))
+	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != rereadAfter[0] {
+		t.Errorf("declarations are read again after %s", again)
+	}
+	b.readAgain()
 	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != defaultInterval {
 		t.Errorf("conversion is checked again after %s", again)
 	}
@@ -72,29 +77,29 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 			answer: func(writer http.ResponseWriter, _ *http.Request) {
 				http.Error(writer, "no", http.StatusServiceUnavailable)
 			},
-			want: "convert v1alpha1 to v1beta1: it answers 503 Service Unavailable",
+			want: "convert v1alpha1 to v1beta1: the response is 503 Service Unavailable",
 		},
 		"something else that answers": {
 			answer: func(writer http.ResponseWriter, _ *http.Request) { _, _ = writer.Write([]byte("{}")) },
-			want:   "its answer is no ConversionReview",
+			want:   "the response is not a ConversionReview",
 		},
 		"a webhook that refuses": {
 			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) {
 				response.Result.Status, response.Result.Message = "Failure", "too old"
 			}),
-			want: "it refuses: too old",
+			want: "the webhook refuses: too old",
 		},
 		"a webhook that loses fields": {
 			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { delete(object, "spec") }),
-			want:   "it loses spec.dependencies: is it older than this addon-manager?",
+			want:   "the response lacks spec.dependencies: is the webhook older than this addon-manager?",
 		},
 		"a webhook that does not convert": {
 			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { object["apiVersion"] = "addon/v0" }),
-			want:   "it answers in addon/v0",
+			want:   "the response has version addon/v0",
 		},
 		"an answer to something else": {
 			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) { response.UID = "other" }),
-			want:   `it answers with 1 objects to request "other"`,
+			want:   `the response is to request "other", not to "`,
 		},
 		"no CA yet": {
 			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
@@ -106,11 +111,11 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
 				c.Webhooks[0].ClientConfig.CABundle = []byte("x")
 			},
-			want: "is no PEM certificate",
+			want: "is not a PEM certificate",
 		},
 		"no webhook in the configuration": {
 			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) { c.Webhooks = nil },
-			want:      "has no webhooks: apply it as it is in deploy/hub",
+			want:      "has no webhooks, apply it as it is in deploy/hub",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +123,7 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 			b.answer = tt.answer
 			if tt.configure != nil {
 				configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-				if err := b.hub.Get(t.Context(), client.ObjectKey{Name: ConfigurationName}, configuration); err != nil {
+				if err := b.hub.Get(t.Context(), client.ObjectKey{Name: endpoint.ConfigurationName}, configuration); err != nil {
 					t.Fatal(err)
 				}
 				tt.configure(configuration)
@@ -159,6 +164,7 @@ func TestAWriterWhoInsistsIsAnsweredEverLater(t *testing.T) {
 	var waited []time.Duration
 	for range 12 {
 		b.overwrite(t)
+		b.readAgain()
 		again := b.expect(t, ReasonContested, false).RequeueAfter
 		waited = append(waited, again)
 		b.clock.Step(again)
@@ -231,7 +237,7 @@ func TestWhatCannotOrNeedNotBeGrafted(t *testing.T) {
 				_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
 			},
 			reason: ReasonNewer,
-			want:   "Warning CRDNewerThanInterlock OCM's CRD has what this version of Interlock would lose when it converts: v1beta1 spec.priority. Update Interlock",
+			want:   "Warning CRDNewerThanInterlock OCM's CRD has fields or versions that this version of Interlock would lose when it converts: v1beta1 spec.priority. Update Interlock",
 		},
 		"no schema": {
 			change: func(crd *unstructured.Unstructured) {
@@ -282,7 +288,7 @@ func TestAnswersToAWrite(t *testing.T) {
 					t.Errorf("error %q does not wrap the cause and name the CRD", err)
 				}
 				b.expectState(t, ReasonWriteFailed, false)
-			} else if result.RequeueAfter != conflictPause {
+			} else if result.RequeueAfter != conflictDelay {
 				t.Errorf("again after %s", result.RequeueAfter)
 			}
 			b.fail = nil

@@ -17,38 +17,38 @@ import (
 )
 
 const (
-	// firstUse is how long the API server may fail to use a conversion that it
-	// has never used yet before the CRD is given back.
+	// firstUse replaces the grace period for a conversion that the API server
+	// has never used.
 	firstUse = 30 * time.Second
-	// retryInterval is how often a conversion that fails is checked, if not
-	// all of them are checked more often.
+	// retryInterval is how often a failing conversion is checked, unless
+	// Settings.Interval is shorter.
 	retryInterval = 2 * time.Second
 )
 
 func (r *Reconciler) soon() time.Duration { return min(retryInterval, r.Settings.Interval) }
 
-// errUnused: the webhook answers here, and does not answer the API server.
+// errUnused means that the webhook responds to addon-manager, but not to the API server.
 var errUnused = errors.New("the API server cannot use the conversion")
 
-// history is what has happened as far as this process knows.
+// history is what this process has done and observed.
 type history struct {
-	// written is the conversion of the last graft; nil if the last write gave
-	// the CRD back, or there was none.
+	// written is the conversion of the last graft. It is nil before the first
+	// write, and after a write that gave the CRD back.
 	written map[string]any
-	// failing is since when this process has seen the conversion fail, zero
-	// while it serves, and confirmed that it has served the API server since
-	// it was written.
-	failing   time.Time
+	// failing is when the conversion was first observed to fail; zero while it
+	// is served.
+	failing time.Time
+	// confirmed means that the API server has used the conversion since it was written.
 	confirmed bool
-	// lastProbe is when, and with which stanza, the webhook last answered.
+	// lastProbe is when a probe last succeeded, and probed its stanza.
 	lastProbe time.Time
 	probed    map[string]any
-	// caChanged is when the CA was seen to differ from that of the CRD.
+	// caChanged is when the CA was first observed to differ from that of the CRD.
 	caChanged time.Time
 }
 
-// decideConverted grafts once the webhook answers as it should, and gives the
-// CRD back when it has failed to for too long.
+// decideConverted grafts once the webhook converts correctly, and gives the CRD
+// back after it has failed for too long.
 func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unstructured,
 	survey crdgraft.Survey, unknown crdgraft.Unknown,
 ) decision {
@@ -64,7 +64,7 @@ func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unst
 	if !equal(crd.Object, decided.desired) {
 		if wait := r.attempts.wait(r.Clock.Now()); wait > 0 && !crdgraft.Grafted(crd.Object) {
 			return decision{reason: ReasonNotServed, again: wait, message: fmt.Sprintf(
-				"%s; the webhook answers addon-manager, so the next try is in %s", errUnused, wait.Round(time.Second))}
+				"%s, although the webhook responds to addon-manager. The next attempt is in %s", errUnused, wait.Round(time.Second))}
 		}
 		return decided
 	}
@@ -75,9 +75,9 @@ func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unst
 	return decided
 }
 
-// conversionFails keeps a graft for the grace period, and gives it back then.
-// What counts is how long it was seen to fail: a replica that has only now come
-// to lead, or could not read the hub for long, knows nothing of before.
+// conversionFails keeps a graft for the grace period, and then gives it back.
+// The period starts when this process first observes the failure. A new leader,
+// or one that could not read the hub, does not know what happened before.
 func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error) decision {
 	if !crdgraft.Grafted(crd.Object) {
 		return decision{reason: ReasonNotServed, message: "Not grafted until conversion is served: " + cause.Error(), again: r.soon()}
@@ -91,19 +91,19 @@ func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error
 	}
 	if left := r.history.failing.Add(grace).Sub(now); left > 0 {
 		return decision{reason: ReasonNotServed, again: min(left, r.soon()), message: fmt.Sprintf(
-			"Requests for the versions that are not stored fail; the CRD is given back at %s unless conversion is served by then: %s",
+			"Requests for the versions that are not stored fail. The CRD is given back at %s unless conversion is served by then: %s",
 			now.Add(left).UTC().Format(time.RFC3339), cause)}
 	}
 	if errors.Is(cause, errUnused) {
-		r.attempts.did(now)
+		r.attempts.record(now)
 	}
 	decided := giveBack(crd, ReasonNotServed, "Given back because conversion is not served: "+cause.Error())
 	decided.again = r.soon()
 	return decided
 }
 
-// servedStanza returns the conversion stanza of Interlock's webhook, if that
-// converts as it should.
+// servedStanza returns the conversion stanza that points to Interlock's
+// webhook, if a probe shows that the webhook converts correctly.
 func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstructured,
 	survey crdgraft.Survey, unknown crdgraft.Unknown,
 ) (map[string]any, error) {
@@ -118,23 +118,23 @@ func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstruc
 	}
 	now := r.Clock.Now()
 	if equal(stanza, r.history.probed) && now.Sub(r.history.lastProbe) < r.Settings.Interval {
-		return stanza, nil // whoever overwrites the graft has it back at once
+		return stanza, nil // so that an overwritten graft is restored at once
 	}
 	r.history.probed = nil
-	question, err := questionFor(survey.Original, r.schemas.properties, unknown)
+	probe, err := newProbe(survey.Original, r.schemas.properties, unknown)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.prober.probe(ctx, config, question); err != nil {
+	if err := r.prober.run(ctx, config, probe); err != nil {
 		return nil, err
 	}
 	r.history.probed, r.history.lastProbe = stanza, now
 	return stanza, nil
 }
 
-// usedByAPIServer has the API server convert a registered add-on, if there is
-// any. It reads one object rather than a list, because lists are answered from
-// what was converted before.
+// usedByAPIServer makes the API server convert one registered add-on, if there
+// is any. It reads one object rather than a list, because the API server serves
+// lists from objects that it has converted before.
 func (r *Reconciler) usedByAPIServer(ctx context.Context, survey crdgraft.Survey) error {
 	versions, err := crdgraft.ActiveVersions(survey.Original)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *Reconciler) usedByAPIServer(ctx context.Context, survey crdgraft.Survey
 	return nil
 }
 
-// stanzaOf points a CRD to the webhook.
+// stanzaOf returns the stanza that points a CRD to the webhook.
 func stanzaOf(config *apiextensionsv1.WebhookClientConfig) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(&apiextensionsv1.CustomResourceConversion{
 		Strategy: apiextensionsv1.WebhookConverter,

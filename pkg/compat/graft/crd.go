@@ -19,18 +19,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
-// FieldManager is the name under which the CRD is written.
+// FieldManager is the field manager of writes to the CRD.
 const FieldManager = "interlock-addon-manager"
 
 // crdFile is OCM's CRD as the api module of this program ships it, with
 // Interlock's fields.
 const crdFile = "crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml"
 
-// schemas is what this program brings to the CRD that it finds.
+// schemas are those that this program ships.
 type schemas struct {
 	// properties are the schemas of Interlock's fields.
 	properties map[string]any
-	// known is the newest CRD that the conversion knows all fields of.
+	// known is a CRD that has only fields that the conversion knows.
 	known map[string]any
 }
 
@@ -44,7 +44,7 @@ func loadSchemas() (schemas, error) {
 		return schemas{}, fmt.Errorf("manifests/%s: %w", crdFile, err)
 	}
 	known := map[string]any{}
-	if err := json.Unmarshal(encoded, &known); err != nil { // whole numbers stay whole, as the API server's
+	if err := json.Unmarshal(encoded, &known); err != nil { // keeps integers, as the API server does
 		return schemas{}, fmt.Errorf("manifests/%s: %w", crdFile, err)
 	}
 	properties, err := crdgraft.SpecProperties(known, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
@@ -53,7 +53,7 @@ func loadSchemas() (schemas, error) {
 
 var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
 
-// readCRD reads the CRD without a type, so that nothing of it is lost.
+// readCRD reads the CRD as unstructured, so that unknown fields are kept.
 func readCRD(ctx context.Context, reader client.Reader) (*unstructured.Unstructured, error) {
 	crd := &unstructured.Unstructured{}
 	crd.SetGroupVersionKind(crdKind)
@@ -63,8 +63,8 @@ func readCRD(ctx context.Context, reader client.Reader) (*unstructured.Unstructu
 	return crd, nil
 }
 
-// update writes the CRD if it differs from the one that was read; nobody
-// else's write in between is lost.
+// update writes the CRD if it differs from the one that was read. A write of
+// another writer in between makes it a conflict.
 func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstructured, desired map[string]any) (wrote bool, err error) {
 	if desired == nil || equal(crd.Object, desired) {
 		return false, nil
@@ -75,20 +75,20 @@ func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstruc
 	return true, nil
 }
 
-// Restore gives the CRD back as it was found, less who owned in managedFields
-// what was grafted, and reports whether there was anything to give back. An
-// addon-manager that grafts must have stopped before: it would graft again.
+// Restore gives the CRD back as it was found, and reports whether there was
+// anything to give back. Stop an addon-manager that grafts before: it would
+// graft again.
 func Restore(ctx context.Context, hub client.Client) (changed bool, err error) {
 	changed, err = rewrite(ctx, hub, crdgraft.Remove)
 	if err != nil {
 		return changed, err
 	}
-	// A write of its own: who writes a field owns it.
+	// A second write: the first one still owns the fields that it restored.
 	forgot, err := rewrite(ctx, hub, forget)
 	return changed || forgot, err
 }
 
-// rewrite writes the CRD as change returns it, if it differs.
+// rewrite writes what change returns, if it differs from the CRD.
 func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]any) (map[string]any, error)) (wrote bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		crd, err := readCRD(ctx, hub)
@@ -105,7 +105,7 @@ func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]
 	return wrote, err
 }
 
-// forget is the CRD without what managedFields say of Interlock.
+// forget returns the CRD without Interlock's entries in managedFields.
 func forget(crd map[string]any) (map[string]any, error) {
 	forgotten := (&unstructured.Unstructured{Object: crd}).DeepCopy()
 	all := forgotten.GetManagedFields()
@@ -114,7 +114,7 @@ func forget(crd map[string]any) (map[string]any, error) {
 	case len(others) == len(all):
 		return crd, nil
 	case len(others) == 0:
-		others = []metav1.ManagedFieldsEntry{{}} // how the API server is told to empty the list
+		others = []metav1.ManagedFieldsEntry{{}} // this empties the list
 	}
 	forgotten.SetManagedFields(others)
 	return forgotten.Object, nil

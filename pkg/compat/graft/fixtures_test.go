@@ -22,9 +22,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 )
 
 var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -32,17 +34,18 @@ var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 const grace = 10 * time.Minute
 
 // bench is a reconciler on a fake hub with OCM's CRD and a webhook that
-// converts, with what it tells.
+// converts. It records events and metrics.
 type bench struct {
 	*Reconciler
 	hub      client.Client
 	clock    *clocktesting.FakeClock
 	registry *prometheus.Registry
 	events   chan string
+	changed  chan event.GenericEvent
 	webhook  *httptest.Server
-	// answer replaces the webhook's; nil: it converts as it should.
+	// answer replaces the webhook's handler; nil: it converts correctly.
 	answer http.HandlerFunc
-	// fail is the API server's answer to a read or write of the kind; nil: as usual.
+	// fail returns the error of a read or write; nil: none fails.
 	fail func(verb string, object client.Object) error
 	// writes counts those of the CRD.
 	writes int
@@ -57,7 +60,7 @@ func newBench(t *testing.T) *bench {
 		}
 	}
 	recorder := events.NewFakeRecorder(100)
-	b := &bench{clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
+	b := &bench{changed: make(chan event.GenericEvent, 1), clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
 	b.webhook = httptest.NewTLSServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		if b.answer != nil {
 			b.answer(writer, request)
@@ -69,7 +72,7 @@ func newBench(t *testing.T) *bench {
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(b.configuration()).Build()
 	b.Reconciler = &Reconciler{
 		Settings: Settings{On: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
-		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry), Rereader: NewRereader(),
+		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry), Changed: b.changed,
 	}
 	var err error
 	if b.schemas, err = loadSchemas(); err != nil {
@@ -111,7 +114,7 @@ func (b *bench) authority() []byte {
 func (b *bench) configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	url := b.webhook.URL + "/validate"
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: ConfigurationName},
+		ObjectMeta: metav1.ObjectMeta{Name: endpoint.ConfigurationName},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "a", ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: b.authority()},
 		}},
@@ -159,7 +162,7 @@ func (b *bench) crd(t *testing.T) *unstructured.Unstructured {
 	return crd
 }
 
-// overwrite does what a writer does who does not know of the graft.
+// overwrite writes the CRD as a writer without knowledge of the graft does.
 func (b *bench) overwrite(t *testing.T, change ...func(*unstructured.Unstructured)) {
 	t.Helper()
 	crd := stockCRD(t, b.schemas)
@@ -174,7 +177,7 @@ func (b *bench) overwrite(t *testing.T, change ...func(*unstructured.Unstructure
 
 func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 	t.Helper()
-	return b.Reconcile(t.Context(), theOne)
+	return b.Reconcile(t.Context(), onlyKey)
 }
 
 // expect reconciles once and compares what becomes of the CRD.
@@ -222,6 +225,19 @@ func (b *bench) gather(t *testing.T, name string) []*dto.Metric {
 	return nil
 }
 
+// reads reports whether a read of all declarations was triggered.
+func (b *bench) reads() bool {
+	select {
+	case <-b.changed:
+		return true
+	default:
+		return false
+	}
+}
+
+// readAgain lets the time of all rereads pass, without the clock of the rest.
+func (b *bench) readAgain() { b.rereads.take(b.clock.Now().Add(time.Hour)) }
+
 func (b *bench) told() []string {
 	var told []string
 	for {
@@ -234,8 +250,7 @@ func (b *bench) told() []string {
 	}
 }
 
-// convert answers as a webhook does that carries all fields, but for what
-// change does to the answer.
+// convert responds as a webhook that keeps all fields. change alters the response.
 func convert(writer http.ResponseWriter, request *http.Request, change func(object map[string]any, response *apiextensionsv1.ConversionResponse)) {
 	review := &apiextensionsv1.ConversionReview{}
 	if err := json.NewDecoder(request.Body).Decode(review); err != nil {

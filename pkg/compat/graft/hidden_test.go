@@ -10,9 +10,14 @@ import (
 
 func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
 	b := newBench(t)
-	reread := func() {
-		<-b.Rereader.changes
-		b.Rereader.stale.Store(false)
+	reread := func(reason Reason, grafted bool) {
+		t.Helper()
+		b.reads()
+		b.clock.Step(rereadAfter[0])
+		b.expect(t, reason, grafted)
+		if !b.reads() {
+			t.Error("declarations are not read again")
+		}
 	}
 	hidden := func(when string, want bool) {
 		t.Helper()
@@ -23,7 +28,7 @@ func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
 	hidden("before anything is known", true)
 	b.expect(t, ReasonGrafted, true)
 	hidden("grafted, and not read again", true)
-	reread()
+	reread(ReasonGrafted, true)
 	hidden("read again", false)
 	b.expect(t, ReasonGrafted, true)
 	hidden("unchanged", false)
@@ -40,14 +45,15 @@ func TestDeclarationsAreHiddenUntilTheFieldsAreThereAndRead(t *testing.T) {
 		return nil
 	}
 	b.expect(t, ReasonNotServed, false)
-	reread()
+	b.fail = nil
+	reread(ReasonNotServed, false)
 	hidden("given back", true)
 	b.Settings.On = false
 	hidden("off", false)
 }
 
-// Whoever applies OCM's CRD by a merge leaves the annotation that records the
-// graft, and takes the fields.
+// A writer that applies OCM's CRD by a merge removes the fields, and leaves the
+// annotation that records the graft.
 func TestDeclarationsAreHiddenWhereOnlyTheRecordIsLeft(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
@@ -58,9 +64,9 @@ func TestDeclarationsAreHiddenWhereOnlyTheRecordIsLeft(t *testing.T) {
 		}
 	}
 	b.expectState(t, ReasonContested, false)
-	b.Rereader.stale.Store(false)
+	b.readAgain()
 	if !b.Hidden() {
-		t.Error("what add-ons declare by field is taken for nothing")
+		t.Error("add-ons that declare by field count as undeclared")
 	}
 	b.clock.Step(time.Second)
 	b.expect(t, ReasonGrafted, true)

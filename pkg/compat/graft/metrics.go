@@ -5,10 +5,10 @@ import "github.com/prometheus/client_golang/prometheus"
 // Names and meanings of the metrics of the CRD graft.
 const (
 	NameGrafted = "interlock_crd_grafted"
-	HelpGrafted = "Whether the CRD of ClusterManagementAddOns has Interlock's fields (1) or not (0), by the reason; told by the leader."
+	HelpGrafted = "Whether the CRD of ClusterManagementAddOns has Interlock's fields (1) or not (0), by the reason; reported by the leader."
 
 	NameContested = "interlock_crd_graft_contested_total"
-	HelpContested = "Times that the CRD was grafted again because somebody else keeps overwriting it."
+	HelpContested = "Times that the CRD was grafted again because another writer keeps overwriting it."
 )
 
 // Help maps the name of each metric to its meaning.

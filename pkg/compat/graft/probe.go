@@ -28,27 +28,29 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 )
 
 const (
 	probeTimeout = 5 * time.Second
-	maxAnswer    = 1 << 20 // bytes; the question is one small object
+	maxResponse  = 1 << 20 // bytes; a probe is one small object
 )
 
-// question is what the webhook is asked to convert.
-type question struct {
+// probe is a conversion that the webhook must do without a loss before the CRD
+// may point to it.
+type probe struct {
 	// versions are those of the CRD, the stored one first.
 	versions []string
-	// spec has a value for each field that the answer must have as well.
+	// spec has a value for each field that the response must keep.
 	spec map[string]any
 }
 
-// questionFor asks for Interlock's fields, and for those of spec that this
-// program knows no more of than that they are to be carried over.
-func questionFor(crd, properties map[string]any, unknown crdgraft.Unknown) (question, error) {
+// newProbe returns a probe for Interlock's fields, and for unknown fields of
+// spec, which the conversion carries over.
+func newProbe(crd, properties map[string]any, unknown crdgraft.Unknown) (probe, error) {
 	versions, err := crdgraft.ActiveVersions(crd)
 	if err != nil {
-		return question{}, err
+		return probe{}, err
 	}
 	spec := map[string]any{}
 	for field, schema := range properties {
@@ -59,7 +61,7 @@ func questionFor(crd, properties map[string]any, unknown crdgraft.Unknown) (ques
 			spec[field] = emptyValue(schema)
 		}
 	}
-	return question{versions: versions, spec: spec}, nil
+	return probe{versions: versions, spec: spec}, nil
 }
 
 func emptyValue(property any) any {
@@ -74,15 +76,15 @@ func emptyValue(property any) any {
 	}
 }
 
-// prober asks the webhook as the API server would.
+// prober sends requests to the webhook as the API server does.
 type prober struct {
-	// address is where it is reached; empty: where its name leads to.
+	// address is where to connect to; empty: to the webhook's host name.
 	address string
 }
 
-// probe fails unless the webhook converts between the stored version and each
-// other one, in both directions, without losing a field of Interlock's.
-func (p prober) probe(ctx context.Context, config *apiextensionsv1.WebhookClientConfig, asked question) error {
+// run fails unless the webhook converts between the stored version and each
+// other one, in both directions, and keeps all fields of the probe.
+func (p prober) run(ctx context.Context, config *apiextensionsv1.WebhookClientConfig, probe probe) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	transport, err := p.transport(config.CABundle)
@@ -90,22 +92,23 @@ func (p prober) probe(ctx context.Context, config *apiextensionsv1.WebhookClient
 		return err
 	}
 	defer transport.CloseIdleConnections()
-	requests, target := &http.Client{Transport: transport}, locate(config)
-	for _, other := range asked.versions[1:] {
-		for _, way := range [][2]string{{asked.versions[0], other}, {other, asked.versions[0]}} {
-			if err := ask(ctx, requests, target, asked.spec, way[0], way[1]); err != nil {
-				return fmt.Errorf("webhook at %s: convert %s to %s: %w", target, way[0], way[1], err)
+	requests, url := &http.Client{Transport: transport}, urlOf(config)
+	stored := probe.versions[0]
+	for _, other := range probe.versions[1:] {
+		for _, way := range [][2]string{{stored, other}, {other, stored}} {
+			if err := convertOne(ctx, requests, url, probe.spec, way[0], way[1]); err != nil {
+				return fmt.Errorf("webhook at %s: convert %s to %s: %w", url, way[0], way[1], err)
 			}
 		}
 	}
 	return nil
 }
 
-// transport trusts nothing but the CA, as the API server does.
+// transport trusts only the CA, as the API server does.
 func (p prober) transport(authority []byte) (*http.Transport, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authority) {
-		return nil, fmt.Errorf("the CA in ValidatingWebhookConfiguration %s is no PEM certificate", ConfigurationName)
+		return nil, fmt.Errorf("the CA in ValidatingWebhookConfiguration %s is not a PEM certificate", endpoint.ConfigurationName)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
 	if p.address != "" {
@@ -117,7 +120,7 @@ func (p prober) transport(authority []byte) (*http.Transport, error) {
 	return transport, nil
 }
 
-func locate(config *apiextensionsv1.WebhookClientConfig) string {
+func urlOf(config *apiextensionsv1.WebhookClientConfig) string {
 	if service := config.Service; service != nil {
 		host := service.Name + "." + service.Namespace + ".svc"
 		return "https://" + net.JoinHostPort(host, strconv.Itoa(int(ptr.Deref(service.Port, 443)))) + ptr.Deref(service.Path, "")
@@ -125,7 +128,7 @@ func locate(config *apiextensionsv1.WebhookClientConfig) string {
 	return ptr.Deref(config.URL, "")
 }
 
-func ask(ctx context.Context, requests *http.Client, target string, spec map[string]any, from, to string) error {
+func convertOne(ctx context.Context, requests *http.Client, url string, spec map[string]any, from, to string) error {
 	group := addonv1alpha1.GroupVersion.Group
 	review := newReview(schema.GroupVersion{Group: group, Version: to}.String(), map[string]any{
 		"apiVersion": schema.GroupVersion{Group: group, Version: from}.String(),
@@ -133,11 +136,11 @@ func ask(ctx context.Context, requests *http.Client, target string, spec map[str
 		"metadata":   map[string]any{"name": "interlock-probe"},
 		"spec":       runtime.DeepCopyJSON(spec),
 	})
-	answer, err := post(ctx, requests, target, review)
+	response, err := post(ctx, requests, url, review)
 	if err != nil {
 		return err
 	}
-	return check(answer, review.Request, spec)
+	return check(response, review.Request, spec)
 }
 
 func newReview(desired string, object map[string]any) *apiextensionsv1.ConversionReview {
@@ -150,12 +153,12 @@ func newReview(desired string, object map[string]any) *apiextensionsv1.Conversio
 	}
 }
 
-func post(ctx context.Context, requests *http.Client, target string, review any) (*apiextensionsv1.ConversionResponse, error) {
+func post(ctx context.Context, requests *http.Client, url string, review any) (*apiextensionsv1.ConversionResponse, error) {
 	body, err := json.Marshal(review)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -165,40 +168,43 @@ func post(ctx context.Context, requests *http.Client, target string, review any)
 		return nil, err
 	}
 	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the response is %s", response.Status)
+	}
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return nil, err
 	}
-	answer := &apiextensionsv1.ConversionReview{}
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("it answers %s", response.Status)
+	converted := &apiextensionsv1.ConversionReview{}
+	if err := json.Unmarshal(content, converted); err != nil || converted.Response == nil {
+		return nil, errors.Join(errors.New("the response is not a ConversionReview"), err)
 	}
-	if err := json.Unmarshal(content, answer); err != nil || answer.Response == nil {
-		return nil, errors.Join(errors.New("its answer is no ConversionReview"), err)
-	}
-	return answer.Response, nil
+	return converted.Response, nil
 }
 
-// check fails for an answer that the API server would refuse, and for one that
-// lacks one of Interlock's fields.
-func check(answer *apiextensionsv1.ConversionResponse, request *apiextensionsv1.ConversionRequest, spec map[string]any) error {
-	if answer.Result.Status != metav1.StatusSuccess {
-		return fmt.Errorf("it refuses: %s", answer.Result.Message)
+// check fails for a response that the API server would reject, and for one that
+// lacks a field of the probe.
+func check(response *apiextensionsv1.ConversionResponse, request *apiextensionsv1.ConversionRequest, spec map[string]any) error {
+	if response.Result.Status != metav1.StatusSuccess {
+		return fmt.Errorf("the webhook refuses: %s", response.Result.Message)
 	}
-	if answer.UID != request.UID || len(answer.ConvertedObjects) != 1 {
-		return fmt.Errorf("it answers with %d objects to request %q, asked was one by %q", len(answer.ConvertedObjects), answer.UID, request.UID)
+	if response.UID != request.UID {
+		return fmt.Errorf("the response is to request %q, not to %q", response.UID, request.UID)
+	}
+	if len(response.ConvertedObjects) != 1 {
+		return fmt.Errorf("the response has %d objects, the request has 1", len(response.ConvertedObjects))
 	}
 	converted := &unstructured.Unstructured{}
-	if err := converted.UnmarshalJSON(answer.ConvertedObjects[0].Raw); err != nil {
+	if err := converted.UnmarshalJSON(response.ConvertedObjects[0].Raw); err != nil {
 		return err
 	}
 	if converted.GetAPIVersion() != request.DesiredAPIVersion {
-		return fmt.Errorf("it answers in %s", converted.GetAPIVersion())
+		return fmt.Errorf("the response has version %s", converted.GetAPIVersion())
 	}
 	kept, _, _ := unstructured.NestedMap(converted.Object, "spec")
 	for _, field := range slices.Sorted(maps.Keys(spec)) {
 		if !reflect.DeepEqual(kept[field], spec[field]) {
-			return fmt.Errorf("it loses spec.%s: is it older than this addon-manager?", field)
+			return fmt.Errorf("the response lacks spec.%s: is the webhook older than this addon-manager?", field)
 		}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
-// Reason says why the CRD is grafted or not. It is a label of the metric and,
-// where there is a CRD, the reason of an event on it.
+// Reason says why the CRD is grafted or not. It is a label of the metric and
+// the reason of an event on the CRD.
 type Reason string
 
 // The reasons.
@@ -38,24 +38,25 @@ var Reasons = []Reason{
 const actionGraft = "GraftCRD"
 
 func newerMessage(unknown []string) string {
-	return "OCM's CRD has what this version of Interlock would lose when it converts: " + strings.Join(unknown, ", ") +
-		". Update Interlock; until then declare dependencies by annotation"
+	return "OCM's CRD has fields or versions that this version of Interlock would lose when it converts: " + strings.Join(unknown, ", ") +
+		". Update Interlock. Until then declare dependencies by annotation"
 }
 
 func changedMessage(fields crdgraft.Fields) string {
-	return "Somebody has changed the schema of fields since they were added: " + fields.String() +
-		". The CRD is left as it is, converted by Interlock. Apply OCM's own CRD to have it grafted anew"
+	return "Another writer has changed the schema of fields that Interlock added: " + fields.String() +
+		". The CRD stays as it is, converted by Interlock. Apply OCM's own CRD, and Interlock grafts it again"
 }
 
-// report tells the metric what holds now, and people what is new.
+// report sets the metric, and emits an event and a log line when the reason
+// changes or the CRD was written.
 func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured, decided decision, wrote bool) {
 	r.Metrics.State(string(decided.reason), r.hasFields(crd, decided, wrote))
-	if decided.reason == r.told && !wrote {
+	if decided.reason == r.reported && !wrote {
 		return
 	}
-	unchanged := !wrote && r.told == "" && decided.reason == ReasonOff
-	r.told = decided.reason
-	if unchanged { // off, and it was
+	first := r.reported == ""
+	r.reported = decided.reason
+	if first && !wrote && decided.reason == ReasonOff { // off, and nothing to give back
 		return
 	}
 	log.FromContext(ctx).Info(decided.message, "crd", CRDName, "reason", decided.reason)
@@ -69,8 +70,8 @@ func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured,
 }
 
 // hasFields reports whether the CRD now has Interlock's fields. The record of
-// the graft alone does not say so: whoever merges annotations, as kubectl apply
-// does, leaves it on a CRD whose versions they replace.
+// the graft alone does not show it: a writer that merges annotations, such as
+// kubectl apply, replaces the versions and leaves the record.
 func (r *Reconciler) hasFields(crd *unstructured.Unstructured, decided decision, wrote bool) bool {
 	if crd == nil {
 		return false

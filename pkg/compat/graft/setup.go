@@ -9,34 +9,34 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/compat/objectwatch"
 )
 
-// A failed try is made again after retryFirst, then ever later, but never
-// later than retryLast.
+// A failed reconcile is repeated after retryFirst. The delay doubles up to retryLast.
 const (
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 30 * time.Second
 )
 
-// theOne is the only key.
-var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: CRDName}}
+// onlyKey is the only key of the queue.
+var onlyKey = reconcile.Request{NamespacedName: types.NamespacedName{Name: CRDName}}
 
 var (
 	crdResource           = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 	configurationResource = admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations")
-	// watched are the objects whose changes matter, by name.
-	watched = map[schema.GroupVersionResource]string{crdResource: CRDName, configurationResource: ConfigurationName}
+	// watched are the names of the objects that trigger the controller.
+	watched = map[schema.GroupVersionResource]string{crdResource: CRDName, configurationResource: endpoint.ConfigurationName}
 )
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -59,39 +59,47 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create metadata client: %w", err)
 	}
-	wake := source.Func(func(ctx context.Context, q queue) error {
-		q.Add(theOne)
-		if r.Settings.On {
-			return wakeOnChange(ctx, objects, q)
+	start := source.Func(func(ctx context.Context, q queue) error {
+		q.Add(onlyKey)
+		if !r.Settings.On {
+			return nil
 		}
-		return nil
+		// The leader before may have changed the CRD a moment ago.
+		r.rereads.start(r.Clock.Now(), false)
+		return r.enqueueOnChange(ctx, objects, q)
 	})
-	if err := c.Watch(wake); err != nil {
+	if err := c.Watch(start); err != nil {
 		return fmt.Errorf("start CRD graft controller: %w", err)
 	}
 	return nil
 }
 
-// prepare sets what is the same for every reconcile.
+// prepare sets what all reconciles share.
 func (r *Reconciler) prepare() {
 	r.Settings.Interval = cmp.Or(r.Settings.Interval, defaultInterval)
 	r.prober = prober{address: r.Settings.WebhookAddress}
-	// Every change of a CRD makes the API server end all watches of it.
-	r.overwrites = pace{first: time.Second, last: 10 * time.Minute, forget: 30 * time.Minute}
-	r.attempts = pace{first: time.Minute, last: time.Hour, forget: 3 * time.Hour}
-	// A graft that was there before this process gets all of the grace.
+	// The API server ends all watches of a CRD's objects when the CRD changes.
+	r.overwrites = backoff{first: time.Second, last: 10 * time.Minute, forget: 30 * time.Minute}
+	r.attempts = backoff{first: time.Minute, last: time.Hour, forget: 3 * time.Hour}
+	// A graft of an earlier process gets the whole grace period.
 	r.history.confirmed = true
 }
 
-// wakeOnChange wakes the controller on every change. It starts with the controller:
-// what a manager watches before makes it wait for a hub that is away.
-func wakeOnChange(ctx context.Context, objects metadata.Interface, q queue) error {
+// enqueueOnChange watches the CRD and the webhook's configuration. It starts
+// with the controller: a manager waits for what it watches before that, also
+// while the hub is away.
+func (r *Reconciler) enqueueOnChange(ctx context.Context, objects metadata.Interface, q queue) error {
 	for resource, name := range watched {
-		informer := informerOf(objects, resource, name)
+		informer := objectwatch.New(objects, resource, name)
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(any) { q.Add(theOne) },
-			UpdateFunc: func(_, _ any) { q.Add(theOne) }, // without a resync, updates are changes
-			DeleteFunc: func(any) { q.Add(theOne) },
+			AddFunc: func(any) { q.Add(onlyKey) },
+			UpdateFunc: func(before, after any) { // without a resync, updates are changes
+				if resource == crdResource && generation(before) != generation(after) {
+					r.rereads.start(r.Clock.Now(), true)
+				}
+				q.Add(onlyKey)
+			},
+			DeleteFunc: func(any) { q.Add(onlyKey) },
 		})
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", resource.Resource, err)
@@ -101,10 +109,9 @@ func wakeOnChange(ctx context.Context, objects metadata.Interface, q queue) erro
 	return nil
 }
 
-// informerOf watches a single object: rights are given by name.
-func informerOf(objects metadata.Interface, resource schema.GroupVersionResource, name string) cache.SharedIndexInformer {
-	return metadatainformer.NewFilteredMetadataInformer(objects, resource, metav1.NamespaceAll, 0, nil,
-		func(options *metav1.ListOptions) {
-			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
-		}).Informer()
+func generation(object any) int64 {
+	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
+		return metadata.Generation
+	}
+	return 0
 }

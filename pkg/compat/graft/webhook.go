@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/pem"
 	"fmt"
-	"net/url"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -14,59 +13,37 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 )
 
-const (
-	// ConfigurationName names the ValidatingWebhookConfiguration that says
-	// where Interlock's webhook is and holds its CA.
-	ConfigurationName = "interlock-webhook"
-	// conversionPath is where the webhook serves conversion.
-	conversionPath = "/convert"
-)
+// conversionPath is where the webhook serves conversion.
+const conversionPath = "/convert"
 
-// readWebhook takes from the webhook's configuration where it is and which CA
-// it is trusted by: whoever renews certificates writes the CA there and
-// nowhere else.
+// readWebhook returns where the webhook converts, and the CA to trust.
 func readWebhook(ctx context.Context, reader client.Reader) (*apiextensionsv1.WebhookClientConfig, error) {
-	raw := &unstructured.Unstructured{}
-	raw.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"))
-	if err := reader.Get(ctx, client.ObjectKey{Name: ConfigurationName}, raw); err != nil {
-		return nil, fmt.Errorf("find the webhook: %w", err)
-	}
-	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw.Object, configuration); err != nil {
-		return nil, fmt.Errorf("read ValidatingWebhookConfiguration %s: %w", ConfigurationName, err)
-	}
-	if len(configuration.Webhooks) == 0 {
-		return nil, fmt.Errorf("ValidatingWebhookConfiguration %s has no webhooks: apply it as it is in deploy/hub", ConfigurationName)
-	}
-	admission := configuration.Webhooks[0].ClientConfig
-	if len(admission.CABundle) == 0 {
-		return nil, fmt.Errorf("ValidatingWebhookConfiguration %s has no CA yet: does addon-manager webhook run?", ConfigurationName)
-	}
-	return forConversion(admission)
-}
-
-// forConversion is the same webhook at the path where it converts.
-func forConversion(admission admissionregistrationv1.WebhookClientConfig) (*apiextensionsv1.WebhookClientConfig, error) {
-	config := &apiextensionsv1.WebhookClientConfig{CABundle: admission.CABundle}
-	if service := admission.Service; service != nil {
-		config.Service = &apiextensionsv1.ServiceReference{
-			Namespace: service.Namespace, Name: service.Name,
-			Path: ptr.To(conversionPath), Port: ptr.To(ptr.Deref(service.Port, 443)),
-		}
-		return config, nil
-	}
-	address, err := url.Parse(ptr.Deref(admission.URL, ""))
+	found, err := endpoint.Find(ctx, reader, endpoint.ConfigurationName, conversionPath)
 	if err != nil {
-		return nil, fmt.Errorf("ValidatingWebhookConfiguration %s: %w", ConfigurationName, err)
+		return nil, err
 	}
-	address.Path = conversionPath
-	config.URL = ptr.To(address.String())
-	return config, nil
+	if len(found.CABundle) == 0 { // for a URL, which the API server may trust without
+		return nil, fmt.Errorf("ValidatingWebhookConfiguration %s has no CA yet: does addon-manager webhook run?", endpoint.ConfigurationName)
+	}
+	return forCRD(found), nil
 }
 
-// trusted is the CA of a graft that points to the same webhook.
+// forCRD returns the same configuration as a CRD has it.
+func forCRD(found *admissionregistrationv1.WebhookClientConfig) *apiextensionsv1.WebhookClientConfig {
+	config := &apiextensionsv1.WebhookClientConfig{URL: found.URL, CABundle: found.CABundle}
+	if service := found.Service; service != nil {
+		config.Service = &apiextensionsv1.ServiceReference{
+			Namespace: service.Namespace, Name: service.Name, Path: service.Path, Port: ptr.To(ptr.Deref(service.Port, 443)),
+		}
+	}
+	return config
+}
+
+// trusted returns the CA of a CRD whose conversion points to the same webhook.
 func trusted(crd *unstructured.Unstructured, config *apiextensionsv1.WebhookClientConfig) []byte {
 	conversion := &apiextensionsv1.CustomResourceConversion{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(conversionOf(crd.Object), conversion)
@@ -87,12 +64,12 @@ func sameService(a, b *apiextensionsv1.ServiceReference) bool {
 	return a.Namespace == b.Namespace && a.Name == b.Name && ptr.Equal(a.Path, b.Path) && ptr.Equal(a.Port, b.Port)
 }
 
-// overlapOfCAs is how long a replaced CA is still trusted: replicas take up a
-// new certificate at moments of their own.
-const overlapOfCAs = 10 * time.Minute
+// caOverlap is how long a replaced CA is still trusted, because replicas do not
+// load a new certificate at the same moment.
+const caOverlap = 10 * time.Minute
 
-// overlap returns the current CA bundle, and for a while those certificates of
-// the former one that it lacks.
+// overlap returns the current CA bundle. For the time of caOverlap, certificates
+// that only the former bundle has follow.
 func (r *Reconciler) overlap(current, former []byte) []byte {
 	both := union(current, former)
 	if bytes.Equal(both, current) {
@@ -103,17 +80,17 @@ func (r *Reconciler) overlap(current, former []byte) []byte {
 	if r.history.caChanged.IsZero() {
 		r.history.caChanged = now
 	}
-	if now.Sub(r.history.caChanged) >= overlapOfCAs {
+	if now.Sub(r.history.caChanged) >= caOverlap {
 		return current
 	}
 	if bytes.Equal(union(former, current), former) {
-		return former // all of them, in another order: no reason to write a CRD
+		return former // the same certificates in another order: the CRD stays
 	}
 	return both
 }
 
-// union is the first bundle, followed by those certificates of the second
-// that it lacks.
+// union returns the first bundle, followed by the certificates that only the
+// second has.
 func union(first, second []byte) []byte {
 	known := map[string]bool{}
 	for block, rest := pem.Decode(first); block != nil; block, rest = pem.Decode(rest) {

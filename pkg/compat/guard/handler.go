@@ -8,21 +8,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Path is where the webhook is served.
+// Path is where `addon-manager webhook` serves the guard.
 const Path = "/guard-availability"
 
-// NewWebhook returns the guard as a webhook; it is an http.Handler too.
+// NewWebhook returns the handler of the guard as a webhook.
 func NewWebhook() *webhook.Admission {
 	return &webhook.Admission{Handler: admission.HandlerFunc(handle)}
 }
 
-// handle always allows. A failure policy is for a webhook that does not answer:
-// one that answers with an error refuses the write.
+// handle always allows the write. The failure policy does not help against an
+// error response: that would reject the write.
 func handle(ctx context.Context, request admission.Request) admission.Response {
 	patch, err := Mutate(request.OldObject.Raw, request.Object.Raw)
 	switch {
 	case err != nil:
-		log.FromContext(ctx).Error(err, "Could not read a status that is written; it passes unguarded",
+		log.FromContext(ctx).Error(err, "Cannot read the status of a write; the write passes unchanged",
 			"addOn", request.Namespace+"/"+request.Name)
 		return admission.Allowed("")
 	case patch == nil:

@@ -15,8 +15,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// The rule is about two conditions and the reason that they share. The hub's
-// report that the cluster is lost has a reason of its own.
+// The conditions of the rule, the reason that they share, and the reason of
+// Available while the cluster is lost.
 const (
 	TypeAvailable = ocmv1alpha1.ManagedClusterAddOnConditionAvailable
 	TypeDegraded  = ocmv1alpha1.ManagedClusterAddOnConditionDegraded
@@ -24,8 +24,8 @@ const (
 	ReasonLost    = availability.ReasonClusterLost
 )
 
-// entry is a condition as it was written: times are kept as they are spelled,
-// and raw keeps fields that are not listed here.
+// entry is a condition as it was written. Times keep their spelling, and raw
+// keeps unknown fields.
 type entry struct {
 	Type               string `json:"type"`
 	Status             string `json:"status"`
@@ -36,12 +36,11 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// Mutate returns the change to after, the JSON of a ManagedClusterAddOn of
-// either version that is about to take the place of before. While Degraded is
-// True because a Required dependency fails, the change makes Available False for
-// the same reason; nothing where it is so, where the cluster is lost, and where
-// there is no Available. It does what the mutation of
-// manifests/guard/policy.yaml does, word for word.
+// Mutate returns the patch of after, the JSON of a ManagedClusterAddOn of either
+// version that is to replace before. While Degraded is True because a Required
+// dependency fails, the patch sets Available to False with the same reason. There
+// is no patch where Available is so already, where the cluster is lost, and where
+// Available is absent. The mutation of manifests/guard/policy.yaml does the same.
 func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 	written, err := conditionsOf(after)
 	if err != nil {
@@ -72,18 +71,18 @@ func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
 	}, nil
 }
 
-// follows reports whether Available is what it has to be beside Degraded.
+// follows reports whether Available has the value that Degraded requires.
 func (e entry) follows(degraded entry) bool {
 	return e.Status == string(metav1.ConditionFalse) && e.Reason == Reason && e.Message == degraded.Message
 }
 
-// lost reports whether Available is the hub's report that the cluster is lost.
+// lost reports whether Available says that the cluster is lost.
 func (e entry) lost() bool {
 	return e.Status == string(metav1.ConditionUnknown) && e.Reason == ReasonLost
 }
 
-// unavailable returns the condition that replaces available: the stored one
-// where that is right, so that the write changes nothing.
+// unavailable returns the condition that replaces available. Where the stored
+// one is right it is returned unchanged, so that the write changes nothing.
 func unavailable(known []entry, degraded, available entry) (any, error) {
 	kept := slices.IndexFunc(known, func(e entry) bool { return e.Type == TypeAvailable && e.follows(degraded) })
 	if kept >= 0 {
@@ -109,8 +108,7 @@ func unavailable(known []entry, degraded, available entry) (any, error) {
 	}, nil
 }
 
-// later returns the later of two times, as it was spelled: the second, if they
-// are the same.
+// later returns the later of two times with its spelling, the second if they are equal.
 func later(first, second string) (string, error) {
 	a, err := time.Parse(time.RFC3339, first)
 	if err != nil {

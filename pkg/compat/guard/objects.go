@@ -1,6 +1,13 @@
-// Package guard is the rule that an add-on whose Required dependency fails is
-// not Available, whoever writes: as objects that put it in force on a hub, and
-// as a function that a webhook calls.
+// Package guard holds one rule for all writers: an add-on whose Required
+// dependency fails is not Available. The rule exists as a
+// MutatingAdmissionPolicy, and as a webhook with the function Mutate. Both
+// rewrite a status before it is stored.
+//
+// What ends it: OCM releases whose writers of Available (the registration agent,
+// the hub's registration controller and addon-framework's health prober) follow
+// the rule of the add-on dependency proposal. The package can be deleted once no
+// supported klusterlet or add-on lacks the rule. Nothing else in Interlock
+// depends on it: addon-agent keeps the rule alone, with moments of True between.
 package guard
 
 import (
@@ -15,7 +22,7 @@ import (
 	"open-cluster-management.io/interlock/manifests"
 )
 
-// Name is what each of the guard's objects is called.
+// Name is the name of each of the guard's objects.
 const Name = "interlock-required-dependency"
 
 // The label by which the guard's objects are recognized as Interlock's own.
@@ -34,16 +41,15 @@ const (
 	KindWebhook = "MutatingWebhookConfiguration"
 )
 
-// What Degraded says in a dry run by which addon-manager finds out whether the
-// guard is in force: the policy's, from which the webhook stands aside (see
-// webhook.yaml), and the webhook's.
+// The messages of Degraded in dry runs that probe whether the guard is in force.
+// The webhook ignores a probe of the policy (see webhook.yaml).
 const (
 	ProbePolicy  = "Dry run: is the guard in force as a policy?"
 	ProbeWebhook = "Dry run: is the guard in force as a webhook?"
 )
 
-// Policy returns the guard as objects of the given version of the
-// MutatingAdmissionPolicy API. Their schema is the same in all of them.
+// Policy returns the policy and its binding in the given version of their API.
+// Their schema is the same in all versions.
 func Policy(version string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, file := range []string{"policy.yaml", "binding.yaml"} {
@@ -57,8 +63,8 @@ func Policy(version string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// Webhook returns the guard as a webhook that is served at the given place: the
-// policy's rule, and the match conditions of webhook.yaml after the policy's.
+// Webhook returns the guard as a webhook that is served as given. It has the rule
+// of the policy, and the match conditions of the policy before those of webhook.yaml.
 func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
 	policy, err := load("policy.yaml")
 	if err != nil {
@@ -70,7 +76,7 @@ func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.
 	}
 	clientConfig, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&served)
 	if err != nil {
-		return nil, fmt.Errorf("where the webhook is served: %w", err)
+		return nil, fmt.Errorf("client configuration of the webhook: %w", err)
 	}
 	rule, ok := policy.Object["spec"].(map[string]any)
 	webhooks, _ := configuration.Object["webhooks"].([]any)

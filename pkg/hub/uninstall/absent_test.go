@@ -71,7 +71,7 @@ func TestAConflictIsTriedAgain(t *testing.T) {
 		want      string
 	}{
 		"once":     {1, ""},
-		"for ever": {1000, "others keep writing"},
+		"for ever": {1000, "other writers keep changing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			patched := 0

@@ -11,10 +11,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 )
 
-// agentRemover has OCM take addon-agent off the managed clusters where it is an
-// add-on. A cluster that is away cannot say that it is gone, and is not waited
-// for longer than the share of the timeout, so that the hub is cleaned all the
-// same.
+// agentRemover deletes addon-agent as an add-on, and waits until OCM has removed
+// it from the managed clusters. It waits at most for its share of the timeout,
+// because an unreachable cluster never confirms the removal.
 type agentRemover struct {
 	config *rest.Config
 	share  time.Duration

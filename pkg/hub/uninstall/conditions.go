@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	// writesAtATime bounds what the API server is asked for at once.
+	// writesAtATime bounds concurrent writes.
 	writesAtATime = 16
-	// passes over all add-ons, the last of which finds nothing: others write too,
-	// and each of their writes is a conflict, which the next pass makes good.
+	// passes bounds the passes over all add-ons. The last pass finds nothing to
+	// clean. A conflict with another writer is resolved by the next pass.
 	passes = 10
 	// ownManagers is what the names of all field managers of ours begin with.
 	ownManagers = "interlock-"
 )
 
-// cleaner takes Interlock's conditions off every add-on on every cluster, and
-// its name off the fields that it wrote.
+// cleaner removes Interlock's conditions from every add-on on every cluster, and
+// its entries from managedFields.
 //
-// Degraded goes if its reason is ours. So does Available where it says that a
-// Required dependency fails, or that the add-on's own check has the next word:
-// nobody knows that any more, and whoever reports on the add-on writes it anew.
-// All other conditions stay as they are: also an Available that addon-agent
-// wrote of a lease, in OCM's words, which OCM's agent goes on to keep.
+// It removes Degraded with a reason of Interlock, and Available where a Required
+// dependency fails or addon-agent waits for the add-on's own check. The add-on's
+// other writer of Available then sets it again. All other conditions stay, also
+// an Available that addon-agent set from a lease with OCM's reasons, which OCM's
+// agent keeps current.
 type cleaner struct {
 	hub client.Client
 	out io.Writer
@@ -58,13 +58,13 @@ func (c *cleaner) run(ctx context.Context) (string, error) {
 			return fmt.Sprintf("%d ManagedClusterAddOns written, nothing of Interlock's is left on any of %d", cleaned, result.seen), nil
 		}
 	}
-	return "", errors.New("others keep writing to the ManagedClusterAddOns that are to be cleaned: run this again")
+	return "", errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
 }
 
-// result is what one pass over all add-ons came to.
+// result counts what one pass over all add-ons did.
 type result struct{ seen, cleaned, conflicts int }
 
-// pass tries to clean every add-on once.
+// pass cleans every add-on once.
 func (c *cleaner) pass(ctx context.Context) (result, error) {
 	var done result
 	var cleaned, conflicts atomic.Int64
@@ -73,7 +73,7 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 	for {
 		err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-			return done, nil // no hub of OCM's, or no longer one
+			return done, nil // the hub has no OCM
 		}
 		if err != nil {
 			return done, fmt.Errorf("list ManagedClusterAddOns: %w", err)
@@ -93,8 +93,8 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 	}
 }
 
-// clean counts the add-on if it had anything of ours. A conflict is somebody
-// else's write: the next pass reads and decides again.
+// clean cleans one add-on, and counts writes and conflicts. After a conflict the
+// next pass reads the add-on again.
 func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
 	wrote, err := c.write(ctx, addOn)
 	if wrote {

@@ -11,8 +11,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// factsRemover deletes what managed clusters are asked. Its CRD is deployed, and
-// goes with what was deployed.
+// factsRemover deletes all ManagedClusterFacts. Their CRD is deleted by the tool
+// that deployed it.
 type factsRemover struct {
 	hub client.Client
 }

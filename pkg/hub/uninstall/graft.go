@@ -9,7 +9,7 @@ import (
 )
 
 // ungrafter gives the CRD of ClusterManagementAddOns back. `addon-manager
-// webhook` converts until it is deployed no more, which is after this.
+// webhook` is removed later, so conversion is served meanwhile.
 type ungrafter struct {
 	hub client.Client
 }

@@ -62,7 +62,7 @@ func TestAStepThatFailsKeepsNoOtherFromBeingTried(t *testing.T) {
 
 	ran = nil
 	err = runSteps(t.Context(), &out, []step{try("stop", errors.New("still leads"), true), try("guard", nil, false)})
-	if err == nil || !strings.Contains(err.Error(), "nothing was taken back: stop: still leads") || len(ran) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "nothing was removed: stop: still leads") || len(ran) != 1 {
 		t.Errorf("ran %v, error %v", ran, err)
 	}
 }

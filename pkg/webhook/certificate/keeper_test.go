@@ -146,7 +146,7 @@ func TestKeeperTellsOfASecretThatIsGone(t *testing.T) {
 	if after, err := keeper.Serving(nil); err != nil || after != serving {
 		t.Errorf("serves something else: %v", err)
 	}
-	if len(told) != 1 || !strings.Contains(told[0], secretKey.Name) || !strings.Contains(told[0], "gone") {
+	if len(told) != 1 || !strings.Contains(told[0], secretKey.Name) || !strings.Contains(told[0], "was deleted") {
 		t.Errorf("told %q", told)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
@@ -63,7 +64,7 @@ func deployWebhook(ctx context.Context) {
 	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	deployed("webhook-configuration.yaml", configuration)
-	Expect(configuration.Name).To(Equal(graft.ConfigurationName))
+	Expect(configuration.Name).To(Equal(endpoint.ConfigurationName))
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
 	}

@@ -34,7 +34,7 @@ import (
 
 const webhookName = "interlock-webhook"
 
-// fakeHub is an API server that the test tells what to serve, heed and refuse.
+// fakeHub is an API server. The test sets what it serves, acts on and refuses.
 type fakeHub struct {
 	discovery.ServerResourcesInterface
 	t         *testing.T
@@ -45,13 +45,13 @@ type fakeHub struct {
 	logger    logr.Logger
 
 	policies string // version in which policies are served; none if empty
-	// heeds are the kinds that it acts on when they are installed.
-	heeds map[string]bool
+	// actsOn are the kinds that it acts on when they are installed.
+	actsOn map[string]bool
 	// refusals are errors by verb and kind, such as "apply MutatingAdmissionPolicy".
 	refusals  map[string]error
 	discovery error
-	// asked are the writes that it got, dry runs apart.
-	asked   []string
+	// writes are those that it got, without dry runs.
+	writes  []string
 	probes  int
 	watched []string
 	stored  map[string]storedObject
@@ -65,7 +65,7 @@ func newFakeHub(t *testing.T, mode Mode, objects ...client.Object) *fakeHub {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	h := &fakeHub{t: t, logger: logr.Discard(), registry: prometheus.NewRegistry(), clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), heeds: map[string]bool{}, refusals: map[string]error{}, stored: map[string]storedObject{}}
+	h := &fakeHub{t: t, logger: logr.Discard(), registry: prometheus.NewRegistry(), clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), actsOn: map[string]bool{}, refusals: map[string]error{}, stored: map[string]storedObject{}}
 	h.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -106,7 +106,7 @@ func (h *fakeHub) apply(ctx context.Context, c client.WithWatch, object runtime.
 	if err := h.refusals["apply "+applied.GetKind()]; err != nil {
 		return err
 	}
-	h.asked = append(h.asked, "apply "+applied.GetKind())
+	h.writes = append(h.writes, "apply "+applied.GetKind())
 	// Unlike the fake client, an API server stores nothing where nothing changed.
 	if stored, there := h.stored[applied.GetKind()]; there && stored.content == string(content) && h.there()[applied.GetKind()] {
 		object.(metav1.Object).SetResourceVersion(stored.resourceVersion)
@@ -122,7 +122,7 @@ func (h *fakeHub) delete(ctx context.Context, c client.WithWatch, object client.
 	if err := h.refusals["delete "+kind]; err != nil {
 		return err
 	}
-	h.asked = append(h.asked, "delete "+kind)
+	h.writes = append(h.writes, "delete "+kind)
 	return c.Delete(ctx, object, options...)
 }
 
@@ -163,7 +163,7 @@ func (h *fakeHub) dryRun(
 	}
 	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
 	addOn.Status.Conditions = []metav1.Condition{{Type: guard.TypeAvailable, Status: metav1.ConditionTrue}}
-	if h.heeds[kind] && h.there()[kind] {
+	if h.actsOn[kind] && h.there()[kind] {
 		addOn.Status.Conditions[0].Status = metav1.ConditionFalse
 	}
 	return nil
@@ -197,7 +197,7 @@ func (h *fakeHub) reconcile() (time.Duration, error) {
 	return result.RequeueAfter, err
 }
 
-// settle reconciles as the controller does until the hub is asked rarely.
+// settle reconciles as the controller does until probes are rare.
 func (h *fakeHub) settle() time.Duration {
 	h.t.Helper()
 	for range 30 {
@@ -234,7 +234,7 @@ func anAddOn() client.Object {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
 }
 
-// deployed is what whoever deploys addon-manager webhook installs.
+// deployed is the configuration that is installed together with addon-manager webhook.
 func deployed(authority string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: webhookName},

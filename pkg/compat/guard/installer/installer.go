@@ -1,9 +1,13 @@
-// Package installer puts the guard in force on the hub, keeps it so, says whether
-// it is, and takes it away again.
+// Package installer installs the guard on the hub, restores it after other
+// writers change it, reports whether the API server acts on it, and removes it.
+//
+// What ends it: see package guard. `addon-manager uninstall` must remove the
+// guard for one release more.
 package installer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,20 +22,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
-// FieldManager is the name under which addon-manager owns the guard's objects,
-// every field of them.
+// FieldManager is the field manager that owns every field of the guard's objects.
 const FieldManager = "interlock-addon-manager"
 
-// Mode says which form of the guard is in force.
+// Mode says which form of the guard is installed.
 type Mode string
 
 // The modes.
 const (
-	// ModeAuto is a policy where the API server heeds policies, else a webhook
-	// where one is served, else nothing.
+	// ModeAuto installs a policy where the API server acts on policies, else a
+	// webhook where addon-manager webhook is deployed, else nothing.
 	ModeAuto    Mode = "auto"
 	ModePolicy  Mode = "policy"
 	ModeWebhook Mode = "webhook"
@@ -39,16 +43,22 @@ const (
 	ModeOff Mode = "off"
 )
 
-// Modes are all modes, in the order in which help lists them.
+// Modes are all modes in the order of the flag's help.
 var Modes = []Mode{ModeAuto, ModePolicy, ModeWebhook, ModeOff}
 
-// Installer installs the guard in the form that its mode asks for, and removes
-// every other.
+// Served names the ValidatingWebhookConfiguration of `addon-manager webhook`.
+// The guard is served by the same server, with the same CA.
+type Served struct {
+	Configuration string
+	// Path is that of the guard on the server.
+	Path string
+}
+
+// Installer installs the guard in the form of its mode, and removes other forms.
 type Installer struct {
-	Mode Mode
-	// Served is how to find out where the guard is served as a webhook.
+	Mode   Mode
 	Served Served
-	// Client writes the guard's objects; Live reads what no cache has.
+	// Client writes the guard's objects. Live reads without a cache.
 	Client    client.Client
 	Live      client.Reader
 	Discovery discovery.ServerResourcesInterface
@@ -56,32 +66,32 @@ type Installer struct {
 	Metrics   *Metrics
 	Timing    Timing
 
-	// watch has the controller watch an object from now on, unwatch no longer.
+	// watch starts to enqueue the installer when an object changes, unwatch stops it.
 	watch   func(kind schema.GroupVersionKind, name string) error
 	unwatch func(kind schema.GroupVersionKind)
 	// watched are the versions of the kinds that are watched.
 	watched map[string]string
-	// applied is which object of a kind was last written, and since when.
+	// applied are the objects last written, by kind.
 	applied  map[string]applied
 	reported report
 }
 
+// applied is an object as it was desired and as it was stored.
 type applied struct {
 	desired         *unstructured.Unstructured
 	resourceVersion string
 	since           time.Time
 }
 
-// Reconcile brings the hub to what the mode asks for. It looks anew each time
-// at what the API server serves and heeds, so that it follows an upgrade.
+// Reconcile installs the form of the guard that the mode asks for. It checks
+// each time what the API server serves and acts on, so that it follows upgrades.
 func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	version, err := servedVersion(i.Discovery)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	i.forgetUnserved(version)
-	// What is to stay comes first, so that a change of form leaves no time
-	// without a guard.
+	i.stopUnserved(version)
+	// Install first, remove later: so a change of form leaves no gap.
 	policy, err := i.policy(ctx, version)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -90,82 +100,86 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	err = i.removeOthers(ctx, version, policy, webhook)
+	err = i.removeNotWanted(ctx, version, policy, webhook)
 	if apierrors.IsForbidden(err) {
-		// What we may not even look for we have not installed.
-		log.FromContext(ctx).Info("Could not look for other forms of the guard", "reason", err.Error())
+		// An object that may not even be read was not installed by addon-manager.
+		log.FromContext(ctx).Info("Cannot read other forms of the guard", "reason", err.Error())
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: i.report(ctx, policy, webhook)}, nil
 }
 
-// policy puts the policy in force, where that is asked for and can be had.
-func (i *Installer) policy(ctx context.Context, version string) (finding, error) {
+// policy installs the policy, where the mode allows it and the hub serves it.
+func (i *Installer) policy(ctx context.Context, version string) (status, error) {
 	if i.Mode != ModeAuto && i.Mode != ModePolicy {
-		return finding{standing: unwanted}, nil
+		return status{phase: notWanted}, nil
 	}
 	if version == "" {
-		return finding{standing: unwanted, why: "the hub does not serve MutatingAdmissionPolicy"}, nil
+		return status{phase: notWanted, why: "the hub does not serve MutatingAdmissionPolicy"}, nil
 	}
 	objects, err := guard.Policy(version)
 	if err != nil {
-		return finding{}, err
+		return status{}, err
 	}
-	return i.establish(ctx, guard.ProbePolicy, objects...)
+	return i.install(ctx, guard.ProbePolicy, objects...)
 }
 
-// webhook puts the webhook in force, where that is asked for and can be had:
-// with auto, as long as the policy has not proved that it is heeded.
-func (i *Installer) webhook(ctx context.Context, policy finding) (finding, error) {
+// webhook installs the webhook, where the mode allows it and it is deployed. In
+// mode auto it does so only while the policy is not in force.
+func (i *Installer) webhook(ctx context.Context, policy status) (status, error) {
 	switch {
-	case i.Mode != ModeAuto && i.Mode != ModeWebhook, i.Mode == ModeAuto && policy.standing == inForce:
-		return finding{standing: unwanted}, nil
-	case i.Mode == ModeAuto && policy.standing == arriving:
-		return finding{standing: arriving, why: "the policy is awaited"}, nil
+	case i.Mode != ModeAuto && i.Mode != ModeWebhook, i.Mode == ModeAuto && policy.phase == inForce:
+		return status{phase: notWanted}, nil
+	case i.Mode == ModeAuto && policy.phase == settling:
+		return status{phase: settling, why: "waiting for the policy to take effect"}, nil
 	}
-	place, why, err := i.Served.place(ctx, i.Client)
+	config, err := endpoint.Find(ctx, i.Client, i.Served.Configuration, i.Served.Path)
 	if apierrors.IsForbidden(err) {
-		return finding{standing: forbidden, why: err.Error()}, nil
+		return status{phase: forbidden, why: err.Error()}, nil
 	}
-	if err == nil {
-		err = i.startWatching(validatingKind)
+	notDeployed := errors.Is(err, endpoint.ErrNotDeployed)
+	if err != nil && !notDeployed {
+		return status{}, err
 	}
-	if err != nil || place == nil {
-		return finding{standing: unwanted, why: why}, err
+	if watchErr := i.startWatching(endpoint.Kind); watchErr != nil {
+		return status{}, watchErr
 	}
-	object, err := guard.Webhook(*place)
+	if notDeployed {
+		return status{phase: notWanted, why: err.Error()}, nil
+	}
+	object, err := guard.Webhook(*config)
 	if err != nil {
-		return finding{}, err
+		return status{}, err
 	}
-	return i.establish(ctx, guard.ProbeWebhook, object)
+	return i.install(ctx, guard.ProbeWebhook, object)
 }
 
-// establish applies the objects of one form and finds out whether it is in force.
-func (i *Installer) establish(ctx context.Context, probe string, objects ...*unstructured.Unstructured) (finding, error) {
+// install applies the objects of one form and probes whether it is in force.
+func (i *Installer) install(ctx context.Context, probe string, objects ...*unstructured.Unstructured) (status, error) {
 	var since time.Time
 	for _, object := range objects {
 		err := i.keep(ctx, object)
 		if apierrors.IsForbidden(err) {
-			return finding{standing: forbidden, why: err.Error()}, nil
+			return status{phase: forbidden, why: err.Error()}, nil
 		}
 		if err != nil {
-			return finding{}, err
+			return status{}, err
 		}
 		if at := i.applied[object.GetKind()].since; at.After(since) {
 			since = at
 		}
 	}
 	found := i.probe(ctx, probe)
-	if found.standing == unheeded && i.Clock.Since(since) < i.Timing.settling() {
-		found.standing = arriving
+	if found.phase == ignored && i.Clock.Since(since) < i.Timing.settling() {
+		found.phase = settling
 	}
 	return found, nil
 }
 
-// keep applies an object and watches it, so that it is put back when another
-// writer changes or deletes it. An object that is stored as it was applied last is
-// not applied again: the request would change nothing.
+// keep applies an object and watches it, so that it is restored after another
+// writer changes or deletes it. An object that is stored as it was last applied is
+// not applied again, because that write would change nothing.
 func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured) error {
 	kind, desired := object.GroupVersionKind(), object.DeepCopy()
 	stored, err := i.stored(ctx, desired)
@@ -183,7 +197,7 @@ func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured)
 	return i.startWatching(kind)
 }
 
-// stored reports whether the object is watched, and stored as it was applied last.
+// stored reports whether the object is watched and stored as it was last applied.
 func (i *Installer) stored(ctx context.Context, desired *unstructured.Unstructured) (bool, error) {
 	kind := desired.GroupVersionKind()
 	last := i.applied[kind.Kind]

@@ -30,22 +30,22 @@ func TestFormThatIsInForce(t *testing.T) {
 		name     string
 		mode     Mode
 		policies string
-		heeds    []string
+		actsOn   []string
 		objects  []client.Object
 		there    map[string]bool
 		form     Form
 		recheck  time.Duration
 	}{
-		{"auto: a policy that is heeded is enough", ModeAuto, "v1", []string{guard.KindPolicy, guard.KindWebhook}, served, policy, FormPolicy, recheckInForce},
-		{"auto: a policy that is served and not heeded", ModeAuto, "v1beta1", []string{guard.KindWebhook}, served, both, FormWebhook, recheckInForce},
+		{"auto: a policy that the API server acts on is enough", ModeAuto, "v1", []string{guard.KindPolicy, guard.KindWebhook}, served, policy, FormPolicy, recheckInForce},
+		{"auto: a policy that is served only", ModeAuto, "v1beta1", []string{guard.KindWebhook}, served, both, FormWebhook, recheckInForce},
 		{"auto: no policies", ModeAuto, "", []string{guard.KindWebhook}, served, webhook, FormWebhook, recheckInForce},
-		{"auto: no policies, a webhook that nobody answers for", ModeAuto, "", nil, served, webhook, FormNone, recheckNone},
+		{"auto: no policies, a webhook that does not respond", ModeAuto, "", nil, served, webhook, FormNone, recheckNone},
 		{"auto: neither", ModeAuto, "", nil, []client.Object{anAddOn()}, nothing, FormNone, recheckNone},
-		{"auto: policies not heeded, no webhook", ModeAuto, "v1beta1", nil, []client.Object{anAddOn()}, policy, FormNone, recheckNone},
+		{"auto: policies served only, no webhook", ModeAuto, "v1beta1", nil, []client.Object{anAddOn()}, policy, FormNone, recheckNone},
 		{"auto: a webhook that has not run yet", ModeAuto, "", nil, []client.Object{deployed(""), anAddOn()}, nothing, FormNone, recheckNone},
 		{"auto: no add-on to find out with", ModeAuto, "v1", []string{guard.KindPolicy}, []client.Object{deployed("authority")}, both, FormUnproven, recheckNone},
 		{"policy", ModePolicy, "v1", []string{guard.KindPolicy}, served, policy, FormPolicy, recheckInForce},
-		{"policy: not heeded", ModePolicy, "v1", []string{guard.KindWebhook}, served, policy, FormNone, recheckNone},
+		{"policy: served only", ModePolicy, "v1", []string{guard.KindWebhook}, served, policy, FormNone, recheckNone},
 		{"policy: not served", ModePolicy, "", []string{guard.KindWebhook}, served, nothing, FormNone, recheckNone},
 		{"webhook", ModeWebhook, "v1", []string{guard.KindPolicy, guard.KindWebhook}, served, webhook, FormWebhook, recheckInForce},
 		{"webhook: not deployed", ModeWebhook, "v1", []string{guard.KindPolicy}, []client.Object{anAddOn()}, nothing, FormNone, recheckNone},
@@ -54,8 +54,8 @@ func TestFormThatIsInForce(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, test.objects...)
 			h.policies = test.policies
-			for _, kind := range test.heeds {
-				h.heeds[kind] = true
+			for _, kind := range test.actsOn {
+				h.actsOn[kind] = true
 			}
 			if after := h.settle(); after != test.recheck {
 				t.Errorf("asked again after %s, want %s", after, test.recheck)
@@ -72,10 +72,10 @@ func TestFormThatIsInForce(t *testing.T) {
 
 func TestAutoFollowsTheAPIServer(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.heeds[guard.KindWebhook] = true
+	h.actsOn[guard.KindWebhook] = true
 	for _, step := range []struct {
 		name, policies string
-		heeded         bool
+		acts           bool
 		there          map[string]bool
 		form           Form
 	}{
@@ -86,7 +86,7 @@ func TestAutoFollowsTheAPIServer(t *testing.T) {
 		{"rolled back", "v1beta1", false, both, FormWebhook},
 		{"rolled back further", "", false, both, FormWebhook}, // a policy that is not served is out of reach, and of force
 	} {
-		h.policies, h.heeds[guard.KindPolicy] = step.policies, step.heeded
+		h.policies, h.actsOn[guard.KindPolicy] = step.policies, step.acts
 		h.settle()
 		if form := h.form(); form != string(step.form) || !cmp.Equal(step.there, h.there()) {
 			t.Errorf("%s: %q in force, %v", step.name, form, h.there())
@@ -115,7 +115,7 @@ func TestAPolicyIsGivenTimeBeforeAWebhookTakesItsPlace(t *testing.T) {
 		}
 		h.clock.Step(time.Second)
 	}
-	h.heeds[guard.KindPolicy] = true
+	h.actsOn[guard.KindPolicy] = true
 	if h.settle() != recheckInForce || !cmp.Equal(policy, h.there()) || h.form() != "policy" {
 		t.Errorf("%v", h.there())
 	}
@@ -123,7 +123,7 @@ func TestAPolicyIsGivenTimeBeforeAWebhookTakesItsPlace(t *testing.T) {
 
 func TestTheWebhookFollowsItsCA(t *testing.T) {
 	h := newFakeHub(t, ModeWebhook, deployed("first"), anAddOn())
-	h.heeds[guard.KindWebhook] = true
+	h.actsOn[guard.KindWebhook] = true
 	h.settle()
 	configuration := deployed("second")
 	stored := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -148,13 +148,13 @@ func TestTheWebhookFollowsItsCA(t *testing.T) {
 
 func TestAnotherReconcileAppliesAndRemovesNothingNew(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.heeds[guard.KindWebhook] = true
+	h.actsOn[guard.KindWebhook] = true
 	h.settle()
 	logged, probes := h.installer.reported, h.probes
-	h.asked = nil
+	h.writes = nil
 	h.settle()
-	if len(h.asked) > 0 {
-		t.Errorf("wrote %q", h.asked)
+	if len(h.writes) > 0 {
+		t.Errorf("wrote %q", h.writes)
 	}
 	if h.installer.reported != logged || h.probes != probes+1 {
 		t.Errorf("reported %v, %d probes", h.installer.reported, h.probes)
@@ -178,11 +178,11 @@ func TestFailures(t *testing.T) {
 	}{
 		{"the API server fails to store", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errBroken}, "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", nothing, ""},
 		{"the API went after it was discovered", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewNotFound(anything, guard.Name)}, "apply MutatingAdmissionPolicy", nothing, ""},
-		{"somebody else writes at the same time", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, errBroken)}, "apply MutatingAdmissionPolicy", nothing, ""},
+		{"another writer is first", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, errBroken)}, "apply MutatingAdmissionPolicy", nothing, ""},
 		{"policies are forbidden: the webhook", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errForbidden}, "", webhook, FormWebhook},
 		{"all is forbidden", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errForbidden, "apply MutatingWebhookConfiguration": errForbidden}, "", nothing, FormNone},
 		{"the place of the webhook is forbidden", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errForbidden}, "", nothing, FormNone},
-		{"the place of the webhook cannot be read", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errBroken}, "where webhooks are served: etcd", nothing, ""},
+		{"the place of the webhook cannot be read", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errBroken}, "find where webhooks are served: etcd", nothing, ""},
 		{"off, and forbidden to look", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": errForbidden}, "", nothing, ""},
 		{"off, and the API server fails", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": errBroken}, "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", nothing, ""},
 		{"OCM's CRD is missing", ModePolicy, map[string]error{"list": apierrors.NewNotFound(anything, "")}, "", policy, FormUnproven},
@@ -191,7 +191,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, deployed("authority"), anAddOn())
-			h.policies, h.heeds[guard.KindWebhook], h.refusals = "v1", true, test.refused
+			h.policies, h.actsOn[guard.KindWebhook], h.refusals = "v1", true, test.refused
 			if test.fails == "" {
 				h.settle()
 			} else if _, err := h.reconcile(); err == nil || !strings.Contains(err.Error(), test.fails) {
@@ -205,7 +205,7 @@ func TestFailures(t *testing.T) {
 				return
 			}
 			h.refusals = map[string]error{}
-			h.heeds[guard.KindPolicy] = true
+			h.actsOn[guard.KindPolicy] = true
 			if h.settle() != recheckInForce {
 				t.Errorf("it does not recover: %v", h.there())
 			}
@@ -215,40 +215,40 @@ func TestFailures(t *testing.T) {
 
 func TestAFormThatMayNotBeLookedForIsNotInTheWay(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.policies, h.heeds[guard.KindPolicy] = "v1", true
+	h.policies, h.actsOn[guard.KindPolicy] = "v1", true
 	h.refusals["get "+guard.KindWebhook] = errForbidden
 	if after := h.settle(); after != recheckInForce || h.form() != string(FormPolicy) {
 		t.Errorf("after %s, %q in force", after, h.form())
 	}
 }
 
-func TestWhatIsTold(t *testing.T) {
+func TestWhatIsLogged(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		mode   Mode
 		served bool
-		heeded bool
+		acts   bool
 		want   []string
 	}{
 		{"auto, and nothing can be had", ModeAuto, false, false, []string{
 			"Nothing guards Available", "addon-agent corrects it", "the hub does not serve MutatingAdmissionPolicy",
 			"there is no ValidatingWebhookConfiguration interlock-webhook",
 		}},
-		{"policy, and it is not heeded", ModePolicy, true, false, []string{"Nothing guards Available", "the API server does not act on it"}},
+		{"policy, and the API server does not act on it", ModePolicy, true, false, []string{"Nothing guards Available", "the API server does not act on it"}},
 		{"in force", ModePolicy, true, true, []string{"Guard is in force", `"form"="policy"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, anAddOn())
-			h.heeds[guard.KindPolicy] = test.heeded
+			h.actsOn[guard.KindPolicy] = test.acts
 			if test.served {
 				h.policies = "v1"
 			}
-			var told []string
-			h.logger = funcr.New(func(_, line string) { told = append(told, line) }, funcr.Options{})
+			var logged []string
+			h.logger = funcr.New(func(_, line string) { logged = append(logged, line) }, funcr.Options{})
 			h.settle()
 			h.settle()
 			count := 0
-			for _, line := range told {
+			for _, line := range logged {
 				if strings.Contains(line, test.want[0]) {
 					count++
 					for _, want := range test.want {
@@ -259,7 +259,7 @@ func TestWhatIsTold(t *testing.T) {
 				}
 			}
 			if count != 1 {
-				t.Errorf("told %d times: %q", count, told)
+				t.Errorf("logged %d times: %q", count, logged)
 			}
 		})
 	}
@@ -267,11 +267,11 @@ func TestWhatIsTold(t *testing.T) {
 
 func TestDiscoveryThatFailsChangesNothing(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.policies, h.heeds[guard.KindPolicy] = "v1", true
+	h.policies, h.actsOn[guard.KindPolicy] = "v1", true
 	h.settle()
-	h.asked, h.discovery = nil, errBroken
-	if _, err := h.reconcile(); !errors.Is(err, errBroken) || len(h.asked) > 0 {
-		t.Errorf("error %v, wrote %v", err, h.asked)
+	h.writes, h.discovery = nil, errBroken
+	if _, err := h.reconcile(); !errors.Is(err, errBroken) || len(h.writes) > 0 {
+		t.Errorf("error %v, wrote %v", err, h.writes)
 	}
 	if err := Remove(t.Context(), h.client, h); !errors.Is(err, errBroken) || !cmp.Equal(policy, h.there()) {
 		t.Errorf("error %v, %v", err, h.there())

@@ -1,17 +1,15 @@
 package installer
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
-// Form is what guards a hub.
+// Form is the form of the guard that is in force.
 type Form string
 
 // The forms, as the metric names them.
 const (
 	FormPolicy  Form = "policy"
 	FormWebhook Form = "webhook"
-	// FormUnproven: there is no add-on yet to find out with.
+	// FormUnproven is a form that is installed, without an add-on to probe it with.
 	FormUnproven Form = "unproven"
 	FormNone     Form = "none"
 )
@@ -22,15 +20,15 @@ var Forms = []Form{FormPolicy, FormWebhook, FormUnproven, FormNone}
 // Name and meaning of the guard's metric.
 const (
 	NameGuard = "interlock_guard"
-	HelpGuard = "1 for the form of the guard that the hub was last seen to act on; told by the leader."
+	HelpGuard = "1 for the form of the guard that the hub was last observed to act on; reported by the leader."
 )
 
-// Metrics tells Prometheus what guards the hub.
+// Metrics reports the form of the guard to Prometheus.
 type Metrics struct {
 	guard *prometheus.GaugeVec
 }
 
-// NewMetrics registers the metric; it panics when its name is taken, which only
+// NewMetrics registers the metric. It panics when its name is taken, which only
 // a programming error can cause.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{guard: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameGuard, Help: HelpGuard}, []string{"form"})}

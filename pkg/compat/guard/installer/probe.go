@@ -15,36 +15,35 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
-// probeManager names the probe in the hub's audit log.
+// probeManager is the field manager of the probe, which the hub's audit log shows.
 const probeManager = "interlock-guard-probe"
 
-// probe asks the API server what would become of a write that the guard is
-// there to change, and does not make it: a dry run is stored nowhere and wakes
-// nobody. It needs one add-on of the fleet, no matter which, as only the status
-// of what exists can be written; it needs no right that addon-manager lacks.
-func (i *Installer) probe(ctx context.Context, message string) finding {
+// probe sends a dry run of a write that the guard must change. A dry run is not
+// stored, triggers no watch, and needs no further right. Its subject is any
+// add-on of the fleet, because only an existing object has a status to write.
+func (i *Installer) probe(ctx context.Context, message string) status {
 	subject, err := i.anyAddOn(ctx)
 	if err != nil {
-		return finding{standing: unproven, why: fmt.Sprintf("look for a ManagedClusterAddOn to probe the guard with: %v", err)}
+		return status{phase: unproven, why: fmt.Sprintf("find a ManagedClusterAddOn to probe the guard with: %v", err)}
 	}
 	if subject == nil {
-		return finding{standing: unproven, why: "there is no ManagedClusterAddOn yet to probe the guard with"}
+		return status{phase: unproven, why: "there is no ManagedClusterAddOn yet to probe the guard with"}
 	}
 	patch, err := probePatch(message, i.Clock.Now())
 	if err != nil {
-		return finding{standing: unproven, why: err.Error()}
+		return status{phase: unproven, why: err.Error()}
 	}
 	err = client.NewDryRunClient(i.Client).Status().Patch(ctx, subject, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(probeManager))
 	if err != nil {
-		return finding{standing: unproven, why: fmt.Sprintf("probe with %s/%s: %v", subject.Namespace, subject.Name, err)}
+		return status{phase: unproven, why: fmt.Sprintf("probe with %s/%s: %v", subject.Namespace, subject.Name, err)}
 	}
 	if meta.IsStatusConditionTrue(subject.Status.Conditions, guard.TypeAvailable) {
-		return finding{standing: unheeded, why: "it is installed, and the API server does not act on it"}
+		return status{phase: ignored, why: "it is installed, but the API server does not act on it"}
 	}
-	return finding{standing: inForce}
+	return status{phase: inForce}
 }
 
-// anyAddOn reads one add-on live: what is cached may be gone.
+// anyAddOn reads one add-on without the cache, which may have a deleted one.
 func (i *Installer) anyAddOn(ctx context.Context) (*addonv1alpha1.ManagedClusterAddOn, error) {
 	var list addonv1alpha1.ManagedClusterAddOnList
 	if err := i.Live.List(ctx, &list, client.Limit(1)); err != nil || len(list.Items) == 0 {

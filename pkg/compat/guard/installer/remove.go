@@ -15,8 +15,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
-// Remove takes the guard away from a hub in whatever form it is there; what
-// bears its name but not its label stays. Nothing there is no error.
+// Remove deletes the guard in every form. Objects of its name without its label
+// stay. An absent guard is no error.
 func Remove(ctx context.Context, hub client.Client, served discovery.ServerResourcesInterface) error {
 	version, err := servedVersion(served)
 	if err != nil {
@@ -25,14 +25,14 @@ func Remove(ctx context.Context, hub client.Client, served discovery.ServerResou
 	return removeKinds(ctx, hub, version, guard.KindBinding, guard.KindPolicy, guard.KindWebhook)
 }
 
-// removeOthers deletes the guard's objects of the forms that are not wanted.
-func (i *Installer) removeOthers(ctx context.Context, version string, policy, webhook finding) error {
+// removeNotWanted deletes the objects of the forms that are not wanted.
+func (i *Installer) removeNotWanted(ctx context.Context, version string, policy, webhook status) error {
 	var kinds []string
-	if policy.standing == unwanted {
-		// The binding first: without it a policy is in force nowhere.
+	if policy.phase == notWanted {
+		// The binding first: a policy without one has no effect.
 		kinds = append(kinds, guard.KindBinding, guard.KindPolicy)
 	}
-	if webhook.standing == unwanted {
+	if webhook.phase == notWanted {
 		kinds = append(kinds, guard.KindWebhook)
 	}
 	return removeKinds(ctx, i.Client, version, kinds...)
@@ -45,7 +45,7 @@ func removeKinds(ctx context.Context, hub client.Client, version string, kinds .
 			of.Version = admissionregistrationv1.SchemeGroupVersion.Version
 		}
 		if of.Version == "" {
-			continue // not served: nothing of it is in force
+			continue // not served, so not in force
 		}
 		if err := remove(ctx, hub, of); err != nil {
 			return err
@@ -54,7 +54,7 @@ func removeKinds(ctx context.Context, hub client.Client, version string, kinds .
 	return nil
 }
 
-// remove deletes the guard's object of a kind if its label says that it is ours.
+// remove deletes the guard's object of a kind if it has Interlock's label.
 func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
@@ -69,12 +69,12 @@ func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove %s %s: %w", kind.Kind, guard.Name, err)
 	}
-	log.FromContext(ctx).Info("Guard was removed", "kind", kind.Kind, "version", kind.Version, "name", guard.Name)
+	log.FromContext(ctx).Info("Removed the guard", "kind", kind.Kind, "version", kind.Version, "name", guard.Name)
 	return nil
 }
 
-// servedVersion is the newest version in which the API server has policies, or
-// nothing where it has none.
+// servedVersion returns the newest version in which the API server serves
+// policies, empty where it serves none.
 func servedVersion(served discovery.ServerResourcesInterface) (string, error) {
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
 		groupVersion := schema.GroupVersion{Group: guard.Group, Version: version}.String()

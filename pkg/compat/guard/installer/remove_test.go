@@ -14,18 +14,18 @@ import (
 
 func TestRemove(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.policies, h.heeds[guard.KindWebhook] = "v1beta1", true
+	h.policies, h.actsOn[guard.KindWebhook] = "v1beta1", true
 	h.settle()
 	if !cmp.Equal(both, h.there()) {
 		t.Fatalf("%v", h.there())
 	}
-	h.asked = nil
+	h.writes = nil
 	for range 2 { // the second time there is nothing left
 		if err := Remove(t.Context(), h.client, h); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"delete " + guard.KindBinding, "delete " + guard.KindPolicy, "delete " + guard.KindWebhook}, h.asked); diff != "" {
+	if diff := cmp.Diff([]string{"delete " + guard.KindBinding, "delete " + guard.KindPolicy, "delete " + guard.KindWebhook}, h.writes); diff != "" {
 		t.Error(diff)
 	}
 	if !cmp.Equal(nothing, h.there()) {
@@ -49,7 +49,7 @@ func TestRemoveSaysWhatItCouldNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())
-			h.heeds[guard.KindWebhook] = true
+			h.actsOn[guard.KindWebhook] = true
 			h.settle()
 			h.refusals["delete "+guard.KindWebhook] = refused
 			err := Remove(t.Context(), h.client, h)
@@ -60,7 +60,7 @@ func TestRemoveSaysWhatItCouldNot(t *testing.T) {
 	}
 	t.Run("gone meanwhile", func(t *testing.T) {
 		h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())
-		h.heeds[guard.KindWebhook] = true
+		h.actsOn[guard.KindWebhook] = true
 		h.settle()
 		h.refusals["delete "+guard.KindWebhook] = apierrors.NewNotFound(anything, guard.Name)
 		if err := Remove(t.Context(), h.client, h); err != nil {

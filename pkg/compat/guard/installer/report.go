@@ -9,22 +9,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// How often the hub is asked whether the guard is in force, which cannot be
-// watched: while it settles, while nothing guards, and in the steady state,
-// where only a change of the API server can matter.
+// How often the guard is probed, because no watch shows whether it is in force:
+// while it settles, while no form is in force, and in the steady state, where
+// only a change of the API server matters.
 const (
 	recheckSettling = time.Second
 	recheckNone     = time.Minute
 	recheckInForce  = 5 * time.Minute
 )
 
-// Timing shortens, for tests, what an API server is given. Zero values are the
-// defaults.
+// Timing shortens waits for tests. Zero values are the defaults.
 type Timing struct {
-	// Settling is how long it may take to act on what was installed: it takes
-	// up policies within seconds, and a webhook with its CA. Default: 10 s.
+	// Settling is how long the API server may take to act on an object that was
+	// installed, and on its CA. Default: 10 s.
 	Settling time.Duration
-	// Recheck is the longest time between two questions.
+	// Recheck is the longest time between two probes.
 	Recheck time.Duration
 }
 
@@ -36,31 +35,31 @@ func (t Timing) after(recheck time.Duration) time.Duration {
 	return min(recheck, cmp.Or(t.Recheck, recheck))
 }
 
-// standing is how one form of the guard stands at the API server.
-type standing int
+// phase is the state of one form of the guard.
+type phase int
 
 const (
-	// unwanted: it cannot be had or is not asked for, and is removed.
-	unwanted standing = iota
-	// forbidden: we may not install it.
+	// notWanted: the hub cannot have it, or the mode excludes it. It is removed.
+	notWanted phase = iota
+	// forbidden: addon-manager may not install it.
 	forbidden
-	// arriving: installed a moment ago, or another form is; all stays as it is.
-	arriving
-	// unproven: installed; whether the API server acts on it is not known.
+	// settling: this form, or one that precedes it, was installed a moment ago.
+	settling
+	// unproven: installed; no probe could show whether the API server acts on it.
 	unproven
-	// unheeded: installed; the API server does not act on it.
-	unheeded
+	// ignored: installed; the API server does not act on it.
+	ignored
 	// inForce: the API server acts on it.
 	inForce
 )
 
-// finding is how one form stands, and why.
-type finding struct {
-	standing standing
-	why      string
+// status is the phase of one form, and why it is not in force.
+type status struct {
+	phase phase
+	why   string
 }
 
-// report is what was told last.
+// report is what was last reported.
 type report struct {
 	form            Form
 	policy, webhook string
@@ -68,42 +67,42 @@ type report struct {
 
 var errNothingGuards = errors.New("the guard is not in force")
 
-// report tells of the form that is in force if that changed, and returns after
-// how long to look again.
-func (i *Installer) report(ctx context.Context, policy, webhook finding) time.Duration {
+// report sets the metric and logs when the form in force changes. It returns
+// when to probe again.
+func (i *Installer) report(ctx context.Context, policy, webhook status) time.Duration {
 	if i.Mode == ModeOff {
 		return 0
 	}
 	form, recheck := FormNone, recheckNone
 	switch {
-	case policy.standing == inForce:
+	case policy.phase == inForce:
 		form, recheck = FormPolicy, recheckInForce
-	case webhook.standing == inForce:
+	case webhook.phase == inForce:
 		form, recheck = FormWebhook, recheckInForce
-	case policy.standing == arriving || webhook.standing == arriving:
+	case policy.phase == settling || webhook.phase == settling:
 		return i.Timing.after(recheckSettling)
-	case policy.standing == unproven || webhook.standing == unproven:
+	case policy.phase == unproven || webhook.phase == unproven:
 		form = FormUnproven
 	}
-	if told := (report{form: form, policy: policy.why, webhook: webhook.why}); told != i.reported {
-		i.reported = told
+	if now := (report{form: form, policy: policy.why, webhook: webhook.why}); now != i.reported {
+		i.reported = now
 		i.Metrics.inForce(form)
-		i.tell(ctx, told)
+		i.log(ctx, now)
 	}
 	return i.Timing.after(recheck)
 }
 
-func (i *Installer) tell(ctx context.Context, told report) {
+func (i *Installer) log(ctx context.Context, now report) {
 	logger := log.FromContext(ctx).WithValues("guard", i.Mode)
 	switch {
-	case told.form == FormUnproven:
-		logger.Info("Guard is installed; whether the hub acts on it is not known yet", "policy", told.policy, "webhook", told.webhook)
-	case told.form != FormNone:
-		logger.Info("Guard is in force", "form", told.form)
+	case now.form == FormUnproven:
+		logger.Info("Guard is installed; it is not known yet whether the hub acts on it", "policy", now.policy, "webhook", now.webhook)
+	case now.form != FormNone:
+		logger.Info("Guard is in force", "form", now.form)
 	case i.Mode == ModeAuto:
-		logger.Info("Nothing guards Available on this hub: beside a stock klusterlet it may read True for moments until addon-agent corrects it. "+
-			"Deploy addon-manager webhook, or enable MutatingAdmissionPolicy", "policy", told.policy, "webhook", told.webhook)
+		logger.Info("Nothing guards Available on this hub. Stock writers may set it to True until addon-agent corrects it. "+
+			"Deploy addon-manager webhook, or enable MutatingAdmissionPolicy", "policy", now.policy, "webhook", now.webhook)
 	default:
-		logger.Error(errNothingGuards, "Nothing guards Available on this hub", "policy", told.policy, "webhook", told.webhook)
+		logger.Error(errNothingGuards, "Nothing guards Available on this hub", "policy", now.policy, "webhook", now.webhook)
 	}
 }

@@ -17,21 +17,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
-// A failed try is made again after retryFirst, then ever later, but never
-// later than retryLast.
+// A failed reconcile is repeated after retryFirst. The delay doubles up to retryLast.
 const (
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 30 * time.Second
 )
 
-// paceOfRepair bounds how often the guard is put back where somebody insists
-// on taking it away.
-const paceOfRepair = time.Second
+// repairDelay bounds how often the guard is restored where another writer keeps
+// removing it.
+const repairDelay = time.Second
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// theOne is the only key: the guard is installed as a whole.
-var theOne = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
+// onlyKey is the only key of the queue: the guard is installed as a whole.
+var onlyKey = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
@@ -47,13 +46,13 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("create metadata client: %w", err)
 	}
 	i.watched, i.applied = map[string]string{}, map[string]applied{}
-	first := source.Func(func(ctx context.Context, q queue) error {
+	start := source.Func(func(ctx context.Context, q queue) error {
 		watches := &watches{ctx: ctx, objects: objects, queue: q, cancel: map[schema.GroupVersionKind]context.CancelFunc{}}
 		i.watch, i.unwatch = watches.start, watches.stop
-		q.Add(theOne)
+		q.Add(onlyKey)
 		return nil
 	})
-	if err := c.Watch(first); err != nil {
+	if err := c.Watch(start); err != nil {
 		return fmt.Errorf("start guard controller: %w", err)
 	}
 	return nil

@@ -4,32 +4,25 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/objectwatch"
 )
 
-// resources are the names of the kinds in an API server's paths.
-var resources = map[string]string{
-	guard.KindPolicy:    "mutatingadmissionpolicies",
-	guard.KindBinding:   "mutatingadmissionpolicybindings",
-	guard.KindWebhook:   "mutatingwebhookconfigurations",
-	validatingKind.Kind: "validatingwebhookconfigurations",
-}
-
-// startWatching watches the one object of a kind, in the version in which it is written, and in no other.
+// startWatching watches the object of a kind in the version in which it is
+// written, and stops to watch it in another version.
 func (i *Installer) startWatching(kind schema.GroupVersionKind) error {
 	if i.watched[kind.Kind] == kind.Version {
 		return nil
 	}
 	i.stopWatching(kind.Kind)
 	name := guard.Name
-	if kind == validatingKind {
+	if kind == endpoint.Kind {
 		name = i.Served.Configuration
 	}
 	if err := i.watch(kind, name); err != nil {
@@ -39,9 +32,9 @@ func (i *Installer) startWatching(kind schema.GroupVersionKind) error {
 	return nil
 }
 
-// forgetUnserved stops watching policies in a version that an API server of
-// another release no longer has: a watch would ask for it for ever.
-func (i *Installer) forgetUnserved(served string) {
+// stopUnserved stops watching policies in a version that the API server no longer
+// serves, because the watch would retry without end.
+func (i *Installer) stopUnserved(served string) {
 	for _, kind := range []string{guard.KindPolicy, guard.KindBinding} {
 		if i.watched[kind] != served {
 			i.stopWatching(kind)
@@ -56,8 +49,7 @@ func (i *Installer) stopWatching(kind string) {
 	}
 }
 
-// watches wake the controller. Each is of a single object, as rights to it are
-// given by its name.
+// watches enqueue the installer. Each is of a single object.
 type watches struct {
 	ctx     context.Context // of the controller
 	objects metadata.Interface
@@ -65,19 +57,16 @@ type watches struct {
 	cancel  map[schema.GroupVersionKind]context.CancelFunc
 }
 
-// start wakes the controller from now on when the object comes, changes or
-// goes; not at once: who insists is answered at a bounded rate.
+// start enqueues the installer, after repairDelay, when the object is created,
+// changed or deleted.
 func (w *watches) start(kind schema.GroupVersionKind, name string) error {
-	resource := kind.GroupVersion().WithResource(resources[kind.Kind])
-	informer := metadatainformer.NewFilteredMetadataInformer(w.objects, resource, metav1.NamespaceAll, 0, nil,
-		func(options *metav1.ListOptions) {
-			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
-		}).Informer()
-	wake := func() { w.queue.AddAfter(theOne, paceOfRepair) }
+	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	informer := objectwatch.New(w.objects, resource, name)
+	enqueue := func() { w.queue.AddAfter(onlyKey, repairDelay) }
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { wake() },
-		UpdateFunc: func(_, _ any) { wake() }, // without a resync, updates are changes
-		DeleteFunc: func(any) { wake() },
+		AddFunc:    func(any) { enqueue() },
+		UpdateFunc: func(_, _ any) { enqueue() }, // without a resync, updates are changes
+		DeleteFunc: func(any) { enqueue() },
 	})
 	if err != nil {
 		return err

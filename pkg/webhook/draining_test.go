@@ -27,17 +27,17 @@ func (m running) Start(ctx context.Context) error {
 	}
 }
 
-func TestItServesForSomeTimeAfterItIsToldToStop(t *testing.T) {
+func TestItServesForSomeTimeAfterItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		l := &leaving{Manager: running{}, after: 5 * time.Second}
+		l := &draining{Manager: running{}, after: 5 * time.Second}
 		ended := make(chan error)
 		go func() { ended <- l.Start(ctx) }()
 		synctest.Wait()
 		stop()
-		told := time.Now()
-		if err := <-ended; err != nil || time.Since(told) != 5*time.Second {
-			t.Errorf("%v after %s", err, time.Since(told))
+		stopped := time.Now()
+		if err := <-ended; err != nil || time.Since(stopped) != 5*time.Second {
+			t.Errorf("%v after %s", err, time.Since(stopped))
 		}
 	})
 }
@@ -46,7 +46,7 @@ func TestAFailureEndsItAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		failure := errors.New("address in use")
-		l := &leaving{Manager: running{failure: make(chan error)}, after: time.Hour}
+		l := &draining{Manager: running{failure: make(chan error)}, after: time.Hour}
 		ended := make(chan error)
 		go func() { ended <- l.Start(ctx) }()
 		stop()
@@ -59,19 +59,19 @@ func TestAFailureEndsItAtOnce(t *testing.T) {
 	})
 }
 
-func TestConnectionsAreGivenUpWhileItIsLeaving(t *testing.T) {
-	l := &leaving{}
+func TestConnectionsCloseWhileItIsStopping(t *testing.T) {
+	l := &draining{}
 	server := httptest.NewServer(l.closing(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })))
 	defer server.Close()
-	for _, told := range []bool{false, true} {
-		l.told.Store(told)
+	for _, stopping := range []bool{false, true} {
+		l.stopping.Store(stopping)
 		response, err := server.Client().Get(server.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
-		if response.StatusCode != http.StatusTeapot || response.Close != told {
-			t.Errorf("told to stop: %v; answered %s, and is the last one of the connection: %v", told, response.Status, response.Close)
+		if response.StatusCode != http.StatusTeapot || response.Close != stopping {
+			t.Errorf("stopping %v: response %s, closes the connection: %v", stopping, response.Status, response.Close)
 		}
 	}
 }
