@@ -32,7 +32,7 @@ deployed them. These are its steps:
   - remove the guard
   - give OCM's CRD back as it was found, with OCM's conversion
   - delete all ManagedClusterFacts
-  - remove Interlock's conditions, and its entries in managedFields
+  - remove Interlock's conditions
   - delete its events and its lease
 
 The chart runs it before a release is deleted, and make undeploy runs it too. It

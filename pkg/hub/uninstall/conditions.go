@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,18 +27,17 @@ const (
 	// passes bounds the passes over all add-ons. The last pass finds nothing to
 	// clean. A conflict with another writer is resolved by the next pass.
 	passes = 10
-	// ownManagers is what the names of all field managers of ours begin with.
-	ownManagers = "interlock-"
 )
 
-// cleaner removes Interlock's conditions from every add-on on every cluster, and
-// its entries from managedFields.
+// cleaner removes Interlock's conditions from every add-on on every cluster.
 //
 // It removes Degraded with a reason of Interlock, and Available where a Required
 // dependency fails or addon-agent waits for the add-on's own check. The add-on's
 // other writer of Available then sets it again. All other conditions stay, also
 // an Available that addon-agent set from a lease with OCM's reasons, which OCM's
-// agent keeps current.
+// agent keeps current. Interlock's entry in managedFields stays with such a
+// condition until OCM's agent changes it. Removing the entry would take one more
+// write to most add-ons of a fleet.
 type cleaner struct {
 	hub client.Client
 	out io.Writer
@@ -96,46 +93,28 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 // clean cleans one add-on, and counts writes and conflicts. After a conflict the
 // next pass reads the add-on again.
 func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
-	wrote, err := c.write(ctx, addOn)
-	if wrote {
-		cleaned.Add(1)
+	patch, err := statusPatch(addOn)
+	if err == nil && patch == nil {
+		return nil
+	}
+	if err == nil {
+		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
 	}
 	switch {
+	case err == nil:
+		cleaned.Add(1)
 	case apierrors.IsNotFound(err):
-		return nil
 	case apierrors.IsConflict(err):
 		conflicts.Add(1)
-		return nil
-	case err != nil:
+	default:
 		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}
 	return nil
 }
 
-// write takes our conditions off the add-on, and then, where an entry of ours
-// is still in managedFields, that one: with the fields that it is about, the
-// API server removes it by itself, and in a write of status it ignores what is
-// said about managedFields. What is left then is about a condition that stays.
-func (c *cleaner) write(ctx context.Context, addOn *unstructured.Unstructured) (wrote bool, err error) {
-	status, err := statusPatch(addOn)
-	if err == nil && status != nil {
-		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, status), client.FieldOwner(holder))
-		wrote = err == nil
-	}
-	if err != nil {
-		return wrote, err
-	}
-	traces, err := tracesPatch(addOn)
-	if err == nil && traces != nil {
-		err = c.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, traces), client.FieldOwner(holder))
-		wrote = wrote || err == nil
-	}
-	return wrote, err
-}
-
-// statusPatch is a merge patch, of the version that it was decided on, that
-// takes our conditions off the add-on; nil where there are none. It is made of
-// what the API server stores, so that it keeps fields of a newer OCM too.
+// statusPatch returns a merge patch that removes Interlock's conditions, nil where
+// there are none. It applies only to the resourceVersion that was read, and keeps
+// fields of a newer OCM.
 func statusPatch(addOn *unstructured.Unstructured) ([]byte, error) {
 	status, _, err := unstructured.NestedMap(addOn.Object, "status")
 	if err != nil {
@@ -152,26 +131,8 @@ func statusPatch(addOn *unstructured.Unstructured) ([]byte, error) {
 	})
 }
 
-// tracesPatch is a merge patch, likewise, that takes our entries off
-// managedFields; nil where there are none.
-func tracesPatch(addOn *unstructured.Unstructured) ([]byte, error) {
-	all := addOn.GetManagedFields()
-	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool {
-		return strings.HasPrefix(entry.Manager, ownManagers)
-	})
-	if len(others) == len(all) {
-		return nil, nil
-	}
-	metadata := map[string]any{"resourceVersion": addOn.GetResourceVersion(), "managedFields": others}
-	if len(others) == 0 {
-		metadata["managedFields"] = []any{map[string]any{}} // how the API server is told to empty the list
-	}
-	return json.Marshal(map[string]any{"metadata": metadata})
-}
-
-// statusWith is the merge patch of a status for these conditions. Where those
-// that go are all that it had, it goes with them: an add-on that nobody has
-// reported on has none.
+// statusWith returns the merge patch of a status with these conditions. An empty
+// status is removed, as an add-on without reports has none.
 func statusWith(status map[string]any, conditions []any) any {
 	switch {
 	case len(conditions) > 0:

@@ -57,12 +57,13 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	ctx, cancel := context.WithTimeout(ctx, options.Timeout)
 	defer cancel()
 	stop := &stopper{clock: clock.RealClock{}, hub: hub, options: options}
+	remove := &remover{hub: hub, config: restConfig, options: options}
 	return runSteps(ctx, options.Out, []step{
 		{name: "addon-manager", run: stop.run, first: true},
-		{name: "agent", run: (&agentRemover{config: restConfig, share: options.Timeout / 2}).run},
-		{name: "guard", run: (&guardRemover{hub: hub, config: restConfig}).run},
-		{name: "graft", run: (&ungrafter{hub: hub}).run},
-		{name: "facts", run: (&factsRemover{hub: hub}).run},
+		{name: "agent", run: remove.agent},
+		{name: "guard", run: remove.guard},
+		{name: "graft", run: remove.graft},
+		{name: "facts", run: remove.facts},
 		{name: "conditions", run: (&cleaner{hub: hub, out: options.Out}).run},
 		{name: "events", run: (&eventRemover{hub: hub, options: options}).run},
 		{name: "lease", run: stop.release},
