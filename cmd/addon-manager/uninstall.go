@@ -18,12 +18,7 @@ type uninstallOptions struct {
 	uninstall  uninstall.Options
 }
 
-func newUninstallCommand() *cobra.Command {
-	o := &uninstallOptions{}
-	command := &cobra.Command{
-		Use:   "uninstall",
-		Short: "Remove what Interlock wrote to the hub",
-		Long: `addon-manager uninstall restores the hub to its state before Interlock. The
+const uninstallLong = `addon-manager uninstall restores the hub to its state before Interlock. The
 objects that were deployed stay: delete them afterwards with the tool that
 deployed them. These are its steps:
 
@@ -36,7 +31,14 @@ deployed them. These are its steps:
   - delete its events and its lease
 
 The chart runs it before a release is deleted, and make undeploy runs it too. It
-can be repeated, and runs where parts are absent.`,
+can be repeated, and runs where parts are absent.`
+
+func newUninstallCommand() *cobra.Command {
+	o := &uninstallOptions{}
+	command := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Remove what Interlock wrote to the hub",
+		Long:  uninstallLong,
 		Example: `  # Of the current context
   addon-manager uninstall
 

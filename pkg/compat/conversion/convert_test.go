@@ -42,7 +42,7 @@ func TestConvert(t *testing.T) {
 			`,"spec":{"dependencies":[{"name":"proxy","type":"Optional","message":"<&> ü"}]}`,
 		},
 		{
-			"ours, fields that this program has never heard of", `,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
+			"ours, fields that this program does not know", `,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
 			`,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
 		},
 		{"ours, empty is not absent", `,"spec":{"dependencies":[]}`, `,"spec":{"dependencies":[]}`},

@@ -47,11 +47,11 @@ func TestHandlerAnswers(t *testing.T) {
 				t.Fatalf("code %d, %v: %s", recorder.Code, err, recorder.Body)
 			}
 			if answer.Kind != "ConversionReview" || answer.APIVersion != "apiextensions.k8s.io/v1" || answer.Request != nil || answer.Response == nil {
-				t.Fatalf("answered %s", recorder.Body)
+				t.Fatalf("response %s", recorder.Body)
 			}
 			got := answer.Response
 			if got.UID != "42" || got.Result.Status != test.status || len(got.ConvertedObjects) != test.objects || !strings.Contains(got.Result.Message, test.message) {
-				t.Errorf("answered %+v", got)
+				t.Errorf("response %+v", got)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func roundTrip[T any](t *testing.T, version, other string) {
 }
 
 // compose makes the JSON of an object: what is typed, with random values of
-// Interlock's fields and of fields that nobody knows yet; every tenth object
+// Interlock's fields and of unknown fields; every tenth object
 // without spec, every tenth without status, and some with null for either.
 func compose(t *testing.T, random *rand.Rand, typed any, version string) []byte {
 	t.Helper()
@@ -202,7 +202,7 @@ func sameUntyped(t *testing.T, before, after []byte) {
 	t.Helper()
 	want, got := newerOf(t, "", decoded(t, before), map[string]string{}), newerOf(t, "", decoded(t, after), map[string]string{})
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("fields that nobody knows (-before +after):\n%s\n%s", diff, before)
+		t.Fatalf("unknown fields (-before +after):\n%s\n%s", diff, before)
 	}
 	a, b := asFields(t, before), asFields(t, after)
 	for _, name := range []string{"metadata", "kind"} {

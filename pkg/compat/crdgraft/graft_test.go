@@ -85,7 +85,7 @@ func TestGraftAndRemove(t *testing.T) {
 			same(t, "removing gives back what was found", original, mustRemove(t, grafted))
 			same(t, "removing twice changes nothing", original, mustRemove(t, mustRemove(t, grafted)))
 			if !Grafted(grafted) || Grafted(original) {
-				t.Error("Grafted does not tell the two apart")
+				t.Error("Grafted does not distinguish the two")
 			}
 			for _, version := range []string{"v1alpha1", "v1beta1"} {
 				got, err := SpecProperties(grafted, version, "dependencies")
@@ -165,7 +165,7 @@ func TestRemoveLeavesWhatOthersHaveWrittenSince(t *testing.T) {
 			change(grafted)
 			same(t, "removed", want, mustRemove(t, grafted))
 			if name != "label" {
-				same(t, "grafted anew", mustGraft(t, want, ours("a")), mustGraft(t, grafted, ours("a")))
+				same(t, "grafted again", mustGraft(t, want, ours("a")), mustGraft(t, grafted, ours("a")))
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestRemoveLeavesWhatOthersHaveWrittenSince(t *testing.T) {
 		for _, crd := range []map[string]any{want, grafted} {
 			setField(t, crd, "dependencies", map[string]any{"type": "string"})
 		}
-		same(t, "a field that somebody else has replaced is theirs", want, mustRemove(t, grafted))
+		same(t, "a field that another writer has replaced stays", want, mustRemove(t, grafted))
 	})
 }
 

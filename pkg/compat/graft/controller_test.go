@@ -34,14 +34,14 @@ func TestGraftsAndGivesBack(t *testing.T) {
 	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != defaultInterval {
 		t.Errorf("conversion is checked again after %s", again)
 	}
-	if told := b.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal CRDGrafted Added v1alpha1 spec.dependencies") {
-		t.Errorf("told %q", told)
+	if emitted := b.emitted(); len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Normal CRDGrafted Added v1alpha1 spec.dependencies") {
+		t.Errorf("emitted %q", emitted)
 	}
 	for range 3 {
 		b.expect(t, ReasonGrafted, true)
 	}
-	if told := b.told(); b.writes != 1 || len(told) > 0 {
-		t.Errorf("%d writes, told %q", b.writes, told)
+	if emitted := b.emitted(); b.writes != 1 || len(emitted) > 0 {
+		t.Errorf("%d writes, emitted %q", b.writes, emitted)
 	}
 
 	b.Settings.On = false
@@ -49,21 +49,21 @@ func TestGraftsAndGivesBack(t *testing.T) {
 	if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
 		t.Errorf("given back (-found +now):\n%s", diff)
 	}
-	if told := b.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Normal CRDGraftingOff") {
-		t.Errorf("told %q", told)
+	if emitted := b.emitted(); len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Normal CRDGraftingOff") {
+		t.Errorf("emitted %q", emitted)
 	}
 	b.expect(t, ReasonOff, false)
-	if told := b.told(); b.writes != 2 || len(told) > 0 {
-		t.Errorf("%d writes, told %q", b.writes, told)
+	if emitted := b.emitted(); b.writes != 2 || len(emitted) > 0 {
+		t.Errorf("%d writes, emitted %q", b.writes, emitted)
 	}
 }
 
-func TestOffTellsNothingWhereNothingWas(t *testing.T) {
+func TestOffEmitsNothingWithoutAGraft(t *testing.T) {
 	b := newBench(t)
 	b.Settings.On = false
 	b.expect(t, ReasonOff, false)
-	if told := b.told(); b.writes != 0 || len(told) > 0 {
-		t.Errorf("%d writes, told %q", b.writes, told)
+	if emitted := b.emitted(); b.writes != 0 || len(emitted) > 0 {
+		t.Errorf("%d writes, emitted %q", b.writes, emitted)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 			},
 			want: "convert v1alpha1 to v1beta1: the response is 503 Service Unavailable",
 		},
-		"something else that answers": {
+		"another program that responds": {
 			answer: func(writer http.ResponseWriter, _ *http.Request) { _, _ = writer.Write([]byte("{}")) },
 			want:   "the response is not a ConversionReview",
 		},
@@ -97,7 +97,7 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { object["apiVersion"] = "addon/v0" }),
 			want:   "the response has version addon/v0",
 		},
-		"an answer to something else": {
+		"a response to another request": {
 			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) { response.UID = "other" }),
 			want:   `the response is to request "other", not to "`,
 		},
@@ -135,8 +135,8 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 				t.Errorf("tried again after %s", again)
 			}
 			b.expect(t, ReasonNotServed, false)
-			if told := b.told(); len(told) != 1 || !strings.Contains(told[0], tt.want) {
-				t.Errorf("told %q, want %q", told, tt.want)
+			if emitted := b.emitted(); len(emitted) != 1 || !strings.Contains(emitted[0], tt.want) {
+				t.Errorf("emitted %q, want %q", emitted, tt.want)
 			}
 			if b.writes > 0 {
 				t.Errorf("%d writes", b.writes)
@@ -153,7 +153,7 @@ func refuse(writer http.ResponseWriter, _ *http.Request) {
 	http.Error(writer, "no", http.StatusServiceUnavailable)
 }
 
-func TestAWriterWhoInsistsIsAnsweredEverLater(t *testing.T) {
+func TestAGraftIsRestoredAtGrowingIntervals(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
 	b.overwrite(t)
@@ -189,7 +189,7 @@ func TestAnUpgradeIsNotContested(t *testing.T) {
 	b.overwrite(t, func(crd *unstructured.Unstructured) {
 		crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: "1.4.0"})
 	})
-	b.answer = func(http.ResponseWriter, *http.Request) { t.Error("asked again before the graft was put back") }
+	b.answer = func(http.ResponseWriter, *http.Request) { t.Error("probed before the graft was restored") }
 	b.expect(t, ReasonGrafted, true)
 	if got := b.crd(t).GetAnnotations()[crdgraft.VersionAnnotation]; got != "1.4.1" {
 		t.Errorf("marked %s", got)
@@ -252,14 +252,14 @@ func TestWhatCannotOrNeedNotBeGrafted(t *testing.T) {
 			b := newBench(t)
 			b.overwrite(t, tt.change)
 			b.expect(t, tt.reason, tt.grafted)
-			if told := b.told(); len(told) != 1 || !strings.HasPrefix(told[0], tt.want) {
-				t.Errorf("told %q, want %q", told, tt.want)
+			if emitted := b.emitted(); len(emitted) != 1 || !strings.HasPrefix(emitted[0], tt.want) {
+				t.Errorf("emitted %q, want %q", emitted, tt.want)
 			}
 		})
 	}
 }
 
-func TestAnswersToAWrite(t *testing.T) {
+func TestErrorsOfAWrite(t *testing.T) {
 	broken := errors.New("etcd is on fire")
 	resource := crdResource.GroupResource()
 	for name, tt := range map[string]struct {
@@ -297,7 +297,7 @@ func TestAnswersToAWrite(t *testing.T) {
 	}
 }
 
-func TestAnswersToARead(t *testing.T) {
+func TestErrorsOfARead(t *testing.T) {
 	b := newBench(t)
 	broken := errors.New("etcd is on fire")
 	b.fail = func(string, client.Object) error { return broken }
@@ -311,9 +311,9 @@ func TestAnswersToARead(t *testing.T) {
 	b.expectState(t, ReasonMissing, false)
 }
 
-// Whoever changes the schema of all of our fields has not made them OCM's: its
-// conversion would lose what they hold.
-func TestConversionStaysWithFieldsThatSomebodyChanged(t *testing.T) {
+// Fields whose schemas another writer changed are not OCM's: OCM's conversion
+// would lose their content.
+func TestConversionStaysWithFieldsThatAnotherWriterChanged(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
 	crd := b.crd(t)

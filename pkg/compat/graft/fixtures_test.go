@@ -238,14 +238,15 @@ func (b *bench) reads() bool {
 // readAgain lets the time of all rereads pass, without the clock of the rest.
 func (b *bench) readAgain() { b.rereads.take(b.clock.Now().Add(time.Hour)) }
 
-func (b *bench) told() []string {
-	var told []string
+// emitted returns the events since the last call.
+func (b *bench) emitted() []string {
+	var emitted []string
 	for {
 		select {
 		case event := <-b.events:
-			told = append(told, event)
+			emitted = append(emitted, event)
 		default:
-			return told
+			return emitted
 		}
 	}
 }

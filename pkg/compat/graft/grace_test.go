@@ -44,8 +44,8 @@ func TestAGraftOfAFormerProcessHasAllOfTheGrace(t *testing.T) {
 	b.expect(t, ReasonNotServed, false)
 }
 
-// A replica may wait for days before it leads, and one that leads may be kept
-// from reading the CRD: neither has seen the conversion fail meanwhile.
+// A replica may wait for days before it leads, and a leader may be unable to read
+// the CRD. Neither has observed a failure meanwhile.
 func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
 	for name, before := range map[string]func(*bench){
 		"a standby that comes to lead": func(b *bench) { b.history = history{}; b.prepare() },
@@ -64,7 +64,7 @@ func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
 
 			b.answer = refuse
 			b.clock.Step(grace)
-			b.expect(t, ReasonNotServed, true) // fails anew: what was before does not count
+			b.expect(t, ReasonNotServed, true) // a new failure: the one before does not count
 			b.clock.Step(grace + time.Second)
 			b.expect(t, ReasonNotServed, false)
 		})
@@ -108,7 +108,7 @@ func TestRestore(t *testing.T) {
 	b.fail = func(verb string, _ client.Object) error {
 		if verb == "update" && conflicts > 0 {
 			conflicts--
-			return apierrors.NewConflict(crdResource.GroupResource(), CRDName, errors.New("somebody was faster"))
+			return apierrors.NewConflict(crdResource.GroupResource(), CRDName, errors.New("another writer was first"))
 		}
 		return nil
 	}

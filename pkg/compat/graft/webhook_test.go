@@ -64,7 +64,7 @@ func (b *bench) inject(t *testing.T, authority []byte) {
 	}
 }
 
-// The webhook's own certificate has to stay in the bundle for it to answer.
+// The webhook's own certificate must stay in the bundle, or probes fail.
 func TestANewCAIsTrustedAtOnceAndTheOldOneForAWhile(t *testing.T) {
 	b := newBench(t)
 	old := union(b.authority(), b.otherAuthority(t))
@@ -88,9 +88,9 @@ func TestANewCAIsTrustedAtOnceAndTheOldOneForAWhile(t *testing.T) {
 	}
 }
 
-// Two who inject a CA each, and insist, are no reason to write the CRD each
-// time: that ends all watches of it.
-func TestWhoeverInsistsOnAnotherCAMovesNoCRD(t *testing.T) {
+// Two writers that keep injecting different CAs must not cause a write of the CRD
+// each time, because such a write ends all watches.
+func TestWritersThatInsistOnDifferentCAsMoveNoCRD(t *testing.T) {
 	b := newBench(t)
 	one, two := b.authority(), union(b.otherAuthority(t), b.authority())
 	b.inject(t, one)

@@ -71,7 +71,7 @@ var mutations = []mutation{
 		path: "/status/conditions/2", value: held,
 	},
 	{
-		name:   "with fields that nobody here has heard of",
+		name:   "with unknown fields",
 		before: addOn(degraded(missing, early), strings.Replace(held, "{", `{"observedGeneration":9007199254740993,"x":{"y":1.50},`, 1)),
 		after:  addOn(leaseFresh, degraded(missing, early)),
 		path:   "/status/conditions/0", value: strings.Replace(held, "{", `{"observedGeneration":9007199254740993,"x":{"y":1.50},`, 1),
@@ -142,7 +142,7 @@ var mutations = []mutation{
 	{name: "no Available", before: addOn(leaseFresh), after: addOn(degraded(missing, late))},
 	{name: "no Degraded", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh)},
 	{name: "Degraded is over", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late))},
-	{name: "Degraded for somebody else's reason", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DiskFull", "", late))},
+	{name: "Degraded for another writer's reason", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DiskFull", "", late))},
 	{name: "only an Optional dependency fails", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DependencyNotSatisfied", "", late))},
 	{name: "our reason, but False", after: addOn(leaseFresh, condition(TypeDegraded, "False", Reason, "", late))},
 	{name: "no conditions", before: addOn(held), after: addOn()},
@@ -178,7 +178,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-func TestMutateSaysWhatItCannotRead(t *testing.T) {
+func TestMutateNamesWhatItCannotRead(t *testing.T) {
 	for name, test := range map[string]struct{ before, after, want string }{
 		"no JSON":                  {after: `{`, want: "object to be written"},
 		"a condition is no object": {after: `{"status":{"conditions":[7]}}`, want: "status.conditions[0]"},

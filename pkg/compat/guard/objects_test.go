@@ -66,7 +66,7 @@ func TestBothFormsHaveTheSameRule(t *testing.T) {
 }
 
 // asideFromProbe is the one condition that the webhook has more than the
-// policy: it may concern nothing but a dry run that asks for the policy.
+// policy: it may exclude only a dry run that probes the policy.
 func asideFromProbe(t *testing.T, conditions []admissionregistrationv1.MatchCondition) admissionregistrationv1.MatchCondition {
 	t.Helper()
 	last := conditions[len(conditions)-1]

@@ -140,7 +140,7 @@ func (h *fakeHub) list(ctx context.Context, c client.WithWatch, list client.Obje
 	return c.List(ctx, list, options...)
 }
 
-// dryRun answers the probe as an API server with the guard would.
+// dryRun responds to the probe as an API server with the guard would.
 func (h *fakeHub) dryRun(
 	_ context.Context, _ client.Client, _ string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
 ) error {

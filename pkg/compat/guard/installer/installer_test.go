@@ -58,7 +58,7 @@ func TestFormThatIsInForce(t *testing.T) {
 				h.actsOn[kind] = true
 			}
 			if after := h.settle(); after != test.recheck {
-				t.Errorf("asked again after %s, want %s", after, test.recheck)
+				t.Errorf("probed again after %s, want %s", after, test.recheck)
 			}
 			if diff := cmp.Diff(test.there, h.there()); diff != "" {
 				t.Error(diff)
