@@ -48,7 +48,7 @@ func describeUninstallation() {
 
 		By("running deploy/uninstall once more")
 		log := runJob(ctx, kustomized("../../deploy/uninstall", nextVersion))
-		Expect(log).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, nothing of Interlock's is left`))
+		Expect(log).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, no condition of Interlock is left`))
 		expectTakenBack(ctx)
 		remove(ctx, hub, []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}})
 

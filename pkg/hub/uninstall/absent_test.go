@@ -27,7 +27,7 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 		},
 	}).Build()
 	done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
-	if err != nil || done != "0 ManagedClusterAddOns written, nothing of Interlock's is left on any of 0" {
+	if err != nil || done != "0 ManagedClusterAddOns written, no condition of Interlock is left on any of 0" {
 		t.Errorf("%q, %v", done, err)
 	}
 }
@@ -92,7 +92,7 @@ func TestAConflictIsRepeated(t *testing.T) {
 				},
 			}).Build()
 			done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
-			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, nothing of Interlock's is left on any of 0") {
+			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
 				t.Errorf("%q, %v", done, err)
 			}
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -52,7 +52,7 @@ func (c *cleaner) run(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
 		}
 		if result.conflicts == 0 && result.cleaned == 0 {
-			return fmt.Sprintf("%d ManagedClusterAddOns written, nothing of Interlock's is left on any of %d", cleaned, result.seen), nil
+			return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, result.seen), nil
 		}
 	}
 	return "", errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
