@@ -12,11 +12,14 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/dependency"
@@ -25,12 +28,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/hub/templateversion"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
 
@@ -57,10 +59,10 @@ type Options struct {
 	Concurrency int
 	// Guard says which form of the guard is in force; empty leaves alone
 	// whatever is there.
-	Guard guard.Mode
+	Guard installer.Mode
 	// GuardServed says how to find out where the guard is served as a webhook.
-	GuardServed guard.Served
-	GuardTiming guard.Timing
+	GuardServed installer.Served
+	GuardTiming installer.Timing
 	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
 	// leaves it alone.
 	Graft *graft.Settings
@@ -88,8 +90,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	rereader, cacheOptions := graft.NewRereader(), fleet.CacheOptions()
-	cacheOptions.NewInformer = rereader.NewInformer
+	cacheOptions := fleet.CacheOptions()
+	cacheOptions.NewInformer = informerstop.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                fleet.Mapper,
@@ -118,11 +120,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	hidden, err := setupGraft(mgr, rereader, options)
+	declared, err := setupGraft(mgr, options)
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, warmup, options, rereader.Told, hidden); err != nil {
+	if err := setupControllers(mgr, warmup, options, declared); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
@@ -139,9 +141,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 // eventSource is who tells events.
 const eventSource = "interlock-addon-manager"
 
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
-	reread <-chan event.GenericEvent, hidden func() bool,
-) error {
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options, declared declared) error {
 	reader := fleet.Reader{Reader: mgr.GetCache()}
 	store := declarations.NewStore()
 	recorder := mgr.GetEventRecorder(eventSource)
@@ -157,10 +157,10 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 		return err
 	}
 	err = (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
+		Fleet: fleet.Reader{Reader: declared.reader}, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
 		Wake:      both(waker.Wake, asking.Wake),
 		WakeFirst: func(catalog *dependency.Catalog, addOn string) bool { return !catalog.Questions(addOn).Empty() },
-		Reread:    reread, Hidden: hidden,
+		Reread:    declared.changed, Hidden: declared.hidden,
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err
@@ -195,28 +195,36 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	return (&guard.Installer{
+	return (&installer.Installer{
 		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
-		Clock: clock.RealClock{}, Metrics: guard.NewMetrics(options.registry()),
+		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
 	}).SetupWithManager(mgr)
 }
 
-// setupGraft returns what says whether declarations by field can be read.
-func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hidden func() bool, err error) {
+// declared is how declarations are read, which a graft of the CRD changes.
+type declared struct {
+	reader client.Reader
+	// changed has an event when all are to be read again; nil: never.
+	changed <-chan event.GenericEvent
+	// hidden reports whether declarations by field cannot be read; nil: they can.
+	hidden func() bool
+}
+
+func setupGraft(mgr ctrl.Manager, options Options) (declared, error) {
 	if options.Graft == nil {
-		return nil, nil
+		return declared{reader: mgr.GetCache()}, nil
 	}
-	if options.Graft.On {
-		if err := rereader.SetupWithManager(mgr); err != nil {
-			return nil, err
-		}
-	}
+	changed := make(chan event.GenericEvent, 1)
 	grafter := &graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Rereader: rereader,
-		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Changed: changed,
+		Recorder: mgr.GetEventRecorder(eventSource), Metrics: graft.NewMetrics(options.registry()),
 	}
-	return grafter.Hidden, grafter.SetupWithManager(mgr)
+	declared := declared{reader: mgr.GetCache(), changed: changed, hidden: grafter.Hidden}
+	if options.Graft.On {
+		declared.reader = graft.LiveRegistrations(mgr.GetCache(), mgr.GetAPIReader())
+	}
+	return declared, grafter.SetupWithManager(mgr)
 }
 
 // setupProbes: alive while the process answers; ready once its cache has synced,

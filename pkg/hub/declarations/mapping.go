@@ -37,12 +37,14 @@ func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request]
 	})
 }
 
-// declarationChanged passes registrations, their end, and changes of what they
-// declare; stock OCM updates their status far more often than that.
+// declarationChanged passes registrations, their deletion, and changes of what
+// they declare; stock OCM updates their status far more often than that. A change
+// of spec counts, whatever is cached of it: after the CRD was grafted, the cache
+// may lack a declaration that is stored.
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return !dependency.SameDeclaration(e.ObjectOld, e.ObjectNew)
+			return e.ObjectOld.Generation != e.ObjectNew.Generation || !dependency.SameDeclaration(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }
