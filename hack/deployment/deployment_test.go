@@ -49,6 +49,16 @@ func TestWithoutTheAgentNothingOfItIsInstalled(t *testing.T) {
 	}
 }
 
+func TestHelmKeepsWhatOCMDeploysTheAgentFrom(t *testing.T) {
+	release, _ := chart(t, "agent: {install: true}")
+	for _, key := range []string{"AddOnTemplate//interlock-agent", "ClusterManagementAddOn//interlock-agent"} {
+		annotations, _ := release[key]["metadata"].(object)["annotations"].(object)
+		if annotations["helm.sh/resource-policy"] != "keep" {
+			t.Errorf("%s: annotations %v", key, annotations)
+		}
+	}
+}
+
 func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
 	release, _ := chart(t, "serviceMonitor: {enabled: true}")
 	same(t, base(t, "../../deploy/servicemonitor").without(ownNamespace), release)
