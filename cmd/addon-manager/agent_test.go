@@ -40,11 +40,13 @@ func TestAgentOptions(t *testing.T) {
 		{"off, with an image", agentOptions{image: "a", placement: globalPlacement}, nil},
 		{"rights alone", agentOptions{grant: true, placement: globalPlacement}, &agentaddon.Options{}},
 		{
-			"installed by the deprecated flag", agentOptions{install: true, image: "a", placement: globalPlacement},
+			"installed by the deprecated flag",
+			agentOptions{install: true, image: "a", placement: globalPlacement},
 			&agentaddon.Options{Install: &agentaddon.Installation{Image: "a", Placement: global}},
 		},
 		{
-			"by hand", agentOptions{install: true, grant: true, image: "a"},
+			"by hand",
+			agentOptions{install: true, grant: true, image: "a"},
 			&agentaddon.Options{Install: &agentaddon.Installation{Image: "a"}},
 		},
 	} {
