@@ -71,12 +71,15 @@ func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 }
 
 // agentUsers are the names under which the hub knows the agent of a cluster, and
-// no other client: that of its certificate, and that of the service account where
-// OCM gives add-ons tokens. Only the user is bound. OCM's check of certificates
-// lets a group of any name pass.
+// no other client: that of its certificate, that of a certificate from a release
+// that requested it by itself, and that of the service account where OCM gives
+// add-ons tokens. Groups are not bound: OCM 1.3 signs a request with any further
+// group.
 func agentUsers(cluster string) []string {
+	certificate := fmt.Sprintf("system:open-cluster-management:cluster:%s:addon:%s:agent:%s", cluster, Name, Name)
 	return []string{
-		fmt.Sprintf("system:open-cluster-management:cluster:%s:addon:%s:agent:%s-agent", cluster, Name, Name),
+		certificate + "-agent",
+		certificate,
 		fmt.Sprintf("system:serviceaccount:%s:%s-agent", cluster, Name),
 	}
 }

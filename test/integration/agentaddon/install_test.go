@@ -200,6 +200,15 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(hub.Patch(ctx, installed, client.RawPatch(types.MergePatchType, trigger))).To(Succeed())
 		Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, "cluster1", "interlock-addon-agent")).Should(HaveField("Subjects",
 			And(Not(BeEmpty()), HaveEach(HaveField("Kind", rbacv1.UserKind)))))
+
+		By("a certificate of that release being valid until it is replaced")
+		former := rest.CopyConfig(fleet.Config)
+		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
+		acting := clientOf(former)
+		Eventually(func() error {
+			return acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
+		}).Should(Succeed())
+		Expect(acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10"))).To(Satisfy(apierrors.IsForbidden))
 	})
 
 	It("needs no right of addon-manager to write works or to approve certificates", func(ctx context.Context) {
