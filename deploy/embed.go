@@ -4,8 +4,11 @@ package deploy
 
 import _ "embed"
 
-// AgentManagedClusterRole is what addon-agent may do on the managed cluster,
-// and on the cluster that hosts add-ons: the YAML of a ClusterRole.
-//
-//go:embed agent/managed-clusterrole.yaml
-var AgentManagedClusterRole []byte
+// addon-agent as an add-on: the YAML of a ClusterManagementAddOn and an
+// AddOnTemplate.
+var (
+	//go:embed agent-addon/clustermanagementaddon.yaml
+	AgentClusterManagementAddOn []byte
+	//go:embed agent-addon/addontemplate.yaml
+	AgentAddOnTemplate []byte
+)

@@ -17,15 +17,15 @@ images:
     newName: "${IMAGE%:*}"
     newTag: "${IMAGE##*:}" # a commit may look like a number
 EOT
-  # The last of several --agent-image counts.
+  # The Deployment is the last object of the template.
   [ -z "${AGENT_IMAGE:-}" ] || cat >>"$overlay/kustomization.yaml" <<EOT
 components: [../agent-addon]
 patches:
-  - target: {kind: Deployment, name: interlock-addon-manager}
+  - target: {kind: AddOnTemplate, name: interlock-agent}
     patch: |
-      - op: add
-        path: /spec/template/spec/containers/0/args/-
-        value: --agent-image=$AGENT_IMAGE
+      - op: replace
+        path: /spec/agentSpec/workload/manifests/6/spec/template/spec/containers/0/image
+        value: "$AGENT_IMAGE"
 EOT
   "$kubectl" apply -k "$overlay"
   for name in interlock-webhook interlock-addon-manager; do

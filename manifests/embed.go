@@ -16,9 +16,3 @@ var CRDs embed.FS
 //
 //go:embed guard/*.yaml
 var Guard embed.FS
-
-// Agent holds agent/*.yaml: the add-on that runs addon-agent on each managed
-// cluster. See pkg/hub/agentaddon.
-//
-//go:embed agent/*.yaml
-var Agent embed.FS

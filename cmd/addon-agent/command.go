@@ -34,6 +34,10 @@ const (
 // inCluster is the value of a kubeconfig flag for the cluster that addon-agent runs in.
 const inCluster = "in-cluster"
 
+// proxyCAVariable is the environment variable by which OCM's add-on manager
+// names the file with the proxy's CAs.
+const proxyCAVariable = "CA_BUNDLE_FILE_PATH"
+
 type options struct {
 	hubKubeconfig     string
 	kubeconfig        string
@@ -85,7 +89,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the managed cluster. Default: $KUBECONFIG, else the cluster that addon-agent runs in.")
 	flags.StringVar(&o.hostingKubeconfig, "hosting-kubeconfig", "",
 		`Kubeconfig of the cluster on which hosted add-ons keep their leases; "in-cluster" for the cluster that addon-agent runs in. Default: the managed cluster.`)
-	flags.StringVar(&o.proxyCAFile, "proxy-ca-file", "", "File with the CAs of a proxy on the way to the hub, trusted beside that of the kubeconfig.")
+	flags.StringVar(&o.proxyCAFile, "proxy-ca-file", "", "File with the CAs of a proxy on the way to the hub, trusted beside that of the kubeconfig. Default: $"+proxyCAVariable+", which OCM sets.")
 	flags.StringVar(&o.ownLease, flagOwnLease, "",
 		"Lease, as namespace/name, that addon-agent renews for itself every minute; on the hosting cluster if there is one. Default: none.")
 	flags.DurationVar(&o.agent.GracePeriod, "lease-grace-period", availability.DefaultGracePeriod,
@@ -135,15 +139,19 @@ func restConfigOf(path string) (*rest.Config, error) {
 // trustProxy adds the proxy's CAs to those of the hub's kubeconfig: the proxy
 // is on the way to the hub, and client-go trusts one set of CAs for both.
 func (o *options) trustProxy(hub *rest.Config) error {
-	if o.proxyCAFile == "" {
+	origin, file := "--proxy-ca-file", o.proxyCAFile
+	if file == "" {
+		origin, file = "$"+proxyCAVariable, os.Getenv(proxyCAVariable)
+	}
+	if file == "" {
 		return nil
 	}
-	bundle, err := os.ReadFile(o.proxyCAFile)
+	bundle, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("--proxy-ca-file=%q: %w", o.proxyCAFile, err)
+		return fmt.Errorf("%s=%q: %w", origin, file, err)
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(bundle) {
-		return fmt.Errorf("--proxy-ca-file=%q: there is no certificate in it", o.proxyCAFile)
+		return fmt.Errorf("%s=%q: there is no certificate in it", origin, file)
 	}
 	if len(hub.CAData) == 0 && hub.CAFile != "" {
 		if hub.CAData, err = os.ReadFile(hub.CAFile); err != nil {

@@ -37,6 +37,15 @@ func TestTheProxysCAIsTrustedBesideTheHubs(t *testing.T) {
 			t.Errorf("%s: trusted are %q", name, hub.CAData)
 		}
 	}
+	t.Setenv("CA_BUNDLE_FILE_PATH", bundle)
+	hub := &rest.Config{}
+	if err := (&options{}).trustProxy(hub); err != nil || !x509.NewCertPool().AppendCertsFromPEM(hub.CAData) {
+		t.Errorf("from the environment: error %v, trusted are %q", err, hub.CAData)
+	}
+	t.Setenv("CA_BUNDLE_FILE_PATH", ownCA)
+	if err := (&options{}).trustProxy(&rest.Config{}); err == nil || !strings.Contains(err.Error(), "$CA_BUNDLE_FILE_PATH=") {
+		t.Errorf("from the environment: %v", err)
+	}
 	for path, want := range map[string]string{
 		filepath.Join(dir, "missing"): "no such file",
 		ownCA:                         "there is no certificate in it",

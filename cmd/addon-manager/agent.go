@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	flagGrantAgent     = "grant-agent-rights"
 	flagInstallAgent   = "install-agent"
 	flagAgentImage     = "agent-image"
 	flagAgentPlacement = "agent-placement"
@@ -20,23 +21,28 @@ const (
 // globalPlacement is the one that OCM makes for all managed clusters.
 const globalPlacement = "open-cluster-management-global-set/global"
 
-// agentOptions say whether and how addon-agent is installed on managed clusters.
+// agentOptions configure what addon-manager does for addon-agent as an add-on.
 type agentOptions struct {
-	install          bool
+	grant, install   bool
 	image, placement string
 }
 
 func (o *agentOptions) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.grant, flagGrantAgent, false,
+		"Give each addon-agent that runs as the add-on "+agentaddon.Name+" its rights on the hub, in the namespace of its cluster.")
 	flags.BoolVar(&o.install, flagInstallAgent, false,
-		"Install addon-agent on managed clusters, as an add-on of Open Cluster Management. Without it, whatever is installed stays as it is.")
-	flags.StringVar(&o.image, flagAgentImage, "", "Image of addon-agent. Required with --install-agent.")
+		"Deprecated: apply deploy/agent-addon instead. Install addon-agent on managed clusters as an add-on of Open Cluster Management, with --grant-agent-rights.")
+	flags.StringVar(&o.image, flagAgentImage, "", "Deprecated, as --install-agent: image of addon-agent. Required with --install-agent.")
 	flags.StringVar(&o.placement, flagAgentPlacement, globalPlacement,
-		`Placement, as namespace/name, that selects the managed clusters for --install-agent; "" for those only that are given a ManagedClusterAddOn by hand.`)
+		`Deprecated, as --install-agent: Placement, as namespace/name, that selects the managed clusters; "" for those only that are given a ManagedClusterAddOn by hand.`)
 }
 
-// complete returns what valid flags ask for, nil for nothing.
+// complete returns what valid flags request, nil for nothing.
 func (o *agentOptions) complete() (*agentaddon.Options, error) {
 	if !o.install {
+		if o.grant {
+			return &agentaddon.Options{}, nil
+		}
 		return nil, nil
 	}
 	if o.image == "" {
@@ -46,7 +52,7 @@ func (o *agentOptions) complete() (*agentaddon.Options, error) {
 		return nil, fmt.Errorf("--%s=%q: must be the reference of an image", flagAgentImage, o.image)
 	}
 	placement, err := o.parsePlacement()
-	return &agentaddon.Options{Image: o.image, Placement: placement}, err
+	return &agentaddon.Options{Install: &agentaddon.Installation{Image: o.image, Placement: placement}}, err
 }
 
 func (o *agentOptions) parsePlacement() (types.NamespacedName, error) {

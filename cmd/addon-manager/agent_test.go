@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 )
@@ -27,6 +30,7 @@ func TestWrongCallsOfInstallAgent(t *testing.T) {
 }
 
 func TestAgentOptions(t *testing.T) {
+	global := types.NamespacedName{Namespace: "open-cluster-management-global-set", Name: "global"}
 	for _, test := range []struct {
 		name  string
 		given agentOptions
@@ -34,20 +38,23 @@ func TestAgentOptions(t *testing.T) {
 	}{
 		{"off", agentOptions{placement: globalPlacement}, nil},
 		{"off, with an image", agentOptions{image: "a", placement: globalPlacement}, nil},
-		{"on", agentOptions{install: true, image: "a", placement: globalPlacement}, placed("a", "open-cluster-management-global-set", "global")},
-		{"by hand", agentOptions{install: true, image: "a"}, placed("a", "", "")},
+		{"rights alone", agentOptions{grant: true, placement: globalPlacement}, &agentaddon.Options{}},
+		{
+			"installed by the deprecated flag",
+			agentOptions{install: true, image: "a", placement: globalPlacement},
+			&agentaddon.Options{Install: &agentaddon.Installation{Image: "a", Placement: global}},
+		},
+		{
+			"by hand",
+			agentOptions{install: true, grant: true, image: "a"},
+			&agentaddon.Options{Install: &agentaddon.Installation{Image: "a"}},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := test.given.complete()
-			if err != nil || (got == nil) != (test.want == nil) || got != nil && *got != *test.want {
-				t.Errorf("got %+v, error %v, want %+v", got, err, test.want)
+			if difference := cmp.Diff(test.want, got); err != nil || difference != "" {
+				t.Errorf("error %v, wanted (-) and got (+):\n%s", err, difference)
 			}
 		})
 	}
-}
-
-func placed(image, namespace, name string) *agentaddon.Options {
-	options := &agentaddon.Options{Image: image}
-	options.Placement.Namespace, options.Placement.Name = namespace, name
-	return options
 }

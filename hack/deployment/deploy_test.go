@@ -50,12 +50,12 @@ func TestMakeDeployAppliesItsImages(t *testing.T) {
 		"without the agent": {
 			[]string{"IMAGE=registry.example.com:5000/interlock-addon-manager:v9"},
 			[]string{"image: registry.example.com:5000/interlock-addon-manager:v9"},
-			[]string{"--install-agent"},
+			[]string{"--grant-agent-rights", "addon-agent"},
 		},
 		"with the agent": {
 			[]string{"IMAGE=mirror/addon-manager:v9", "AGENT_IMAGE=mirror/addon-agent:v9"},
-			[]string{"image: mirror/addon-manager:v9", "- --install-agent", "global-set/global\n        - --agent-image=mirror/addon-agent:v9\n"},
-			nil,
+			[]string{"image: mirror/addon-manager:v9", "- --grant-agent-rights", "image: mirror/addon-agent:v9"},
+			[]string{"quay.io"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestMakeDeployAppliesItsImages(t *testing.T) {
 			if !strings.HasPrefix(line, "apply -k ") {
 				t.Errorf("kubectl %s", line)
 			}
-			content, err := yaml.Marshal(made["Deployment/"+namespace+"/interlock-addon-manager"])
+			content, err := yaml.Marshal([]object{made["Deployment/"+namespace+"/interlock-addon-manager"], made["AddOnTemplate//interlock-agent"]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestMakeDeployAppliesItsImages(t *testing.T) {
 			}
 			_, bound := made["ClusterRoleBinding//interlock-addon-manager-agent"]
 			if withAgent := len(test.environment) > 1; bound != withAgent {
-				t.Errorf("bound to the rights to install the agent: %v", bound)
+				t.Errorf("bound to the right to grant the agents theirs: %v", bound)
 			}
 		})
 	}

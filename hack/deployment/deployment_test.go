@@ -39,12 +39,22 @@ func TestChartAndKustomizeInstallTheSameAgent(t *testing.T) {
 	same(t, base(t, "testdata/agent-addon").without(ownNamespace), release)
 }
 
-func TestWithoutTheAgentNobodyHasTheRightsToInstallIt(t *testing.T) {
+func TestWithoutTheAgentNothingOfItIsInstalled(t *testing.T) {
 	release, _ := chart(t, "")
 	for key, one := range release {
 		reference, _ := one["roleRef"].(object)
-		if reference["name"] == "interlock-addon-manager-agent" {
-			t.Errorf("%s binds them", key)
+		if reference["name"] == "interlock-addon-manager-agent" || strings.HasSuffix(key, "/interlock-agent") {
+			t.Errorf("%s is installed", key)
+		}
+	}
+}
+
+func TestHelmKeepsWhatOCMDeploysTheAgentFrom(t *testing.T) {
+	release, _ := chart(t, "agent: {install: true}")
+	for _, key := range []string{"AddOnTemplate//interlock-agent", "ClusterManagementAddOn//interlock-agent"} {
+		annotations, _ := release[key]["metadata"].(object)["annotations"].(object)
+		if annotations["helm.sh/resource-policy"] != "keep" {
+			t.Errorf("%s: annotations %v", key, annotations)
 		}
 	}
 }
@@ -87,12 +97,27 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			[]string{"- --guard=off", "- --graft-crds"},
 		},
 		"agent": {
-			"{images: {prefix: mirror/}, agent: {install: true, placement: ns/one}}", "Deployment/" + namespace + "/interlock-addon-manager",
-			[]string{"- --install-agent", "- --agent-image=mirror/addon-agent:0.1.0", "- --agent-placement=ns/one"},
+			"{images: {prefix: mirror/}, agent: {install: true}}", "Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"- --grant-agent-rights"},
+		},
+		"agent's image of all images": {
+			"{images: {prefix: mirror/}, agent: {install: true}}", "AddOnTemplate//interlock-agent",
+			[]string{"image: mirror/addon-agent:0.1.0", "--cluster-name={{CLUSTER_NAME}}"},
 		},
 		"agent's image": {
-			"agent: {install: true, image: mirror/agent@sha256:1, placement: ''}", "Deployment/" + namespace + "/interlock-addon-manager",
-			[]string{"- --agent-image=mirror/agent@sha256:1", "- --agent-placement="},
+			"agent: {install: true, image: mirror/agent@sha256:1}", "AddOnTemplate//interlock-agent",
+			[]string{"image: mirror/agent@sha256:1"},
+		},
+		"agent's placement and configuration": {
+			"agent: {install: true, placement: ns/one, config: ns/two}", "ClusterManagementAddOn//interlock-agent",
+			[]string{
+				"installStrategy:\n    placements:\n    - name: one\n      namespace: ns\n    type: Placements",
+				"- defaultConfig:\n      name: two\n      namespace: ns\n    group: addon.open-cluster-management.io\n    resource: addondeploymentconfigs",
+			},
+		},
+		"agent by hand": {
+			"agent: {install: true, placement: ''}", "ClusterManagementAddOn//interlock-agent",
+			[]string{"installStrategy:\n    type: Manual"},
 		},
 		"webhook": {
 			"webhook: {replicas: 4, stopAfterSeconds: 9, args: [--v=2]}", "Deployment/" + namespace + "/interlock-webhook",
@@ -146,6 +171,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"graftCRDs: 'yes'":                     "graftCRDs",
 		"agent: {image: 'a b'}":                "image",
 		"agent: {placement: global}":           "placement",
+		"agent: {config: all}":                 "config",
 		"agent: {enabled: true}":               "additional properties 'enabled' not allowed",
 		"images: {tag: 'v 1'}":                 "tag",
 		"networkPolicy: {apiServerPorts: [0]}": "apiServerPorts",

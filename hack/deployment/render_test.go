@@ -88,7 +88,7 @@ func neutral(one object) {
 		delete(labels, label)
 	}
 	annotations, _ := metadata["annotations"].(object)
-	for _, annotation := range []string{"helm.sh/hook", "helm.sh/hook-weight", "helm.sh/hook-delete-policy"} {
+	for _, annotation := range []string{"helm.sh/hook", "helm.sh/hook-weight", "helm.sh/hook-delete-policy", "helm.sh/resource-policy"} {
 		delete(annotations, annotation)
 	}
 	if len(annotations) == 0 {

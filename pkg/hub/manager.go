@@ -66,8 +66,7 @@ type Options struct {
 	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
 	// leaves it alone.
 	Graft *graft.Settings
-	// Agent says how addon-agent is installed on the managed clusters; nil
-	// leaves alone whatever is there.
+	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
 	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.

@@ -28,6 +28,8 @@ const (
 	satisfied = "DependenciesSatisfied"
 	renewed   = "ManagedClusterAddOnLeaseUpdated"
 	stopped   = "ManagedClusterAddOnLeaseUpdateStopped"
+	// probed is the reason of add-ons that OCM deploys from an AddOnTemplate, as addon-agent.
+	probed = "ProbeAvailable"
 	// clusterLost is the reason of all add-ons on a cluster that is away.
 	clusterLost = "ManagedClusterLeaseUpdateStopped"
 )

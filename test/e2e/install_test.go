@@ -22,8 +22,8 @@ func describeInstallation() {
 		}
 	})
 
-	It("has OCM install the agent on the managed cluster, which reports itself available", func(ctx context.Context) {
+	It("has OCM install the agent on the managed cluster, and report it as available", func(ctx context.Context) {
 		Eventually(rolledOut(ctx, managed, agentNamespace, "interlock-addon-agent")).Should(Succeed())
-		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, renewed))
+		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 	})
 }

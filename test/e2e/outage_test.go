@@ -80,9 +80,8 @@ func describeOutages() {
 		By("giving it back")
 		mend(ctx)
 		Eventually(clusterAvailable(ctx)).WithTimeout(discovery).Should(Equal(metav1.ConditionTrue))
-		for _, name := range []string{account, agent} {
-			Eventually(conditionOf(ctx, onCluster1(name), available)).Should(be(metav1.ConditionTrue, renewed))
-		}
+		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
+		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		expectWorking(ctx)
 		Expect(recorded()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
 		expectSame(ctx, before)
@@ -109,8 +108,8 @@ func describeOutages() {
 		for _, name := range []string{agentWorkload, "cluster-report-agent"} {
 			Eventually(rolledOut(ctx, managed, agentNamespace, name)).WithTimeout(repair).Should(Succeed(), "OCM installs what was deleted with the namespace")
 		}
-		for _, name := range []string{account, agent, report} {
-			Eventually(conditionOf(ctx, onCluster1(name), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
+		for name, reason := range map[string]string{account: renewed, agent: probed, report: renewed} {
+			Eventually(conditionOf(ctx, onCluster1(name), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, reason))
 		}
 		expectWorking(ctx)
 		Eventually(func() error { return hub.Get(ctx, onCluster1(report), written) }).Should(Succeed(), "no new report was made")

@@ -22,7 +22,7 @@ const agentWorkload = "interlock-addon-agent"
 
 func describeUpgrade() {
 	It("is upgraded under load without a flap, and without a write or an answer that should not have been", func(ctx context.Context) {
-		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, renewed))
+		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		quiet := newFleet(ctx, "quiet", 10)
 		DeferCleanup(quiet.dissolve)
 		for i, cluster := range quiet.clusters { // half of them broken, and so left

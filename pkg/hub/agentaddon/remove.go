@@ -26,25 +26,28 @@ const paceOfRemoval = time.Second
 var (
 	registrations = schema.GroupVersionResource{Group: ocmv1alpha1.GroupName, Version: "v1alpha1", Resource: "clustermanagementaddons"}
 	installations = schema.GroupVersionResource{Group: ocmv1alpha1.GroupName, Version: "v1alpha1", Resource: "managedclusteraddons"}
+	templates     = schema.GroupVersionResource{Group: ocmv1alpha1.GroupName, Version: "v1alpha1", Resource: "addontemplates"}
 	works         = schema.GroupVersionResource{Group: workv1.GroupName, Version: "v1", Resource: "manifestworks"}
 	bindings      = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"}
 )
 
-// Remove takes the agent off all managed clusters, and all of it off the hub:
-// the registration, the add-ons, their works and role bindings. It returns when
-// all is gone; when the context ends first, the error names the clusters whose
-// work agent has not yet removed the agent, as those that are away.
+// Remove deletes the agent on all managed clusters, and all of it on the hub:
+// the registration, the add-ons, their works and role bindings, and the template.
+// It returns when all is deleted. When the context ends first, the error names
+// the clusters whose work agent has not yet removed the agent, such as those that
+// are lost.
 //
-// addon-manager must not run with --install-agent meanwhile: it would install
-// it again. Needed are the rights to get and delete clustermanagementaddons;
-// to list, patch and delete managedclusteraddons; and to list and delete
-// manifestworks and rolebindings. Hubs that lack one of these APIs have nothing
-// of the kind to remove.
+// addon-manager must not run meanwhile: it could install the agent again, or bind
+// its rights. Remove needs the rights to delete clustermanagementaddons and
+// addontemplates; to list, patch and delete managedclusteraddons; and to list and
+// delete manifestworks and rolebindings. A hub that does not serve one of these
+// APIs has no such object to delete.
 func Remove(ctx context.Context, hub metadata.Interface) error {
 	for {
 		left, err := removeOnce(ctx, hub)
 		if err == nil && len(left) == 0 {
-			return nil
+			// The last: without it OCM could no longer remove what it made of it.
+			return remove(ctx, hub, templates, types.NamespacedName{Name: Name})
 		}
 		if err != nil && ctx.Err() == nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/onsi/gomega/gexec"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -21,6 +21,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -101,15 +105,13 @@ func hubOf(ctx context.Context, cluster client.Client, namespace string) (dir st
 	return dir, config
 }
 
-// startAgent runs addon-agent as its Deployment would.
-func startAgent(deployment *appsv1.Deployment, mounts map[string]string, flags ...string) *gexec.Session {
+// startAgent runs addon-agent as its pod would, with the hub's kubeconfig in that folder.
+func startAgent(deployment *appsv1.Deployment, hubFolder string, flags ...string) *gexec.Session {
 	GinkgoHelper()
-	arguments := deployment.Spec.Template.Spec.Containers[0].Args
-	for i, argument := range arguments {
-		for from, to := range mounts {
-			arguments[i] = strings.Replace(arguments[i], "="+from, "="+to, 1)
-		}
-		Expect(argument).NotTo(ContainSubstring("filled-in"))
+	var arguments []string
+	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
+		argument = strings.Replace(argument, "$(POD_NAMESPACE)", deployment.Namespace, 1)
+		arguments = append(arguments, strings.Replace(argument, "=/managed/hub-kubeconfig", "="+hubFolder, 1))
 	}
 	return run(agent, append(append(arguments, "--metrics-bind-address=0", "--health-probe-bind-address=0"), flags...)...)
 }
@@ -121,19 +123,17 @@ func clientOf(config *rest.Config) client.Client {
 	return acting
 }
 
-// host has a cluster's agent run on another cluster, or on none but its own.
-func host(ctx context.Context, guest, hosting string) {
+// probe has the kubelet report how many pods of the Deployment are ready.
+func probe(ctx context.Context, cluster client.Client, ready int32) {
 	GinkgoHelper()
 	Eventually(func() error {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, guest, addOnName)()
+		deployment, err := deploymentOn(ctx, cluster, defaultNamespace)()
 		if err != nil {
 			return err
 		}
-		delete(installed.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
-		if hosting != "" {
-			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
-		}
-		return hub.Update(ctx, installed)
+		deployment.Status.ObservedGeneration, deployment.Status.Replicas = deployment.Generation, 1
+		deployment.Status.ReadyReplicas, deployment.Status.AvailableReplicas = ready, ready
+		return cluster.Status().Update(ctx, deployment)
 	}).Should(Succeed())
 }
 
@@ -148,37 +148,77 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		}
 	})
 
-	It("waits, and can be stopped, while the hub has no work API", func(ctx context.Context) {
-		bare, err := testenv.StartHub(ctx, testenv.Options{Name: "without-work"})
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(bare.Stop)
-		waiting := run(manager, managerFlags(bare.Kubeconfig(), "default")...)
-		Eventually(waiting.Err).Should(gbytes.Say("addon-agent cannot be deployed yet.*manifestworks of work.open-cluster-management.io/v1"))
-		Consistently(waiting).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
-		Eventually(waiting.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
-	})
-
-	It("registers itself, and is deployed and given its rights on each cluster", func(ctx context.Context) {
-		session = launch(manager, managerFlags(managerLogin.Kubeconfig, namespace)...)
-		registered := &ocmv1beta1.ClusterManagementAddOn{}
-		Eventually(get(ctx, hub, registered, "", addOnName)).Should(HaveField("Spec.InstallStrategy.Placements",
-			ConsistOf(HaveField("PlacementRef", Equal(ocmv1beta1.PlacementRef{Namespace: "open-cluster-management-global-set", Name: "global"})))))
+	It("is deployed by OCM, and given its rights on each cluster", func(ctx context.Context) {
+		for _, file := range []string{"certificates-policy", "certificates-policybinding", "addontemplate", "clustermanagementaddon"} {
+			create(ctx, "deploy/agent-addon/"+file+".yaml")
+		}
+		session = startManager()
 		for cluster, on := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
 			Eventually(deploymentOn(ctx, on, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
-				ConsistOf(And(HaveField("Image", image), HaveField("Args", ContainElement("--cluster-name="+cluster))))))
+				ConsistOf(And(HaveField("Image", image), HaveField("ImagePullPolicy", corev1.PullIfNotPresent),
+					HaveField("Args", ContainElements("--cluster-name="+cluster, "--hub-kubeconfig=/managed/hub-kubeconfig/kubeconfig"))))))
+			Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, cluster, "interlock-addon-agent")).Should(HaveField("Subjects", HaveEach(And(
+				HaveField("Kind", rbacv1.UserKind), HaveField("Name", ContainSubstring(":"+cluster+":"))))))
 		}
 		Expect(session.ExitCode()).To(Equal(-1), "it runs")
 	})
 
-	It("reports on its cluster with the kubeconfig it was given, as any add-on does on itself", func(ctx context.Context) {
+	It("reports on its cluster with the kubeconfig it was given", func(ctx context.Context) {
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+			Name: "dependent", Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: missing}]"},
+		}}
+		registration.Spec.InstallStrategy.Type = "Manual"
+		Expect(hub.Create(ctx, registration)).To(Succeed())
+		Expect(hub.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}})).To(Succeed())
 		dir, _ := hubOf(ctx, one(), defaultNamespace)
 		deployment, err := deploymentOn(ctx, one(), defaultNamespace)()
 		Expect(err).NotTo(HaveOccurred())
-		running := startAgent(deployment, map[string]string{"/var/run/hub": dir}, "--kubeconfig", login(ctx, managed["cluster1"].Cluster, defaultNamespace))
-		Eventually(available(ctx, "cluster1", addOnName)).Should(be("True", "ManagedClusterAddOnLeaseUpdated"))
-		Expect(one().Get(ctx, client.ObjectKey{Namespace: defaultNamespace, Name: addOnName}, &coordinationv1.Lease{})).To(Succeed())
+		running := startAgent(deployment, dir, "--kubeconfig", login(ctx, managed["cluster1"].Cluster, defaultNamespace))
+		Eventually(available(ctx, "cluster1", "dependent")).Should(be("False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied))
+		Eventually(get(ctx, one(), &coordinationv1.Lease{}, defaultNamespace, addOnName)).Should(Not(BeNil()))
 		Eventually(running.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(string(running.Err.Contents())).NotTo(ContainSubstring("forbidden"))
+	})
+
+	It("is available while its pod is ready, as OCM sees it", func(ctx context.Context) {
+		probe(ctx, one(), 1)
+		Eventually(available(ctx, "cluster1", addOnName)).Should(be("True", "ProbeAvailable"))
+		probe(ctx, one(), 0)
+		Eventually(available(ctx, "cluster1", addOnName)).Should(be("False", "ProbeUnavailable"))
+	})
+
+	It("gets its rights as one user, where an earlier release bound a group", func(ctx context.Context) {
+		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster1", addOnName)()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(hub.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
+			WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion("addon.open-cluster-management.io/v1beta1").
+				WithKind("ManagedClusterAddOn").WithName(addOnName).WithUID(installed.UID)).
+			WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("interlock-addon-agent-hub")).
+			WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.GroupKind).WithName("agents")),
+			client.FieldOwner("interlock-addon-manager"), client.ForceOwnership)).To(Succeed())
+		trigger := []byte(`{"metadata":{"annotations":{"test":"changed"}}}`)
+		Expect(hub.Patch(ctx, installed, client.RawPatch(types.MergePatchType, trigger))).To(Succeed())
+		Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, "cluster1", "interlock-addon-agent")).Should(HaveField("Subjects",
+			And(Not(BeEmpty()), HaveEach(HaveField("Kind", rbacv1.UserKind)))))
+
+		By("a certificate of that release being valid until it is replaced")
+		former := rest.CopyConfig(fleet.Config)
+		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
+		acting := clientOf(former)
+		Eventually(func() error {
+			return acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
+		}).Should(Succeed())
+		Expect(acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10"))).To(Satisfy(apierrors.IsForbidden))
+	})
+
+	It("needs no right of addon-manager to write works or to approve certificates", func(ctx context.Context) {
+		acting := clientOf(managerLogin.Config)
+		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "w"}}
+		Expect(acting.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
+		requests := &certificatesv1.CertificateSigningRequestList{}
+		Expect(hub.List(ctx, requests)).To(Succeed())
+		Expect(requests.Items).NotTo(BeEmpty())
+		Expect(acting.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
@@ -205,12 +245,14 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		}
 	})
 
-	It("gives nobody a certificate that is not the one of its own agent", func(ctx context.Context) {
-		for name, request := range forgeries(ctx) {
-			Eventually(session.Err.Contents).Should(MatchRegexp("is not approved.*"+name), name)
-			Expect(hub.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
-			Expect(request.Status.Conditions).To(BeEmpty(), name)
-		}
+	It("gets no certificate that another cluster requested for it", func(ctx context.Context) {
+		request := forgery(ctx, "cluster10", "cluster1")
+		Eventually(func() (string, error) {
+			content, err := os.ReadFile(fleet.AddOnManager.Log())
+			return string(content), err
+		}).Should(ContainSubstring("was requested by system:open-cluster-management:cluster10:"), "what OCM's add-on manager is told")
+		Expect(hub.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
+		Expect(request.Status.Conditions).To(BeEmpty())
 	})
 
 	It("takes its settings from an AddOnDeploymentConfig", func(ctx context.Context) {
@@ -219,7 +261,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 			HaveField("NodeSelector", HaveKeyWithValue("role", "infra")),
 			HaveField("Tolerations", ConsistOf(corev1.Toleration{Key: "infra", Operator: corev1.TolerationOpExists})),
 			HaveField("Containers", ConsistOf(And(
-				HaveField("Image", "mirror.example/interlock/addon-agent:v1"), HaveField("ImagePullPolicy", corev1.PullAlways),
+				HaveField("Image", "mirror.example/interlock-addon-agent:0.1.0"), HaveField("ImagePullPolicy", corev1.PullAlways),
 				HaveField("Resources.Limits", HaveKeyWithValue(corev1.ResourceMemory, HaveField("Value()", int64(64<<20)))),
 				HaveField("Env", ContainElements(
 					corev1.EnvVar{Name: "HTTP_PROXY", Value: "http://proxy:3128"}, corev1.EnvVar{Name: "HTTPS_PROXY", Value: "https://proxy:3129"},
@@ -228,88 +270,36 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		)))
 		Eventually(get(ctx, one(), &corev1.Secret{}, "interlock-here", addOnName+"-hub-kubeconfig")).Should(Not(BeNil()))
 		Eventually(func() error { _, err := deploymentOn(ctx, one(), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound))
-
-		By("saying what is wrong with one that cannot be used")
-		Expect(hub.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
-		config.Spec.CustomizedVariables = []ocmv1beta1.CustomizedVariable{{Name: "ImagePullPolicy", Value: "Sometimes"}}
-		Expect(hub.Update(ctx, config)).To(Succeed())
-		Eventually(func() (string, error) {
-			installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster1", addOnName)()
-			if condition := meta.FindStatusCondition(installed.Status.Conditions, ocmv1beta1.ManagedClusterAddOnManifestApplied); condition != nil {
-				return condition.Message, err
-			}
-			return "", err
-		}).Should(ContainSubstring(`AddOnDeploymentConfig interlock-system/agent: spec.customizedVariables[ImagePullPolicy]: "Sometimes" must be one of`))
 	})
 
 	It("pulls from the registry that a managed cluster names", func(ctx context.Context) {
 		cluster, err := clusterNamed(ctx, "cluster10")
 		Expect(err).NotTo(HaveOccurred())
 		metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, "open-cluster-management.io/image-registries",
-			`{"registries":[{"source":"registry.example","mirror":"local.example"}]}`)
+			`{"registries":[{"source":"quay.io/open-cluster-management","mirror":"local.example"}]}`)
 		Expect(hub.Update(ctx, cluster)).To(Succeed())
 		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
-			ConsistOf(HaveField("Image", "local.example/interlock/addon-agent:v1"))))
+			ConsistOf(HaveField("Image", "local.example/interlock-addon-agent:0.1.0"))))
 	})
 
-	It("has a default for all clusters in its registration, which stays what an administrator made it", func(ctx context.Context) {
+	It("has a default for all clusters in its registration", func(ctx context.Context) {
 		common := &ocmv1beta1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all-agents"}}
-		common.Spec.CustomizedVariables = []ocmv1beta1.CustomizedVariable{{Name: "Image", Value: "registry.example/interlock/addon-agent:v2"}}
+		common.Spec.CustomizedVariables = []ocmv1beta1.CustomizedVariable{{Name: "ImagePullPolicy", Value: "Never"}}
 		Expect(hub.Create(ctx, common)).To(Succeed())
 		Eventually(func() error {
 			registered, err := get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()
 			if err != nil {
 				return err
 			}
-			registered.Spec.DefaultConfigs = []ocmv1beta1.AddOnConfig{configReference(common)}
+			for i, config := range registered.Spec.DefaultConfigs {
+				if config.Resource == "addondeploymentconfigs" {
+					registered.Spec.DefaultConfigs[i] = configReference(common)
+				}
+			}
 			return hub.Update(ctx, registered)
 		}).Should(Succeed())
 		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
-			ConsistOf(HaveField("Image", "local.example/interlock/addon-agent:v2"))))
-		Eventually(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)).Should(And(
-			HaveField("Spec.DefaultConfigs", ConsistOf(configReference(common))),
-			HaveField("Status.DefaultConfigReferences", ConsistOf(HaveField("DesiredConfig.SpecHash", Not(BeEmpty()))))))
-	})
-
-	It("runs on the hosting cluster in hosted mode", func(ctx context.Context) {
-		join(ctx, "guest", managed["cluster10"])
-		Eventually(deploymentOn(ctx, on("guest"), defaultNamespace)).Should(Not(BeNil()))
-		host(ctx, "guest", "cluster10")
-		place := addOnName + "-guest"
-		Eventually(deploymentOn(ctx, two(), place)).Should(Not(BeNil()))
-		Eventually(func() error { _, err := deploymentOn(ctx, on("guest"), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound),
-			"where it ran before")
-		dir, _ := hubOf(ctx, two(), place)
-		Expect(two().Create(ctx, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: addOnName + "-managed-kubeconfig"},
-			StringData: map[string]string{"kubeconfig": "made by an administrator"},
-		})).To(Succeed())
-		deployment, err := deploymentOn(ctx, two(), place)()
-		Expect(err).NotTo(HaveOccurred())
-		Expect(deployment.Spec.Template.Spec.Volumes).To(ContainElement(HaveField("Secret.SecretName", addOnName+"-managed-kubeconfig")))
-
-		folder := GinkgoT().TempDir()
-		content, err := os.ReadFile(managed["guest"].Kubeconfig())
-		Expect(err).NotTo(HaveOccurred())
-		Expect(os.WriteFile(filepath.Join(folder, "kubeconfig"), content, 0o600)).To(Succeed())
-		running := startAgent(deployment, map[string]string{
-			"/var/run/hub": dir, "/var/run/managed": folder, "in-cluster": login(ctx, managed["cluster10"].Cluster, place),
-		})
-		Eventually(available(ctx, "guest", addOnName)).Should(be("True", "ManagedClusterAddOnLeaseUpdated"))
-		Expect(two().Get(ctx, client.ObjectKey{Namespace: place, Name: addOnName}, &coordinationv1.Lease{})).To(Succeed())
-		running.Signal(syscall.SIGTERM)
-		Eventually(running).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
-	})
-
-	It("comes back from a hosting cluster to its own", func(ctx context.Context) {
-		host(ctx, "guest", "")
-		Eventually(func() error { _, err := deploymentOn(ctx, two(), addOnName+"-guest")(); return err }).Should(Satisfy(apierrors.IsNotFound))
-		Eventually(deploymentOn(ctx, on("guest"), defaultNamespace)).Should(Not(BeNil()))
-	})
-
-	It("is registered again after its registration was deleted", func(ctx context.Context) {
-		Expect(hub.Delete(ctx, &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOnName}})).To(Succeed())
-		Eventually(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)).Should(Not(BeNil()))
+			ConsistOf(HaveField("ImagePullPolicy", corev1.PullNever))))
 	})
 
 	It("was never refused anything, and used every right that it has", func() {
@@ -317,17 +307,33 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(unused()).To(BeEmpty())
 	})
 
+	It("is installed by the deprecated flag too", func(ctx context.Context) {
+		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		session = launch(manager, managerFlags(fleet.Kubeconfig(), "--install-agent", "--agent-image=registry.example/agent:v2")...)
+		Eventually(session.Err).Should(gbytes.Say("--install-agent is deprecated: apply deploy/agent-addon"))
+		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+			ConsistOf(HaveField("Image", "registry.example/agent:v2"))))
+		Expect(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()).To(HaveField("Spec.InstallStrategy.Placements",
+			ConsistOf(HaveField("PlacementRef", Equal(ocmv1beta1.PlacementRef{Namespace: "open-cluster-management-global-set", Name: "global"})))))
+	})
+
 	It("is removed from everywhere, without a trace on the hub", func(ctx context.Context) {
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}})).To(Succeed())
+		Expect(hub.Delete(ctx, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "dependent"}})).To(Succeed())
 		removeAll(ctx)
 		for _, list := range []client.ObjectList{&ocmv1beta1.ClusterManagementAddOnList{}, &ocmv1beta1.ManagedClusterAddOnList{}, &workv1.ManifestWorkList{}} {
 			Expect(hub.List(ctx, list)).To(Succeed())
 			Expect(meta.LenList(list)).To(BeZero(), "%T", list)
 		}
+		templates := &unstructured.UnstructuredList{}
+		templates.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("AddOnTemplateList"))
+		Expect(hub.List(ctx, templates)).To(Succeed())
+		Expect(templates.Items).To(BeEmpty())
 		var bindings rbacv1.RoleBindingList
 		Expect(hub.List(ctx, &bindings, client.MatchingLabels{ocmv1beta1.AddonLabelKey: addOnName})).To(Succeed())
 		Expect(bindings.Items).To(BeEmpty())
-		for _, cluster := range []client.Client{one(), two(), on("guest")} {
+		for _, cluster := range []client.Client{one(), two()} {
 			for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &rbacv1.ClusterRoleBindingList{}, &rbacv1.RoleBindingList{}} {
 				Expect(cluster.List(ctx, list)).To(Succeed())
 				items, err := meta.ExtractList(list)
@@ -336,9 +342,6 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 			}
 		}
 		Expect(one().Get(ctx, client.ObjectKey{Name: defaultNamespace}, &corev1.Namespace{})).To(Succeed(), "what others share stays")
-		Eventually(func() error {
-			return two().Get(ctx, client.ObjectKey{Name: addOnName + "-guest"}, &corev1.Namespace{})
-		}).Should(Satisfy(apierrors.IsNotFound), "what is the agent's alone goes")
 	})
 
 	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request func(context.Context, client.Client) error) {
@@ -347,22 +350,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		lacking := clientOf(managerWithout(ctx, without))
 		Eventually(func() error { return request(ctx, lacking) }).Should(Satisfy(apierrors.IsForbidden), "without "+without)
 	},
-		Entry("to create by applying", "create clustermanagementaddons", applyRegistration),
-		Entry("to make an owner wait", "update managedclusteraddons/finalizers", createWork),
-		Entry("to approve for a signer", "approve signers", approveRequest),
 		Entry("to create a binding by applying", "create rolebindings", applyBinding),
 		Entry("to bind the agents' role, which may come to contain what addon-manager may not", "bind clusterroles", applyBindingOfMore),
 	)
-
-	It("can be stopped while the hub is away, whether it has ever seen it or not", func() {
-		seen := run(manager, managerFlags(managerLogin.Kubeconfig, namespace)...)
-		Eventually(seen.Err).Should(gbytes.Say("addon-agent is deployed where its add-on is installed"))
-		Expect(fleet.StopAPIServer()).To(Succeed())
-		DeferCleanup(fleet.StartAPIServer)
-		unseen := run(manager, managerFlags(managerLogin.Kubeconfig, namespace)...)
-		Consistently(unseen).WithTimeout(3 * time.Second).ShouldNot(gexec.Exit())
-		Eventually(unseen.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
-		// A leader that cannot renew its lease ends by itself sooner or later.
-		Eventually(seen.Terminate()).WithTimeout(30 * time.Second).Should(gexec.Exit())
-	})
 })

@@ -2,8 +2,6 @@ package agentaddon
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,17 +10,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	certificatesv1 "k8s.io/api/certificates/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
-	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -57,9 +50,7 @@ func (r right) String() string { return r.verb + " " + r.resource }
 
 // implied are the rights that the API server asks for in the course of another
 // request; each has a spec of its own.
-var implied = []string{
-	"create clustermanagementaddons", "update managedclusteraddons/finalizers", "approve signers", "create rolebindings", "bind clusterroles",
-}
+var implied = []string{"create rolebindings", "bind clusterroles"}
 
 // unused are the rights of deploy/hub/agent-clusterrole.yaml that addon-manager
 // has made no use of.
@@ -145,37 +136,6 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 }
 
 // The requests are those of addon-manager, and change nothing.
-
-func applyRegistration(ctx context.Context, acting client.Client) error {
-	err := hub.Delete(ctx, &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOnName}})
-	Expect(client.IgnoreNotFound(err)).To(Succeed())
-	registration := &unstructured.Unstructured{}
-	registration.SetAPIVersion(ocmv1beta1.GroupVersion.String())
-	registration.SetKind("ClusterManagementAddOn")
-	registration.SetName(addOnName)
-	registration.Object["spec"] = map[string]any{}
-	return acting.Apply(ctx, client.ApplyConfigurationFromUnstructured(registration), client.FieldOwner("test"), client.DryRunAll)
-}
-
-func createWork(ctx context.Context, acting client.Client) error {
-	return acting.Create(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "cluster1", GenerateName: "w", OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: ocmv1beta1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: addOnName, UID: "u", BlockOwnerDeletion: ptr.To(true),
-		}},
-	}}, client.DryRunAll)
-}
-
-func approveRequest(ctx context.Context, acting client.Client) error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	Expect(err).NotTo(HaveOccurred())
-	request := signingRequest("", "cluster1", "another", "somebody", nil, key)
-	request.GenerateName = "r-"
-	Expect(hub.Create(ctx, request)).To(Succeed())
-	request.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{
-		Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test",
-	}}
-	return acting.SubResource("approval").Update(ctx, request, client.DryRunAll)
-}
 
 func applyBinding(ctx context.Context, acting client.Client) error {
 	err := hub.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-addon-agent"}})

@@ -31,7 +31,7 @@ var config = &ocmv1beta1.AddOnDeploymentConfig{
 			NodeSelector: map[string]string{"role": "infra"},
 			Tolerations:  []corev1.Toleration{{Key: "infra", Operator: corev1.TolerationOpExists}},
 		},
-		Registries: []ocmv1beta1.ImageMirror{{Source: "registry.example/", Mirror: "mirror.example"}},
+		Registries: []ocmv1beta1.ImageMirror{{Source: "quay.io/open-cluster-management/", Mirror: "mirror.example"}},
 		ProxyConfig: ocmv1beta1.ProxyConfig{
 			HTTPProxy: "http://proxy:3128", HTTPSProxy: "https://proxy:3129", NoProxy: ".svc",
 		},
@@ -67,31 +67,17 @@ func clusterNamed(ctx context.Context, name string) (*clusterv1.ManagedCluster, 
 	return get(ctx, hub, &clusterv1.ManagedCluster{}, "", name)()
 }
 
-// forgeries are requests by registration agents of clusters for more than they
-// should get, by what addon-manager says of each.
-func forgeries(ctx context.Context) map[string]*certificatesv1.CertificateSigningRequest {
+// forgery is a request by the registration agent of a cluster for the certificate
+// of addon-agent on another cluster.
+func forgery(ctx context.Context, by, cluster string) *certificatesv1.CertificateSigningRequest {
 	GinkgoHelper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	Expect(err).NotTo(HaveOccurred())
-	group := func(cluster string) string {
-		return "system:open-cluster-management:cluster:" + cluster + ":addon:" + addOnName
-	}
-	user := func(cluster string) string { return group(cluster) + ":agent:" + addOnName }
-	everybody := "system:open-cluster-management:addon:" + addOnName
-	made := map[string]*certificatesv1.CertificateSigningRequest{}
-	for name, forgery := range map[string]struct {
-		by, cluster, user string
-		groups            []string
-	}{
-		"addon-of-a-cluster-with-a-shorter-name": {"cluster10", "cluster1", user("cluster1"), []string{group("cluster1"), everybody}},
-		"addon-with-the-group-of-another":        {"cluster10", "cluster10", user("cluster10"), []string{group("cluster10"), everybody, group("cluster1")}},
-		"addon-under-another-name":               {"cluster10", "cluster10", user("cluster1"), []string{group("cluster10"), everybody}},
-	} {
-		request := signingRequest(name, forgery.cluster, addOnName, forgery.user, forgery.groups, key)
-		Expect(clientOf(registrationAgent(forgery.by)).Create(ctx, request)).To(Succeed())
-		made[name] = request
-	}
-	return made
+	own := "system:open-cluster-management:cluster:" + cluster + ":addon:" + addOnName
+	groups := []string{own, "system:open-cluster-management:addon:" + addOnName, "system:authenticated"}
+	request := signingRequest("addon-forged", cluster, addOnName, own+":agent:"+addOnName+"-agent", groups, key)
+	Expect(clientOf(registrationAgent(by)).Create(ctx, request)).To(Succeed())
+	return request
 }
 
 // signingRequest is a request for a certificate by the registration agent of a cluster.

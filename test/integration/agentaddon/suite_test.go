@@ -1,6 +1,6 @@
-// Package agentaddon tests addon-agent as an add-on of OCM's: addon-manager as
-// a process with the rights of deploy/hub on an OCM hub with managed clusters, and
-// addon-agent as a process with what OCM has given it.
+// Package agentaddon tests addon-agent as an add-on of OCM: OCM deploys it from the
+// objects of deploy/agent-addon. addon-manager is a process with the rights of
+// deploy/hub, and addon-agent a process with what OCM gives to its Deployment.
 package agentaddon
 
 import (
@@ -40,7 +40,8 @@ import (
 const (
 	namespace = "interlock-system"
 	addOnName = "interlock-agent"
-	image     = "registry.example/interlock/addon-agent:v1"
+	// image is that of deploy/agent-addon.
+	image = "quay.io/open-cluster-management/interlock-addon-agent:0.1.0"
 	// managerUser is the user of addon-manager on the hub.
 	managerUser = "addon-manager"
 )
@@ -74,9 +75,9 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hub = administrator(fleet.Cluster)
 	// Conditions and labels are not judged: the suite changes too much.
 	suite.Start(ctx, witness.Options{Hub: fleet.Config, AuditLog: auditLog}, suite.Undeclared)
-	place(ctx)
+	create(ctx, "docs/examples/global-placement.yaml") // which OCM leaves to its users
 	for _, name := range []string{"cluster1", "cluster10"} {
-		join(ctx, name, nil)
+		join(ctx, name)
 	}
 	for binary, path := range map[string]*string{"addon-manager": &manager, "addon-agent": &agent} {
 		*path, err = gexec.Build("open-cluster-management.io/interlock/cmd/" + binary)
@@ -134,12 +135,16 @@ func grant(ctx context.Context) {
 	}
 }
 
-// managerFlags have addon-manager install the agent.
-func managerFlags(kubeconfig, namespace string) []string {
-	return []string{
-		"--kubeconfig", kubeconfig, "--install-agent", "--agent-image", image,
-		"--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
-	}
+// startManager runs addon-manager as deploy/agent-addon has it.
+func startManager() *gexec.Session {
+	GinkgoHelper()
+	return launch(manager, managerFlags(managerLogin.Kubeconfig, "--grant-agent-rights")...)
+}
+
+func managerFlags(kubeconfig string, flags ...string) []string {
+	return append([]string{
+		"--kubeconfig", kubeconfig, "--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+	}, flags...)
 }
 
 // run runs a binary until the spec ends, at the latest.
@@ -157,22 +162,21 @@ func launch(binary string, flags ...string) *gexec.Session {
 	return session
 }
 
-// place creates the Placement of all clusters, which OCM leaves to its users.
-func place(ctx context.Context) {
+// create creates the objects of a file, as kubectl does.
+func create(ctx context.Context, file string) {
 	GinkgoHelper()
-	content, err := os.ReadFile("../../../docs/examples/global-placement.yaml")
+	content, err := os.ReadFile("../../../" + file)
 	Expect(err).NotTo(HaveOccurred())
 	for document := range strings.SplitSeq(string(content), "\n---\n") {
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(document), &object.Object)).To(Succeed())
-		Expect(hub.Create(ctx, object)).To(Succeed())
+		Expect(hub.Create(ctx, object, client.FieldValidation("Strict"))).To(Succeed())
 	}
 }
 
-// join joins a managed cluster, whose agents run on another one if that is given.
-func join(ctx context.Context, name string, hosting *ocm.ManagedCluster) {
+func join(ctx context.Context, name string) {
 	GinkgoHelper()
-	joined, err := fleet.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second, Hosting: hosting})
+	joined, err := fleet.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second})
 	Expect(err).NotTo(HaveOccurred())
 	managed[name] = joined
 }

@@ -37,7 +37,7 @@ func (r right) covers(request asked) bool {
 		(r.name == "" || r.name == request.Name) && (r.namespace == "" || r.namespace == request.Namespace)
 }
 
-// agentAddOnRoles are given only with --install-agent: test/integration/agentaddon
+// agentAddOnRoles are given only with --grant-agent-rights: test/integration/agentaddon
 // has what needs their rights.
 var agentAddOnRoles = []string{"ClusterRole/interlock-addon-manager-agent", "ClusterRole/interlock-addon-agent-hub"}
 

@@ -91,7 +91,7 @@ readinessProbe:
 {{- with .annotations }}
 {{- $_ := set $object.metadata "annotations" . }}
 {{- end }}
-{{- if not (has $object.kind (list "ClusterRole" "ClusterRoleBinding" "ValidatingWebhookConfiguration" "CustomResourceDefinition")) }}
+{{- if not (has $object.kind (list "ClusterRole" "ClusterRoleBinding" "ValidatingWebhookConfiguration" "CustomResourceDefinition" "ClusterManagementAddOn" "AddOnTemplate" "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding")) }}
 {{- $_ := set $object.metadata "namespace" $root.Release.Namespace }}
 {{- end }}
 {{- range $object.subjects }}

@@ -1,0 +1,126 @@
+package agentaddon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// What gives an agent its rights on the hub: the ClusterRole of
+// deploy/hub/agent-hub-clusterrole.yaml, bound in its cluster's namespace.
+const (
+	hubClusterRole = "interlock-addon-agent-hub"
+	hubRoleBinding = "interlock-addon-agent"
+)
+
+// The first and the longest time until a failed binding is tried again.
+const (
+	retryFirst = 100 * time.Millisecond
+	retryLast  = 30 * time.Second
+)
+
+// granter gives each agent its rights on the hub. OCM's own hubPermissions do
+// not do: OCM binds them to every group of the agent's certificate, and one of
+// these groups is common to the agents of all clusters.
+type granter struct {
+	live client.Reader
+	hub  kubernetes.Interface
+}
+
+// Reconcile binds the role for one agent. The binding is deleted with the
+// add-on, which owns it.
+func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	installed := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := g.live.Get(ctx, request.NamespacedName, installed); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	bindings := g.hub.RbacV1().RoleBindings(request.Namespace)
+	existing, err := bindings.Get(ctx, hubRoleBinding, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return reconcile.Result{}, fmt.Errorf("read RoleBinding %s/%s: %w", request.Namespace, hubRoleBinding, err)
+	}
+	if !installed.DeletionTimestamp.IsZero() || err == nil && bound(existing, installed) {
+		return reconcile.Result{}, nil
+	}
+	_, err = bindings.Apply(ctx, binding(installed), metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("bind ClusterRole %s in namespace %s: %w", hubClusterRole, request.Namespace, err)
+	}
+	log.FromContext(ctx).V(1).Info("Rights on the hub are granted", "cluster", request.Namespace)
+	return reconcile.Result{}, nil
+}
+
+// agentUsers are the names under which the hub knows the agent of a cluster, and
+// no other client: that of its certificate, that of a certificate from a release
+// that requested it by itself, and that of the service account where OCM gives
+// add-ons tokens. Groups are not bound: OCM 1.3 signs a request with any further
+// group.
+func agentUsers(cluster string) []string {
+	certificate := fmt.Sprintf("system:open-cluster-management:cluster:%s:addon:%s:agent:%s", cluster, Name, Name)
+	return []string{
+		certificate + "-agent",
+		certificate,
+		fmt.Sprintf("system:serviceaccount:%s:%s-agent", cluster, Name),
+	}
+}
+
+func bound(existing *rbacv1.RoleBinding, installed *addonv1alpha1.ManagedClusterAddOn) bool {
+	var wanted []rbacv1.Subject
+	for _, user := range agentUsers(installed.Namespace) {
+		wanted = append(wanted, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
+	}
+	owned := len(existing.OwnerReferences) == 1 && existing.OwnerReferences[0].UID == installed.UID
+	return owned && equality.Semantic.DeepEqual(existing.Subjects, wanted) && existing.RoleRef.Name == hubClusterRole
+}
+
+func binding(installed *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBindingApplyConfiguration {
+	// The owner's version stays what earlier releases wrote: some hubs, such as
+	// OpenShift's, require the right to delete of a client that changes an owner.
+	wanted := applyrbacv1.RoleBinding(hubRoleBinding, installed.Namespace).
+		WithLabels(map[string]string{addonv1beta1.AddonLabelKey: Name, managedByLabel: managedByValue}).
+		WithOwnerReferences(applymetav1.OwnerReference().
+			WithAPIVersion(addonv1beta1.GroupVersion.String()).WithKind("ManagedClusterAddOn").
+			WithName(installed.Name).WithUID(installed.UID)).
+		WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(hubClusterRole))
+	for _, user := range agentUsers(installed.Namespace) {
+		wanted.WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(user))
+	}
+	return wanted
+}
+
+func (g *granter) setupWithManager(mgr ctrl.Manager) error {
+	c, err := controller.New("agent-rights", mgr, controller.Options{
+		Reconciler:  g,
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
+	})
+	if err != nil {
+		return fmt.Errorf("create controller of the agents' rights: %w", err)
+	}
+	installations := source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{},
+		&handler.TypedEnqueueRequestForObject[*addonv1alpha1.ManagedClusterAddOn]{},
+		predicate.NewTypedPredicateFuncs(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return addOn.Name == Name }))
+	if err := c.Watch(installations); err != nil {
+		return fmt.Errorf("watch for the agents' add-ons: %w", err)
+	}
+	return nil
+}
