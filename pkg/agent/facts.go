@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/served"
-	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 )
 
@@ -52,7 +52,7 @@ func setupFacts(
 	}
 	return (&facts.Reconciler{
 		Clock: clock.RealClock{}, Cluster: options.Cluster, AddOn: options.OwnLease.Name, Questions: questions, AddOns: mgr.GetCache(), APIs: apis, Leases: versions,
-		Status: mgr.GetClient(), Contention: contention.New(clock.RealClock{}), Metrics: measured,
+		Status: mgr.GetClient(), Contention: backoff.New(clock.RealClock{}), Metrics: measured,
 	}).SetupWithManager(mgr, waker)
 }
 

@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/notes"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
 )
 
 const userAgent = "interlock-addon-agent"
@@ -94,7 +94,7 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 	err = (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watcher,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Contention: contention.New(clock.RealClock{}), Metrics: measured,
+		Contention: backoff.New(clock.RealClock{}), Metrics: measured,
 		Notes: notes.New(clock.RealClock{}, mgr.GetClient(), options.Cluster), GracePeriod: options.GracePeriod,
 	}).SetupWithManager(mgr, waker)
 	if err != nil {

@@ -13,31 +13,23 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
-	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
-	"open-cluster-management.io/interlock/pkg/hub/templateversion"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 const (
 	leaderElectionID = "interlock-addon-manager"
-	// cacheSyncTimeout: a hub that is away is waited for. There is no value for
-	// "forever"; giving up would end the process and change nothing.
+	// cacheSyncTimeout: addon-manager waits for a hub that does not respond. There is
+	// no value for "forever", and a restart would change nothing.
 	cacheSyncTimeout = 10 * 365 * 24 * time.Hour
 )
 
@@ -46,26 +38,25 @@ type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
 	MetricsAddress          string
-	// MetricsSecure serves them over TLS, to those who may read them.
+	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
 	HealthAddress string
 	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
 	ProfileAddress string
-	// Offline says what becomes of verdicts on clusters that are lost.
+	// Offline is what becomes of verdicts on clusters that are lost.
 	Offline dependency.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
-	// Guard says which form of the guard is in force; empty leaves alone
-	// whatever is there.
+	// Guard is the form of the guard; empty leaves unchanged what is installed.
 	Guard guard.Mode
-	// GuardServed says how to find out where the guard is served as a webhook.
+	// GuardServed finds out where the guard is served as a webhook.
 	GuardServed guard.Served
 	GuardTiming guard.Timing
-	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
-	// leaves it alone.
+	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
+	// unchanged.
 	Graft *graft.Settings
-	// Agent says how addon-agent is installed on the managed clusters; nil
-	// leaves alone whatever is there.
+	// Agent is how addon-agent is installed on the managed clusters; nil leaves
+	// unchanged what is installed.
 	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
@@ -104,9 +95,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionReleaseOnCancel: true,
 		Controller: config.Controller{
 			CacheSyncTimeout: cacheSyncTimeout,
-			// Until the release of controller-runtime that has its pull request
-			// 3540, the priority queue can deadlock at shutdown: whoever is to lead
-			// next would wait for the whole grace period.
+			// Until the release of controller-runtime with its pull request 3540, the
+			// priority queue can deadlock at shutdown. The next leader would then wait
+			// for the whole grace period.
 			UsePriorityQueue:   ptr.To(false),
 			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
 		},
@@ -136,57 +127,6 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	return mgr, setupProbes(mgr, warmup)
 }
 
-// eventSource is who tells events.
-const eventSource = "interlock-addon-manager"
-
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
-	reread <-chan event.GenericEvent, hidden func() bool,
-) error {
-	reader := fleet.Reader{Reader: mgr.GetCache()}
-	store := declarations.NewStore()
-	recorder := mgr.GetEventRecorder(eventSource)
-	measured := metrics.New(options.registry())
-	waker, outages := degraded.NewWaker(), outage.New(clock.RealClock{})
-
-	asking, answers, err := setupFacts(mgr, &facts.Reconciler{
-		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
-		Signs:   facts.SignsOfLife{Fleet: reader, Outages: outages, Silent: outage.New(clock.RealClock{})},
-		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
-	})
-	if err != nil {
-		return err
-	}
-	err = (&declarations.Reconciler{
-		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
-		Wake:      both(waker.Wake, asking.Wake),
-		WakeFirst: func(catalog *dependency.Catalog, addOn string) bool { return !catalog.Questions(addOn).Empty() },
-		Reread:    reread, Hidden: hidden,
-	}).SetupWithManager(mgr)
-	if err != nil {
-		return err
-	}
-	waking := waking{fleet: reader, store: store, wake: waker.Wake}
-	configs, err := watchConfigs(mgr, warmup.Synced(), waking)
-	if err != nil {
-		return err
-	}
-	ocm, err := ocmversion.SetupWithManager(mgr, waking.users(dependency.UsesOCM))
-	if err != nil {
-		return err
-	}
-	templates, err := templateversion.SetupWithManager(mgr, waking.users(dependency.UsesVersion), waking.templated)
-	if err != nil {
-		return err
-	}
-	return (&degraded.Reconciler{
-		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
-		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
-		EventPace: degraded.NewEventPace(), Outages: outages,
-		Configs: configs, OCM: ocm, Templates: templates, Facts: answers, Registrations: mgr.GetAPIReader(),
-	}).SetupWithManager(mgr, waker, options.Concurrency)
-}
-
 func setupGuard(mgr ctrl.Manager, options Options) error {
 	if options.Guard == "" {
 		return nil
@@ -202,7 +142,8 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	}).SetupWithManager(mgr)
 }
 
-// setupGraft returns what says whether declarations by field can be read.
+// setupGraft returns a function that reports whether declarations by field cannot be
+// read.
 func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hidden func() bool, err error) {
 	if options.Graft == nil {
 		return nil, nil
@@ -214,13 +155,13 @@ func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hi
 	}
 	grafter := &graft.Reconciler{
 		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Rereader: rereader,
-		Recorder: mgr.GetEventRecorder(eventSource), Metrics: metrics.NewGraft(options.registry()),
+		Recorder: mgr.GetEventRecorder(names.AddonManager), Metrics: metrics.NewGraft(options.registry()),
 	}
 	return grafter.Hidden, grafter.SetupWithManager(mgr)
 }
 
-// setupProbes: alive while the process answers; ready once its cache has synced,
-// on a replica that waits for its turn to lead as well.
+// setupProbes: addon-manager is alive while the process responds. It is ready once
+// its cache has synced, also on a replica that does not lead.
 func setupProbes(mgr ctrl.Manager, warmup *fleet.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)

@@ -25,7 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/served"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/backoff"
 )
 
 // FieldManager is the name under which addon-agent owns the status.
@@ -64,7 +64,7 @@ type Reconciler struct {
 	APIs       APIs
 	Leases     Leases
 	Status     client.StatusClient
-	Contention *contention.Tracker
+	Contention *backoff.Tracker
 	Metrics    *metrics.Metrics
 
 	// observed are the add-ons whose version is observed.

@@ -1,6 +1,5 @@
-// Package declarations keeps the catalog of what all add-ons of the hub
-// declare, tells authors what is wrong with it, and wakes the add-ons that a
-// change concerns.
+// Package declarations builds the catalog of what all add-ons of the hub declare,
+// reports problems to authors, and enqueues the add-ons that a change concerns.
 package declarations
 
 import (

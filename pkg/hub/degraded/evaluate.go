@@ -10,27 +10,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 )
 
-// Configs says whether AddOnDeploymentConfigs can be read. Asked for the first
-// time, it sees to it that they will be, and then wakes who needs them.
+// Configs reports whether AddOnDeploymentConfigs can be read.
 type Configs interface {
 	Ready() bool
 }
 
-// OCM says which version of Open Cluster Management the hub has, empty where
-// nobody tells, and whether that is known yet. Asked for the first time, it
-// finds out, and then wakes who needs it.
+// OCM has the version of Open Cluster Management on the hub, empty where it is not
+// set, and whether it has been read.
 type OCM interface {
-	Version() (version string, known bool)
+	Version() (version string, read bool)
 }
 
-// Facts says what the agents of managed clusters have answered. It wakes who
-// needs an answer when there is another.
+// Facts has what the agents of managed clusters have reported.
 type Facts interface {
-	Facts(cluster string) dependency.Facts
+	Facts(ctx context.Context, catalog *dependency.Catalog, cluster string) (dependency.Facts, error)
 }
 
 // Templates has the versions of AddOnTemplates. Ready reports whether they have
-// been read; its first call has them read, and the add-ons that need them enqueued.
+// been read.
 type Templates interface {
 	Ready() bool
 	Version(template string) string
@@ -42,7 +39,7 @@ func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, 
 	cluster := dependency.Cluster{Offline: r.Offline, Now: now}
 	if !catalog.Declaration(key.Name).Empty() {
 		var err error
-		if cluster, err = r.describe(ctx, key.Namespace, catalog.Uses(key.Name), cluster); err != nil {
+		if cluster, err = r.describe(ctx, catalog, key, cluster); err != nil {
 			return nil, err
 		}
 	}
@@ -63,8 +60,9 @@ func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, 
 	return findings, failure
 }
 
-// describe adds to what is known of the cluster what edges with these uses look at.
-func (r *Reconciler) describe(ctx context.Context, name string, uses dependency.Uses, known dependency.Cluster) (dependency.Cluster, error) {
+// describe adds what the edges of the add-on use of the cluster.
+func (r *Reconciler) describe(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName, known dependency.Cluster) (dependency.Cluster, error) {
+	name, uses := key.Namespace, catalog.Uses(key.Name)
 	const ofCluster = dependency.UsesLabels | dependency.UsesClaims | dependency.UsesKubernetes
 	cluster := known
 	if r.Offline == dependency.OfflineHold || uses.Any(ofCluster) {
@@ -82,7 +80,11 @@ func (r *Reconciler) describe(ctx context.Context, name string, uses dependency.
 		cluster.OCMVersion, cluster.OCMUnread = version, !found
 	}
 	if uses.Any(dependency.UsesFacts) && r.Facts != nil {
-		cluster.Facts = r.Facts.Facts(name)
+		reported, err := r.Facts.Facts(ctx, catalog, name)
+		if err != nil {
+			return dependency.Cluster{}, err
+		}
+		cluster.Facts = reported
 	}
 	return cluster, nil
 }

@@ -8,7 +8,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -20,41 +19,44 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 type (
-	queue         = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	queue         = trigger.Queue
 	installed     = *addonv1alpha1.ManagedClusterAddOn
 	addOnHandler  = handler.TypedFuncs[installed, reconcile.Request]
 	clusterHandle = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
 )
 
-// mapping says which event wakes which add-ons.
+// mapping is which event enqueues which add-ons.
 type mapping struct {
 	declarations *declarations.Store
 	fleet        fleet.Reader
 	// hold is set where verdicts on lost clusters are held.
 	hold    bool
 	outages *outage.Tracker
-	// forget drops what is remembered of an add-on that is no more, even when
-	// its successor of the same name is there before anybody looks.
+	// forget drops what is remembered of an add-on that was deleted, even if another
+	// of the same name was created before the next evaluation.
 	forget func(types.NamespacedName)
 	// rollouts observes the AddOnTemplates of all add-ons.
 	rollouts *rollouts
-	// initial has an add-on evaluated that is there when addon-manager starts.
+	// initial gets each add-on that exists when addon-manager starts.
 	initial func(types.NamespacedName)
 }
 
-// addOns: an add-on is evaluated when it comes, goes, or somebody touches its
-// Degraded, and when what the conditions of its edges look at of it changes;
-// its dependents on the same cluster when it comes, goes, its Available changes,
-// a Required dependency of its own begins or ceases to fail, or its version
-// changes where they ask for it. Nothing else matters here.
+// addOns: an add-on is evaluated when it is created or deleted, when its Degraded
+// changes, and when what the conditions of its edges use of it changes. Its
+// dependents on the same cluster are evaluated when
+//   - it is created or deleted,
+//   - its Available changes,
+//   - a Required dependency of its own begins or ceases to fail,
+//   - its version changes and they use it.
 func (m mapping) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
 			if e.IsInInitialList {
-				m.initial(key(e.Object)) // and so will be its peers and dependents
+				m.initial(key(e.Object)) // and so will its peers and dependents
 				return
 			}
 			enqueue(q, key(e.Object))
@@ -95,9 +97,9 @@ func (m mapping) addOns() addOnHandler {
 	}
 }
 
-// dependents wakes whoever depends on the add-on, on the same cluster, and
-// uses what is given; zero for everybody. Before the first catalog nobody is
-// known; every add-on is evaluated then anyway.
+// dependents enqueues the add-ons on the same cluster that depend on the add-on and
+// use what is given; zero: all of them. Before the first catalog no dependents are
+// known, and every add-on is still to be evaluated.
 func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
 	catalog := m.declarations.Current()
 	if catalog == nil {
@@ -110,7 +112,7 @@ func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
 	}
 }
 
-// peers wakes the add-ons whose verdicts depend on the add-on's own labels,
+// peers enqueues the add-ons whose verdicts depend on the add-on's own labels,
 // annotations or configuration.
 func (m mapping) peers(addOn installed, q queue) {
 	catalog := m.declarations.Current()
@@ -122,9 +124,9 @@ func (m mapping) peers(addOn installed, q queue) {
 	}
 }
 
-// clusters: what is held ends when a managed cluster is no longer lost, and
-// when there is none any more of which to wait for news. A change of labels,
-// claims or version concerns the add-ons there that look at it.
+// clusters: held verdicts end when a managed cluster is no longer lost, and when
+// there is no cluster any more that could report. A change of labels, claims or
+// version concerns the add-ons there that use it.
 func (m mapping) clusters() clusterHandle {
 	return clusterHandle{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
@@ -153,7 +155,7 @@ func (m mapping) clusters() clusterHandle {
 // everything stands for a change that concerns every add-on.
 const everything = ^dependency.Uses(0)
 
-// differences tells what that edges can look at differs between two states.
+// differences returns which inputs of edges differ between two states.
 func differences(before, after *clusterv1.ManagedCluster) dependency.Uses {
 	var uses dependency.Uses
 	if !maps.Equal(before.Labels, after.Labels) {
@@ -168,7 +170,7 @@ func differences(before, after *clusterv1.ManagedCluster) dependency.Uses {
 	return uses
 }
 
-// onCluster wakes the add-ons of a cluster that use what changed.
+// onCluster enqueues the add-ons of a cluster that use what changed.
 func (m mapping) onCluster(ctx context.Context, cluster string, changed dependency.Uses, q queue) {
 	catalog := m.declarations.Current()
 	if changed == 0 || (changed != everything && (catalog == nil || !catalog.AnyUses(changed))) {
@@ -176,9 +178,9 @@ func (m mapping) onCluster(ctx context.Context, cluster string, changed dependen
 	}
 	keys, err := m.fleet.OnCluster(ctx, cluster)
 	if err != nil {
-		// The cache answers from memory; it fails only before it has synced,
-		// and then every add-on is still to be evaluated.
-		log.FromContext(ctx).Error(err, "Could not wake the add-ons of a cluster that has changed", "cluster", cluster)
+		// The cache reads from memory. It fails only before it has synced, and then
+		// every add-on is still to be evaluated.
+		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
 		if changed == everything || catalog.Uses(addOn.Name).Any(changed) {
@@ -191,7 +193,7 @@ func lost(cluster *clusterv1.ManagedCluster) bool {
 	return fleet.ClusterStatus(cluster) == metav1.ConditionUnknown
 }
 
-// known reports whether it has ever been said how the cluster is.
+// known reports whether the cluster has the condition.
 func known(cluster *clusterv1.ManagedCluster) bool {
 	return fleet.ClusterStatus(cluster) != ""
 }
@@ -204,13 +206,13 @@ func enqueue(q queue, name types.NamespacedName) {
 	q.Add(reconcile.Request{NamespacedName: name})
 }
 
-// replaced reports whether an update hides a deletion and a new creation, or
-// tells of the beginning of a deletion.
+// replaced reports whether an update hides a deletion and a new creation, or is the
+// beginning of a deletion.
 func replaced(before, after installed) bool {
 	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
 }
 
-// sameSubject compares what the conditions of an add-on's own edges look at.
+// sameSubject compares what the conditions of an add-on's own edges use of it.
 func sameSubject(before, after installed) bool {
 	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
 		slices.Equal(fleet.ConfigKeys(before), fleet.ConfigKeys(after))

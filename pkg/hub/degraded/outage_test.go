@@ -25,7 +25,7 @@ func (b *bench) store(t *testing.T, m mapping, after *addonv1alpha1.ManagedClust
 	if err := b.hub.Status().Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, func(q queue) {
+	enqueued(t, func(q queue) {
 		m.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: before, ObjectNew: stored}, q)
 	})
 }
@@ -42,7 +42,7 @@ func (b *bench) turn(t *testing.T, m mapping, status metav1.ConditionStatus, at 
 	if err := b.hub.Update(t.Context(), after); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, func(q queue) {
+	enqueued(t, func(q queue) {
 		m.clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{ObjectOld: before, ObjectNew: after}, q)
 	})
 }
@@ -133,12 +133,12 @@ func TestALossFromBeforeTheStart(t *testing.T) {
 
 func TestWhatWasRequestedWhileTheClusterWasAway(t *testing.T) {
 	m, b, _ := mappedWith(t, addOn("leaf"), clusterAt("Unknown", aTime))
-	b.Facts = b.onDemand
+	b.Facts = b.lazy
 	b.specify(t, `dependencies: [{name: a, api: {kind: Pod}}]`)
 	if _, err := b.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	b.onDemand.facts.Asked = aTime.Add(time.Minute)
+	b.lazy.facts.Asked = aTime.Add(time.Minute)
 	back := aTime.Add(time.Hour)
 	b.clock.SetTime(back)
 	b.turn(t, m, metav1.ConditionTrue, back.Add(-6*time.Minute))

@@ -15,13 +15,13 @@ import (
 )
 
 // confirmedFor is how long one request confirms for all clusters that an add-on
-// declares nothing.
+// declares no dependencies.
 const confirmedFor = 5 * time.Second
 
-// undeclared confirms with the API server that add-ons declare nothing. The
-// caches of registrations and of add-ons are filled by different watches. After a
-// pause of the process, a condition of the next leader may be seen before the
-// declaration that it rests on; then it must not be taken back.
+// undeclared confirms with the API server that add-ons declare no dependencies.
+// Different watches fill the caches of registrations and of add-ons. After a pause
+// of the process, it may see a condition of the next leader before the declaration
+// that the condition rests on. It must not clear such a condition.
 type undeclared struct {
 	mutex     sync.Mutex
 	confirmed map[string]time.Time

@@ -19,7 +19,7 @@ import (
 // has expired, and OCM's hub sets it to Unknown when the whole cluster is lost.
 // So the sign of life needs no write of its own.
 
-// SignsOfLife reads whether the agents of clusters live.
+// SignsOfLife reads whether the agents of clusters run.
 type SignsOfLife struct {
 	Fleet   fleet.Reader
 	Outages *outage.Tracker
@@ -29,8 +29,8 @@ type SignsOfLife struct {
 
 // signOfLife is what is known of the agent that reported the facts of a cluster.
 type signOfLife struct {
-	// ended is why the agent does not live. It is empty while the agent lives,
-	// and for an agent that is no add-on.
+	// ended is why the agent does not run. It is empty while the agent runs, and
+	// for an agent that is not an add-on.
 	ended string
 	// heldUntil is until when the agent may still come back.
 	heldUntil time.Time
@@ -73,8 +73,8 @@ func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, ad
 	return since.Add(patience), nil
 }
 
-// ended returns why the agent does not live, from its own add-on; empty: it lives.
-// One whose Available was never set has just been installed.
+// ended returns why the agent does not run, from its own add-on; empty: it runs.
+// An agent whose Available was never set has just been installed.
 func ended(name string, addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if addOn == nil {
 		return fmt.Sprintf("the managed cluster has no addon-agent any more (ManagedClusterAddOn %s is not installed)", name)

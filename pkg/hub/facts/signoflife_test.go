@@ -60,7 +60,7 @@ func (b *bench) clusterIs(t *testing.T, status metav1.ConditionStatus) {
 	if err := b.hub.Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	b.Answers.Signs.Outages.Observe(cluster, status)
+	b.Signs.Outages.Observe(cluster, status)
 }
 
 func reportedBy(agent string) status {
@@ -114,19 +114,19 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 			if test.available != nil {
 				b.agentIs(t, test.available)
 			}
-			b.asks(reportedBy(test.agent))
+			b.reports(reportedBy(test.agent))
 			if test.cluster != "" {
 				b.clusterIs(t, metav1.ConditionUnknown)
 				if test.since < 0 { // it comes back when the agent has long been silent
-					b.Facts(cluster)
+					b.facts(t)
 					b.clock.Step(-test.since)
 				}
 				b.clusterIs(t, test.cluster)
 				b.clock.Step(max(0, test.since))
 			}
-			b.Facts(cluster)
+			b.facts(t)
 			b.clock.Step(test.silent - max(0, -test.since))
-			got := b.Facts(cluster)
+			got := b.facts(t)
 			if held := got.HeldUntil.Sub(b.clock.Now()); max(held, 0) != test.held {
 				t.Errorf("held for %s, want %s", held, test.held)
 			}
@@ -143,15 +143,15 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 
 func TestEachSilenceHasItsOwnTime(t *testing.T) {
 	b := newBench(t)
-	b.asks(reportedBy(agentName))
+	b.reports(reportedBy(agentName))
 	for range 2 {
 		b.agentIs(t, sign("False", "Stopped"))
-		if held := b.Facts(cluster).HeldUntil.Sub(b.clock.Now()); held != dependency.AnswerTime {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != dependency.AnswerTime {
 			t.Errorf("held for %s", held)
 		}
 		b.clock.Step(time.Hour)
 		b.agentIs(t, sign("True", "Fine"))
-		if until := b.Facts(cluster).HeldUntil; !until.IsZero() {
+		if until := b.facts(t).HeldUntil; !until.IsZero() {
 			t.Errorf("held until %s although it lives", until)
 		}
 	}
@@ -163,10 +163,10 @@ func TestAnAgentThatIsLostBeforeItsCluster(t *testing.T) {
 	b.clusterIs(t, "True")
 	b.clock.Step(time.Hour)
 	b.agentIs(t, sign("Unknown", clusterLost))
-	b.asks(reportedBy(agentName))
+	b.reports(reportedBy(agentName))
 	for _, passed := range []time.Duration{0, time.Minute} {
 		b.clock.Step(passed)
-		if held := b.Facts(cluster).HeldUntil.Sub(b.clock.Now()); held != dependency.SettleTime-passed {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != dependency.SettleTime-passed {
 			t.Errorf("held for %s after %s", held, passed)
 		}
 	}
@@ -177,25 +177,25 @@ func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	b.Metrics = metrics.New(registry)
 	b.agentIs(t, sign("True", "Fine"))
-	b.asks(reportedBy(agentName))
+	b.reports(reportedBy(agentName))
 	for _, step := range []struct {
 		name     string
 		agent    *metav1.Condition
 		standing string
-		woken    []string
+		enqueued []string
 	}{
-		{"lives", sign("True", "Fine"), "answered", []string{"api", "version"}},
+		{"lives", sign("True", "Fine"), "answered", []string{clusterAddOn("api"), clusterAddOn("version")}},
 		{"lives on", sign("True", "Renewed"), "answered", nil},
-		{"is lost", sign("Unknown", clusterLost), "waiting", []string{"api", "version"}},
-		{"died", sign("False", "Stopped"), "waiting", []string{"api", "version"}},
+		{"is lost", sign("Unknown", clusterLost), "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"died", sign("False", "Stopped"), "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
 		{"is dead", sign("False", "Stopped"), "waiting", nil},
-		{"is removed", nil, "waiting", []string{"api", "version"}},
-		{"is back", sign("True", "Fine"), "answered", []string{"api", "version"}},
+		{"is removed", nil, "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"is back", sign("True", "Fine"), "answered", []string{clusterAddOn("api"), clusterAddOn("version")}},
 	} {
 		b.agentIs(t, step.agent)
 		b.reconcile(t)
-		if got := b.takeWoken(); !slices.Equal(got, step.woken) {
-			t.Errorf("%s: evaluates %v, want %v", step.name, got, step.woken)
+		if got := b.evaluated(); !slices.Equal(got, step.enqueued) {
+			t.Errorf("%s: evaluates %v, want %v", step.name, got, step.enqueued)
 		}
 		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.HelpFactsClusters + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
 		for _, standing := range []string{"answered", "waiting"} {
@@ -230,7 +230,7 @@ func TestOnlyTheSignOfLifeEnqueues(t *testing.T) {
 		"Another": {"base", lives, died, 0},
 	} {
 		b := newBench(t)
-		b.asks(reportedBy(agentName))
+		b.reports(reportedBy(agentName))
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		b.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
 		if q.Len() != test.want {

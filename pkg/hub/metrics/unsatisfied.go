@@ -49,7 +49,7 @@ func (u *unsatisfiedEdges) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// change lets next say what an add-on contributes, from what it contributed.
+// change replaces what an add-on contributes: next gets what it contributed before.
 func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []edge) []edge) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
@@ -73,9 +73,9 @@ func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []e
 	u.byAddOn[key] = now
 }
 
-// Found replaces what is known of the edges of an add-on on one cluster. Of
-// those that are held, what was known before stays.
-func (m *Metrics) Found(key types.NamespacedName, findings []dependency.Finding) {
+// SetFindings replaces the findings on the edges of an add-on on one cluster. Edges
+// that are held keep their value.
+func (m *Metrics) SetFindings(key types.NamespacedName, findings []dependency.Finding) {
 	m.unsatisfied.change(key, func(before []edge) []edge {
 		var now []edge
 		for _, finding := range findings {
@@ -105,7 +105,7 @@ func ofDependency(edges []edge, name string) []edge {
 	return found
 }
 
-// Gone drops what an add-on that no longer exists on a cluster contributed.
-func (m *Metrics) Gone(key types.NamespacedName) {
+// Forget drops what an add-on contributed that no longer exists on a cluster.
+func (m *Metrics) Forget(key types.NamespacedName) {
 	m.unsatisfied.change(key, func([]edge) []edge { return nil })
 }

@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var _ = Describe("Somebody else's Degraded", func() {
@@ -147,7 +148,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 
 		var owned []string
 		for _, entry := range installed(cluster, leaf).ManagedFields {
-			if entry.Manager != degraded.FieldManager {
+			if entry.Manager != names.AddonManager {
 				continue
 			}
 			Expect(entry.Operation).To(Equal(metav1.ManagedFieldsOperationApply))

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
@@ -205,7 +205,7 @@ var _ = Describe("addon-manager itself", func() {
 		store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{*registered}))
 		reconciler := &degraded.Reconciler{
 			Clock: clock.RealClock{}, Fleet: fleet.Reader{Reader: behind{hubClient, stale}}, Writer: condition.Writer{Status: hubClient, Live: hubClient},
-			Declarations: store, Contention: contention.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
+			Declarations: store, Backoff: backoff.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
 			Recorder: events.NewFakeRecorder(1), Offline: dependency.OfflineHold,
 			Outages: outage.New(clock.RealClock{}),
 		}

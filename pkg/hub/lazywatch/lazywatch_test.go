@@ -1,4 +1,4 @@
-package ondemand
+package lazywatch
 
 import (
 	"context"
@@ -29,15 +29,16 @@ func receive[T any](t *testing.T, from <-chan T, what string) (received T) {
 	return received
 }
 
-func TestItWatchesFromWhenItIsNeeded(t *testing.T) {
+func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := fcache.NewFakeControllerSource()
 	source.Add(config("first"))
-	asked, synced, changed, ended := make(chan bool, 1), make(chan bool, 1), make(chan [2]bool, 10), make(chan error, 1)
-	watch := &Watch{
+	requested, synced, changed, ended := make(chan bool, 1), make(chan bool, 1), make(chan [2]bool, 10), make(chan error, 1)
+	var watch *Watch
+	watch = New(Options{
 		What: "tested objects",
 		Informer: func(ctx context.Context) (Informer, error) {
-			asked <- true
+			requested <- true
 			informer := cache.NewSharedIndexInformer(source, config(""), 0, cache.Indexers{})
 			go informer.RunWithContext(ctx)
 			return informer, nil
@@ -46,19 +47,21 @@ func TestItWatchesFromWhenItIsNeeded(t *testing.T) {
 			changed <- [2]bool{before != nil, after != nil}
 			return errors.New("which is logged")
 		},
-	}
-	watch.Synced = func(context.Context) error { synced <- watch.Ready(); return nil }
+		Synced: func(context.Context) error { synced <- watch.Ready(); return nil },
+	})
 	go func() { ended <- watch.Start(ctx) }()
 
 	select {
-	case <-asked:
-		t.Fatal("it watches although nobody needs it")
+	case <-requested:
+		t.Fatal("it watches before it is enabled")
 	case <-time.After(100 * time.Millisecond):
 	}
 	if watch.Ready() {
-		t.Error("ready before it has asked")
+		t.Error("ready before it is enabled")
 	}
-	if !receive(t, synced, "word that all is known") || !watch.Ready() {
+	watch.Enable()
+	watch.Enable()
+	if !receive(t, synced, "sync") || !watch.Ready() {
 		t.Error("synced before it was ready")
 	}
 	if got := receive(t, changed, "first object"); got != [2]bool{false, true} {
@@ -78,18 +81,18 @@ func TestItWatchesFromWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-func TestItEndsBeforeItIsNeeded(t *testing.T) {
+func TestItEndsBeforeItIsEnabled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (&Watch{}).Start(ctx); err != nil {
+	if err := New(Options{}).Start(ctx); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestItSaysWhatItCannotWatch(t *testing.T) {
+func TestTheErrorNamesWhatCannotBeWatched(t *testing.T) {
 	broken := errors.New("no such kind")
-	watch := &Watch{What: "tested objects", Informer: func(context.Context) (Informer, error) { return nil, broken }}
-	watch.Ready()
+	watch := New(Options{What: "tested objects", Informer: func(context.Context) (Informer, error) { return nil, broken }})
+	watch.Enable()
 	if err := watch.Start(t.Context()); !errors.Is(err, broken) || err.Error() != "watch tested objects: no such kind" {
 		t.Error(err)
 	}

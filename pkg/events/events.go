@@ -1,5 +1,5 @@
-// Package announce words events so that the API server takes them.
-package announce
+// Package events makes events that the API server accepts.
+package events
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -8,7 +8,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// The kinds that events are about: objects from a typed cache do not name theirs.
+// The kinds of objects that events are about. Objects from a typed cache lack theirs.
 const (
 	ClusterManagementAddOn = "ClusterManagementAddOn"
 	ManagedClusterAddOn    = "ManagedClusterAddOn"

@@ -1,4 +1,4 @@
-package contention
+package backoff
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestOwnChangesNeverWait(t *testing.T) {
 	tracker := New(clk)
 	for i, condition := range []metav1.Condition{down, up, down, up, down} {
 		if wait := tracker.Wait(key, condition); wait != 0 {
-			t.Fatalf("write %d: waits %s although nobody overwrote anything", i, wait)
+			t.Fatalf("write %d: waits %s although nothing was overwritten", i, wait)
 		}
 		if tracker.Wrote(key, condition) {
 			t.Fatalf("write %d: counted as contested", i)
@@ -28,7 +28,7 @@ func TestOwnChangesNeverWait(t *testing.T) {
 	}
 }
 
-func TestWriterThatInsistsIsAnsweredEverLater(t *testing.T) {
+func TestDelaysGrowWhileAnotherWriterOverwrites(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
 	tracker.Wrote(key, down)
@@ -66,7 +66,7 @@ func TestWriterThatPollsEachHalfMinuteIsCorrectedAtOnce(t *testing.T) {
 	}
 }
 
-func TestLostRacesFarApartAreNoContest(t *testing.T) {
+func TestLostRacesFarApartAreNotContested(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
 	for range 5 {

@@ -13,8 +13,8 @@ import (
 
 type (
 	facts     = dependencyv1alpha1.ManagedClusterFacts
-	asked     = dependencyv1alpha1.ManagedClusterFactsSpec
-	questions = dependency.Questions
+	requested = dependencyv1alpha1.ManagedClusterFactsSpec
+	needs     = dependency.Questions
 	// dependencyAPI is an API as an edge names it.
 	dependencyAPI = addonv1alpha1.AddonAPI
 )
@@ -22,22 +22,22 @@ type (
 // maxName is how long the name of an object can be.
 const maxName = 253
 
-// askable leaves out what would have the whole object refused: an add-on whose
-// name no object can have, which is installed nowhere anyway.
-func askable(all questions) questions {
+// requestable leaves out what the API server would reject with the whole object:
+// add-ons whose name no object can have. They are installed nowhere.
+func requestable(all needs) needs {
 	all.AddOns = slices.DeleteFunc(all.AddOns, func(name string) bool { return utf8.RuneCountInString(name) > maxName })
 	return all
 }
 
-// undecided reports whether it is not known what one of the add-ons declares:
-// its declaration cannot be used, or cannot be read while OCM's CRD is not ours.
+// undecided reports whether the declaration of one of the add-ons is not known:
+// it is invalid, or cannot be read while the CRD lacks Interlock's fields.
 func undecided(catalog *dependency.Catalog, addOns []types.NamespacedName) bool {
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return catalog.Declaration(addOn.Name).Invalid })
 }
 
-// merged adds to the questions those that an object asks already. So nothing is
-// taken back of a whole fleet for the moments that a declaration is hidden.
-func merged(all questions, spec asked) questions {
+// merged adds what an object requests already. So no request is removed from a
+// whole fleet while a declaration is hidden for a moment.
+func merged(all needs, spec requested) needs {
 	apis, addOns := slices.Clone(all.APIs), slices.Clone(all.AddOns)
 	for _, api := range spec.APIs {
 		apis = append(apis, dependencyAPI{Group: api.Group, Version: api.Version, Kind: api.Kind})
@@ -47,13 +47,13 @@ func merged(all questions, spec asked) questions {
 	}
 	slices.SortFunc(apis, dependency.CompareAPIs)
 	slices.Sort(addOns)
-	return questions{APIs: slices.Compact(apis), AddOns: slices.Compact(addOns)}
+	return needs{APIs: slices.Compact(apis), AddOns: slices.Compact(addOns)}
 }
 
-// specOf is how the questions are put to a cluster: as many as an object can
-// hold, in their order. The others wait until some of these are no longer asked.
-func specOf(all questions) asked {
-	var spec asked
+// specOf returns the spec that requests what is needed: as much as an object can
+// hold, in its order. The rest waits until something is no longer needed.
+func specOf(all needs) requested {
+	var spec requested
 	for _, api := range all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxQuestions)] {
 		spec.APIs = append(spec.APIs, apiOf(api))
 	}
@@ -67,16 +67,16 @@ func apiOf(api addonv1alpha1.AddonAPI) dependencyv1alpha1.API {
 	return dependencyv1alpha1.API{Group: api.Group, Version: api.Version, Kind: api.Kind}
 }
 
-// answers are the answers on one cluster, each under its question.
-type answers struct {
+// reported are the facts that an agent has reported, by what they are of.
+type reported struct {
 	apis   map[dependencyv1alpha1.API]*dependencyv1alpha1.APIFact
 	addOns map[string]*dependencyv1alpha1.AddOnFact
 }
 
-// answersOf finds the answers of a cluster; nil: nobody has answered. They are
-// shared with the object.
-func answersOf(object *facts) answers {
-	var found answers
+// reportedIn returns the facts of an object, which may be nil. They are shared with
+// the object.
+func reportedIn(object *facts) reported {
+	var found reported
 	if object == nil {
 		return found
 	}
@@ -93,8 +93,8 @@ func answersOf(object *facts) answers {
 	return found
 }
 
-// differ reports whether any of the questions is answered differently.
-func differ(before, after answers, on questions) bool {
+// differ reports whether any of the needed facts differs.
+func differ(before, after reported, on needs) bool {
 	for _, api := range on.APIs {
 		if !same(before.apis[apiOf(api)], after.apis[apiOf(api)], sameAPI) {
 			return true

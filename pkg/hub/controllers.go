@@ -1,0 +1,164 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/hub/affected"
+	"open-cluster-management.io/interlock/pkg/hub/configwatch"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/degraded"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/hub/templateversion"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// triggers are how the controllers enqueue one another:
+//
+//	graft ─build→ declarations ─evaluate→ degraded
+//	              declarations ─request→  facts ─evaluate→ degraded
+//	              declarations ─Enable→   lazy watches ─evaluate→ degraded
+//	              ManagedClusterFacts ─request→ facts
+type triggers struct {
+	// build enqueues the catalog in the declarations controller.
+	build *trigger.Trigger
+	// request enqueues managed clusters in the facts controller.
+	request *trigger.Trigger
+	// evaluate enqueues add-ons on managed clusters in the degraded controller.
+	evaluate *trigger.Trigger
+}
+
+// setupControllers adds the controllers to the manager. Reread gets an event when
+// all registrations were read again; hidden reports whether declarations by field
+// cannot be read, nil: they always can.
+func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options, reread <-chan event.GenericEvent, hidden func() bool) error {
+	var (
+		on       = triggers{build: trigger.New(), request: trigger.New(), evaluate: trigger.New()}
+		reader   = fleet.Reader{Reader: mgr.GetCache()}
+		store    = declarations.NewStore()
+		recorder = mgr.GetEventRecorder(names.AddonManager)
+		measured = metrics.New(options.registry())
+		outages  = outage.New(clock.RealClock{})
+		addOns   = affected.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate}
+	)
+	watches, err := newLazyWatches(mgr, warmup, addOns)
+	if err != nil {
+		return err
+	}
+	informer, err := newFactsInformer(mgr, on.request)
+	if err != nil {
+		return err
+	}
+	signs := facts.SignsOfLife{Fleet: reader, Outages: outages, Silent: outage.New(clock.RealClock{})}
+	reported := &facts.Reader{Clock: clock.RealClock{}, Fleet: reader, Informer: informer, Signs: signs}
+
+	if err := mgr.Add(forward(reread, on.build)); err != nil {
+		return fmt.Errorf("add trigger of the declarations controller: %w", err)
+	}
+	return setupEach(mgr,
+		&declarations.Reconciler{
+			Fleet: reader, Indexed: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Hidden: hidden,
+			Build: on.build, Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
+		},
+		&facts.Reconciler{
+			Fleet: reader, Declarations: store, Informer: informer, Reader: reported, Signs: signs,
+			Writer: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
+			Request: on.request, Evaluate: on.evaluate,
+		},
+		&degraded.Reconciler{
+			Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
+			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
+			EventLimiter: degraded.NewEventLimiter(), Offline: options.Offline, Outages: outages,
+			Configs: watches.configs, OCM: watches.ocm, Templates: watches.templates, Facts: reported,
+			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Evaluate: on.evaluate,
+		},
+	)
+}
+
+// forward builds the catalog for each event.
+func forward(events <-chan event.GenericEvent, build *trigger.Trigger) manager.RunnableFunc {
+	return func(ctx context.Context) error {
+		for {
+			select {
+			case <-events:
+				build.Enqueue(declarations.Key)
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// setupEach registers controllers.
+func setupEach(mgr ctrl.Manager, controllers ...interface{ SetupWithManager(ctrl.Manager) error }) error {
+	for _, controller := range controllers {
+		if err := controller.SetupWithManager(mgr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lazyWatches read what only some declarations need.
+type lazyWatches struct {
+	configs   *lazywatch.Watch
+	ocm       *ocmversion.Reader
+	templates *templateversion.Reader
+}
+
+// byUse is which watch a declaration needs that uses its objects.
+func (w lazyWatches) byUse() map[dependency.Uses]declarations.Watch {
+	return map[dependency.Uses]declarations.Watch{
+		dependency.UsesConfig: w.configs, dependency.UsesOCM: w.ocm, dependency.UsesVersion: w.templates,
+	}
+}
+
+// newLazyWatches adds the watches to the manager.
+func newLazyWatches(mgr ctrl.Manager, warmup *fleet.Warmup, addOns affected.AddOns) (lazyWatches, error) {
+	ocm, err := ocmversion.New(mgr, addOns)
+	if err != nil {
+		return lazyWatches{}, err
+	}
+	templates, err := templateversion.New(mgr, addOns)
+	if err != nil {
+		return lazyWatches{}, err
+	}
+	watches := lazyWatches{configs: configwatch.New(mgr.GetCache(), warmup.Synced(), addOns), ocm: ocm, templates: templates}
+	for _, watch := range []manager.Runnable{watches.configs, ocm, templates} {
+		if err := mgr.Add(watch); err != nil {
+			return lazyWatches{}, fmt.Errorf("add lazy watch: %w", err)
+		}
+	}
+	return watches, nil
+}
+
+// newFactsInformer adds the informer of ManagedClusterFacts to the manager.
+func newFactsInformer(mgr ctrl.Manager, request *trigger.Trigger) (facts.Informer, error) {
+	hub, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create client of the hub: %w", err)
+	}
+	informer := facts.NewInformer(hub, request)
+	if err := mgr.Add(informer); err != nil {
+		return nil, fmt.Errorf("add informer of facts: %w", err)
+	}
+	return informer, nil
+}

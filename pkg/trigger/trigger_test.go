@@ -1,0 +1,29 @@
+package trigger_test
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+)
+
+func TestTrigger(t *testing.T) {
+	first, second := types.NamespacedName{Namespace: "cluster1", Name: "leaf"}, types.NamespacedName{Name: "cluster1"}
+	of := trigger.New()
+	of.Enqueue(first) // no controller runs yet: it must not block
+
+	queue := triggertest.NewQueue(t)
+	if err := of.Source(second).Start(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"/cluster1"}) {
+		t.Errorf("begins with %q", got)
+	}
+	of.Enqueue(first, second, first)
+	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"/cluster1", "cluster1/leaf"}) {
+		t.Errorf("enqueues %q", got)
+	}
+}

@@ -1,0 +1,43 @@
+// Package triggertest shows tests what a trigger enqueues.
+package triggertest
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// Enqueued starts the source of the trigger. The function that it returns takes
+// all keys from the queue, sorted.
+func Enqueued(t *testing.T, of *trigger.Trigger) func() []string {
+	t.Helper()
+	queue := NewQueue(t)
+	if err := of.Source().Start(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	return func() []string { return Drain(queue) }
+}
+
+// NewQueue returns a queue like that of a controller.
+func NewQueue(t *testing.T) trigger.Queue {
+	t.Helper()
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(queue.ShutDown)
+	return queue
+}
+
+// Drain takes all keys from the queue, sorted.
+func Drain(queue trigger.Queue) []string {
+	keys := []string{}
+	for queue.Len() > 0 {
+		request, _ := queue.Get()
+		keys = append(keys, request.String())
+		queue.Done(request)
+	}
+	slices.Sort(keys)
+	return keys
+}
