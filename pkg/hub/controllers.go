@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
@@ -46,10 +46,10 @@ type triggers struct {
 // setupControllers adds the controllers to the manager. Reread gets an event when
 // all registrations were read again; hidden reports whether declarations by field
 // cannot be read, nil: they always can.
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options, reread <-chan event.GenericEvent, hidden func() bool) error {
+func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, reread <-chan event.GenericEvent, hidden func() bool) error {
 	var (
 		on       = triggers{build: trigger.New(), request: trigger.New(), evaluate: trigger.New()}
-		reader   = fleet.Reader{Reader: mgr.GetCache()}
+		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
@@ -72,7 +72,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options, r
 	}
 	return setupEach(mgr,
 		&declarations.Reconciler{
-			Fleet: reader, Indexed: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder, Hidden: hidden,
+			Fleet: reader, Indexed: warmup.Indexed(), Store: store, Metrics: measured, Recorder: recorder, Hidden: hidden,
 			Build: on.build, Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
 		},
 		&facts.Reconciler{
@@ -130,7 +130,7 @@ func (w lazyWatches) byUse() map[dependency.Uses]declarations.Watch {
 }
 
 // newLazyWatches adds the watches to the manager.
-func newLazyWatches(mgr ctrl.Manager, warmup *fleet.Warmup, addOns affected.AddOns) (lazyWatches, error) {
+func newLazyWatches(mgr ctrl.Manager, warmup *hubcache.Warmup, addOns affected.AddOns) (lazyWatches, error) {
 	ocm, err := ocmversion.New(mgr, addOns)
 	if err != nil {
 		return lazyWatches{}, err

@@ -17,10 +17,11 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -79,13 +80,13 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	rereader, cacheOptions := graft.NewRereader(), fleet.CacheOptions()
+	rereader, cacheOptions := graft.NewRereader(), hubcache.Options()
 	cacheOptions.NewInformer = rereader.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
-		MapperProvider:                fleet.Mapper,
+		MapperProvider:                hubcache.Mapper,
 		Cache:                         cacheOptions,
-		NewCache:                      fleet.NewCache,
+		NewCache:                      hubcache.New,
 		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
@@ -105,7 +106,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	warmup := fleet.NewWarmup(mgr.GetCache(), restConfig.Host)
+	warmup := hubcache.NewWarmup(mgr.GetCache(), restConfig.Host)
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
@@ -162,7 +163,7 @@ func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hi
 
 // setupProbes: addon-manager is alive while the process responds. It is ready once
 // its cache has synced, also on a replica that does not lead.
-func setupProbes(mgr ctrl.Manager, warmup *fleet.Warmup) error {
+func setupProbes(mgr ctrl.Manager, warmup *hubcache.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)
 	}

@@ -9,14 +9,14 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // AddOns enqueues add-ons on managed clusters. Before the first catalog it does
 // nothing, because every add-on is still to be evaluated.
 type AddOns struct {
-	Fleet        fleet.Reader
+	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger

@@ -17,8 +17,9 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
 )
@@ -54,14 +55,14 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 		}}
 		builder = builder.WithObjects(installed)
 	}
-	for _, index := range []string{"metadata.name", fleet.IndexConfig, fleet.IndexTemplate} {
+	for _, index := range []string{"metadata.name", hubcache.IndexConfig, hubcache.IndexTemplate} {
 		builder = builder.WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, index, func(object client.Object) []string {
 			switch {
-			case index == fleet.IndexConfig:
-				return fleet.ConfigKeys(object)
-			case index == fleet.IndexTemplate && object.GetName() != "base":
+			case index == hubcache.IndexConfig:
+				return hubcache.ConfigKeys(object)
+			case index == hubcache.IndexTemplate && object.GetName() != "base":
 				return nil
-			case index == fleet.IndexTemplate:
+			case index == hubcache.IndexTemplate:
 				return []string{"template"}
 			default:
 				return []string{object.GetName()}
@@ -78,7 +79,7 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 	})
 	store := declarations.NewStore()
 	store.Set(dependency.NewCatalog(registered))
-	addOns := AddOns{Fleet: fleet.Reader{Reader: reader}, Declarations: store, Evaluate: trigger.New()}
+	addOns := AddOns{Fleet: hubcache.NewReader(reader), Declarations: store, Evaluate: trigger.New()}
 	return addOns, triggertest.Enqueued(t, addOns.Evaluate)
 }
 

@@ -14,7 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -28,7 +28,7 @@ type Watch interface {
 // Reconciler builds the catalog from all registered add-ons. It has a single key:
 // however many registrations change at once, it builds the catalog once.
 type Reconciler struct {
-	Fleet fleet.Reader
+	Fleet hubcache.Reader
 	// Indexed is closed once the fleet can be read; nil: it can.
 	Indexed  <-chan struct{}
 	Store    *Store

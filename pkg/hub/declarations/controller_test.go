@@ -21,7 +21,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
@@ -59,7 +60,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Fleet: fleet.Reader{Reader: reader}, Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
+		Fleet: hubcache.NewReader(reader), Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
 		Build: trigger.New(), Evaluate: trigger.New(), Request: trigger.New(),
 	}
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)

@@ -20,8 +20,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -37,7 +38,7 @@ var afterConflict = reconcile.Result{Requeue: true}
 // managed cluster.
 type Reconciler struct {
 	Clock        clock.PassiveClock
-	Fleet        fleet.Reader
+	Fleet        hubcache.Reader
 	Writer       condition.Writer
 	Declarations *declarations.Store
 	Backoff      *backoff.Tracker

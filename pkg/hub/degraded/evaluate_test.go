@@ -15,7 +15,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
 // specify replaces what "leaf" declares.
@@ -51,7 +51,7 @@ func configHash(namespace, name string) *ocmv1alpha1.ConfigSpecHash {
 
 // cached is an add-on as the cache keeps it.
 func cached(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	for kind, options := range fleet.CacheOptions().ByObject {
+	for kind, options := range hubcache.Options().ByObject {
 		if _, ok := kind.(*addonv1alpha1.ManagedClusterAddOn); ok {
 			if lean, err := options.Transform(full); err == nil {
 				return lean.(*addonv1alpha1.ManagedClusterAddOn)
@@ -186,7 +186,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	} {
 		b := newBench(t, configured("one"))
 		b.specify(t, spec)
-		b.Fleet = fleet.Reader{Reader: failing{b.hub, kind, broken}}
+		b.Fleet = hubcache.NewReader(failing{b.hub, kind, broken})
 		if _, err := b.reconcile(t); !errors.Is(err, broken) || !strings.Contains(err.Error(), "cluster1") {
 			t.Errorf("%s: error %v", kind, err)
 		}

@@ -24,8 +24,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -99,7 +100,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	measured := metrics.New(b.registry)
 	measured.Registered([]string{leaf.Name})
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
 		Outages: outage.New(b.clock), Configs: b.lazy, OCM: b.lazy, Templates: templateVersions{b.lazy},
 		Registrations: b.hub, Evaluate: trigger.New(),

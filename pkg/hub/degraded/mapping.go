@@ -16,8 +16,9 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -32,7 +33,7 @@ type (
 // mapping is which event enqueues which add-ons.
 type mapping struct {
 	declarations *declarations.Store
-	fleet        fleet.Reader
+	fleet        hubcache.Reader
 	// hold is set where verdicts on lost clusters are held.
 	hold    bool
 	outages *outage.Tracker
@@ -215,7 +216,7 @@ func replaced(before, after installed) bool {
 // sameSubject compares what the conditions of an add-on's own edges use of it.
 func sameSubject(before, after installed) bool {
 	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
-		slices.Equal(fleet.ConfigKeys(before), fleet.ConfigKeys(after))
+		slices.Equal(hubcache.ConfigKeys(before), hubcache.ConfigKeys(after))
 }
 
 // sameState compares what makes an add-on satisfy those that depend on it: of

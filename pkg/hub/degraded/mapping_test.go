@@ -14,7 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
 )
 
@@ -204,7 +204,7 @@ func TestComingAndGoingOfClusters(t *testing.T) {
 	if len(got) != 0 {
 		t.Errorf("the creation of a cluster enqueues %q", got)
 	}
-	m.fleet = fleet.Reader{Reader: failing{b.hub, "*v1alpha1.ManagedClusterAddOn", errors.New("not synced")}}
+	m.fleet = hubcache.NewReader(failing{b.hub, "*v1alpha1.ManagedClusterAddOn", errors.New("not synced")})
 	if got := deleted(metav1.ConditionUnknown); len(got) != 0 {
 		t.Errorf("enqueues %q from a cache that cannot be read", got)
 	}

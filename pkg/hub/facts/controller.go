@@ -25,7 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -41,7 +41,7 @@ type Informer interface {
 // Reconciler keeps what is requested of one managed cluster. It enqueues the
 // add-ons there whose facts change.
 type Reconciler struct {
-	Fleet        fleet.Reader
+	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Informer     Informer
 	Writer       client.Client

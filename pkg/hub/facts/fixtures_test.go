@@ -20,8 +20,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -103,7 +104,7 @@ func newBench(t *testing.T) *bench {
 			return []string{object.GetName()}
 		}).Build()
 	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: factsinformer.Served, events: recorder.Events}
-	reader := fleet.Reader{Reader: hub}
+	reader := hubcache.NewReader(hub)
 	signs := SignsOfLife{Fleet: reader, Outages: outage.New(b.clock), Silent: outage.New(b.clock)}
 	b.Reconciler = &Reconciler{
 		Fleet: reader, Declarations: store, Informer: b, Backoff: backoff.New(b.clock),

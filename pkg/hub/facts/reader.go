@@ -13,14 +13,14 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // Reader reads what the agents of all clusters have reported.
 type Reader struct {
 	Clock    clock.PassiveClock
-	Fleet    fleet.Reader
+	Fleet    hubcache.Reader
 	Informer Informer
 	Signs    SignsOfLife
 

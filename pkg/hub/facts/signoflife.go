@@ -10,7 +10,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
@@ -21,7 +22,7 @@ import (
 
 // SignsOfLife reads whether the agents of clusters run.
 type SignsOfLife struct {
-	Fleet   fleet.Reader
+	Fleet   hubcache.Reader
 	Outages *outage.Tracker
 	// Silent remembers since when an agent's sign of life is missing.
 	Silent *outage.Tracker

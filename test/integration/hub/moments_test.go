@@ -22,7 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
@@ -204,7 +204,7 @@ var _ = Describe("addon-manager itself", func() {
 		store := declarations.NewStore()
 		store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{*registered}))
 		reconciler := &degraded.Reconciler{
-			Clock: clock.RealClock{}, Fleet: fleet.Reader{Reader: behind{hubClient, stale}}, Writer: condition.Writer{Status: hubClient, Live: hubClient},
+			Clock: clock.RealClock{}, Fleet: hubcache.NewReader(behind{hubClient, stale}), Writer: condition.Writer{Status: hubClient, Live: hubClient},
 			Declarations: store, Backoff: backoff.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
 			Recorder: events.NewFakeRecorder(1), Offline: dependency.OfflineHold,
 			Outages: outage.New(clock.RealClock{}),

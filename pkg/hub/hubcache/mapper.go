@@ -1,4 +1,4 @@
-package fleet
+package hubcache
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Mapper knows the resources of the fleet without asking the hub for them, so
-// that addon-manager starts while the hub is away or its CRDs are missing, and
-// waits for them; of any other it asks. It has the signature that a manager wants.
+// Mapper knows the resources of the fleet without discovery, and discovers others. So
+// addon-manager starts while the hub does not respond or lacks its CRDs, and waits
+// for them. It has the signature that a manager wants.
 func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
 	known := meta.NewDefaultRESTMapper(nil)
 	known.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
@@ -24,9 +24,9 @@ func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, erro
 	known.Add(addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig"), meta.RESTScopeNamespace)
 	known.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
 	known.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
-	asking, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("create mapper: %w", err)
 	}
-	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{known, asking}}, nil
+	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{known, discovering}}, nil
 }

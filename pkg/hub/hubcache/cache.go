@@ -1,45 +1,25 @@
-// Package fleet is what the hub controllers see of the fleet: a cache that
-// holds only what evaluation needs, its indexes, and reads from both.
-package fleet
+// Package hubcache is the cache of the hub controllers. It holds only what
+// evaluation needs, with indexes.
+package hubcache
 
 import (
-	"fmt"
 	"slices"
 	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// conditionAvailable is the type of the condition that says whether an add-on
-// runs: the same name on both versions of the API.
-const conditionAvailable = "Available"
-
-// AddToScheme registers every type that the hub controllers read.
-func AddToScheme(scheme *runtime.Scheme) error {
-	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("register add-on types: %w", err)
-	}
-	if err := clusterv1.Install(scheme); err != nil {
-		return fmt.Errorf("register cluster types: %w", err)
-	}
-	if err := dependencyv1alpha1.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("register types of facts: %w", err)
-	}
-	return nil
-}
-
-// CacheOptions makes the cache lean: objects are stripped on ingest, and reads
-// return the cached object itself, so whoever reads must not change it.
-func CacheOptions() cache.Options {
+// Options strips objects on ingest. Reads return the cached objects themselves, which
+// must not be changed.
+func Options() cache.Options {
 	return cache.Options{
 		DefaultUnsafeDisableDeepCopy: ptr.To(true),
 		ReaderFailOnMissingInformer:  true,
@@ -52,8 +32,8 @@ func CacheOptions() cache.Options {
 	}
 }
 
-// strip adapts a function that keeps what is needed of one type to the
-// signature of a transform; anything else passes as it is.
+// strip makes a transform of a function that keeps what is needed of one type. Other
+// types stay as they are.
 func strip[T any](keep func(T) T) func(any) (any, error) {
 	return func(object any) (any, error) {
 		if typed, ok := object.(T); ok {
@@ -80,8 +60,8 @@ func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *ad
 func stripManagedClusterAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
-	lean.Status.Conditions = only(full.Status.Conditions, conditionAvailable, dependency.ConditionDegraded)
-	lean.Status.ConfigReferences = leanConfigs(full.Status.ConfigReferences)
+	lean.Status.Conditions = only(full.Status.Conditions, dependency.ConditionAvailable, dependency.ConditionDegraded)
+	lean.Status.ConfigReferences = fleet.LeanReferences(full.Status.ConfigReferences)
 	return lean
 }
 
@@ -100,9 +80,8 @@ func stripAddOnDeploymentConfig(full *addonv1alpha1.AddOnDeploymentConfig) *addo
 	return lean
 }
 
-// maxAnnotation is how long the value of an add-on's annotation may be for
-// conditions to see it, in bytes. Longer ones hold whole objects, which would
-// be kept for every add-on of the fleet.
+// maxAnnotation is how long an add-on's annotation may be, in bytes, for expressions
+// to read it. Longer ones have whole objects, for every add-on of the fleet.
 const maxAnnotation = 256
 
 func shortAnnotations(all map[string]string) map[string]string {
@@ -160,6 +139,6 @@ func only(conditions []metav1.Condition, types ...string) []metav1.Condition {
 	return kept
 }
 
-// shared returns an equal string that all objects share which have it: names
-// and what conditions say are the same on thousands of clusters.
+// shared returns an equal string that all objects share. Names, and reasons and
+// messages of conditions, are the same on thousands of clusters.
 func shared(text string) string { return unique.Make(text).Value() }

@@ -1,4 +1,4 @@
-package fleet
+package hubcache
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
-// unread are the members and conditions of add-ons and clusters that are most of what the API
-// server sends, and that the transforms of the cache would strip. An object
-// stands in a watch event under the name object.
+// unread are the members and conditions of add-ons and clusters that are most of what
+// the API server sends, and that the transforms of the cache would strip. In a watch
+// event, the object has the name object.
 var unread = map[string]jsonprune.Drop{
 	"managedclusteraddons": {Members: []jsonprune.Member{
 		{Object: "object", Name: "spec"},
@@ -25,8 +26,8 @@ var unread = map[string]jsonprune.Drop{
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
 	}, Elements: []jsonprune.Elements{
-		{Array: "conditions", Member: "type", Keep: []string{conditionAvailable, dependency.ConditionDegraded}},
-		{Array: "configReferences", Member: "resource", Keep: []string{resourceConfig, resourceTemplate}},
+		{Array: "conditions", Member: "type", Keep: []string{dependency.ConditionAvailable, dependency.ConditionDegraded}},
+		{Array: "configReferences", Member: "resource", Keep: []string{fleet.ResourceConfig, fleet.ResourceTemplate}},
 	}},
 	"managedclusters": {Members: []jsonprune.Member{
 		{Object: "metadata", Name: "managedFields"},
@@ -38,9 +39,9 @@ var unread = map[string]jsonprune.Drop{
 	}},
 }
 
-// NewCache makes a cache whose watches do not even decode what it would strip.
-// It has the signature that a manager wants.
-func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
+// New makes a cache whose watches do not decode what it would strip. It has the
+// signature that a manager wants.
+func New(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &jsonprune.Transport{Next: next, Drop: unread}

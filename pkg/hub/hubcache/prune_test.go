@@ -1,4 +1,4 @@
-package fleet
+package hubcache
 
 import (
 	"encoding/json"

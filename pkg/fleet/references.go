@@ -3,22 +3,21 @@ package fleet
 import (
 	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
-// The resources whose references the cache keeps, one reference of each.
+// The resources whose references are used, one reference of each.
 const (
-	resourceConfig   = "addondeploymentconfigs"
-	resourceTemplate = "addontemplates"
+	ResourceConfig   = "addondeploymentconfigs"
+	ResourceTemplate = "addontemplates"
 )
 
-// leanConfigs keeps the names of an add-on's AddOnDeploymentConfig and of its
-// AddOnTemplates. What it returns has no group: that marks a lean reference, so
-// that a second call changes nothing.
-func leanConfigs(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
+// LeanReferences keeps the names of an add-on's AddOnDeploymentConfig and of its
+// AddOnTemplates. What it returns has no group, which marks a lean reference: a second
+// call changes nothing.
+func LeanReferences(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
 	var kept []ocmv1alpha1.ConfigReference
 	if config := leanConfig(all); config != nil {
 		kept = append(kept, *config)
@@ -33,15 +32,15 @@ func leanConfigs(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReferenc
 // the first reference to an AddOnDeploymentConfig, and nothing where that has no
 // hash. See GetDesiredAddOnDeploymentConfig in pkg/utils of addon-framework 1.3.0.
 func leanConfig(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference {
-	if lean := leanReference(all, resourceConfig); lean != nil {
+	if lean := leanReference(all, ResourceConfig); lean != nil {
 		return lean
 	}
-	first := firstReference(all, resourceConfig)
+	first := firstReference(all, ResourceConfig)
 	if first == nil || first.DesiredConfig == nil || first.DesiredConfig.SpecHash == "" {
 		return nil
 	}
 	return &ocmv1alpha1.ConfigReference{
-		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceConfig},
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: ResourceConfig},
 		ConfigReferent:      first.DesiredConfig.ConfigReferent,
 	}
 }
@@ -52,14 +51,14 @@ func leanConfig(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference 
 // it with another hash where a template was edited in place: see mergeAddonConfig in
 // pkg/addon/controllers/addonconfiguration of OCM 1.2.1. What runs is then unknown.
 func leanTemplate(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference {
-	if lean := leanReference(all, resourceTemplate); lean != nil {
+	if lean := leanReference(all, ResourceTemplate); lean != nil {
 		return lean
 	}
-	first := firstReference(all, resourceTemplate)
+	first := firstReference(all, ResourceTemplate)
 	if first == nil {
 		return nil
 	}
-	lean := &ocmv1alpha1.ConfigReference{ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceTemplate}}
+	lean := &ocmv1alpha1.ConfigReference{ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: ResourceTemplate}}
 	desired, applied := first.DesiredConfig, first.LastAppliedConfig
 	if desired != nil && (applied == nil || *desired != *applied) {
 		lean.DesiredConfig = &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: desired.Name}}
@@ -87,13 +86,14 @@ func referenceTo(all []ocmv1alpha1.ConfigReference, of ocmv1alpha1.ConfigGroupRe
 	return nil
 }
 
-// ConfigKeys has the key of the add-on's AddOnDeploymentConfig: the values of IndexConfig.
-func ConfigKeys(addOn client.Object) []string {
-	reference := leanReference(addOn.(*addonv1alpha1.ManagedClusterAddOn).Status.ConfigReferences, resourceConfig)
+// ConfigOf returns the key of the AddOnDeploymentConfig that addon-framework gives
+// the add-on, and whether there is one. The add-on's references may be lean.
+func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, bool) {
+	reference := leanConfig(addOn.Status.ConfigReferences)
 	if reference == nil {
-		return nil
+		return types.NamespacedName{}, false
 	}
-	return []string{types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}.String()}
+	return types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}, true
 }
 
 // Templates are the names of an add-on's AddOnTemplates on one managed cluster.
@@ -104,9 +104,9 @@ type Templates struct {
 	RollingOut string
 }
 
-// TemplatesOf returns the AddOnTemplates of an add-on from the cache.
+// TemplatesOf returns the AddOnTemplates of an add-on. Its references may be lean.
 func TemplatesOf(addOn *addonv1alpha1.ManagedClusterAddOn) Templates {
-	reference := leanReference(addOn.Status.ConfigReferences, resourceTemplate)
+	reference := leanTemplate(addOn.Status.ConfigReferences)
 	if reference == nil {
 		return Templates{}
 	}
@@ -115,18 +115,6 @@ func TemplatesOf(addOn *addonv1alpha1.ManagedClusterAddOn) Templates {
 		templates.RollingOut = reference.DesiredConfig.Name
 	}
 	return templates
-}
-
-// templateNames are the values of IndexTemplate.
-func templateNames(addOn client.Object) []string {
-	var names []string
-	templates := TemplatesOf(addOn.(*addonv1alpha1.ManagedClusterAddOn))
-	for _, name := range []string{templates.Running, templates.RollingOut} {
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // SameVersionSources reports whether the version of an add-on comes from the same
