@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/ondemand"
@@ -24,13 +24,13 @@ type waking struct {
 }
 
 // users returns a function that wakes every add-on that uses something.
-func (w waking) users(of dependency.Uses) func(context.Context) error {
+func (w waking) users(of input.Set) func(context.Context) error {
 	return func(ctx context.Context) error {
 		catalog := w.store.Current()
 		if catalog == nil {
 			return nil // every add-on is still to be evaluated
 		}
-		for _, addOn := range catalog.Users(of) {
+		for _, addOn := range catalog.WithInput(of) {
 			keys, err := w.fleet.Installed(ctx, addOn)
 			if err != nil {
 				return err
@@ -55,10 +55,10 @@ func (w waking) configured(ctx context.Context, config types.NamespacedName) err
 	}
 	var keys []types.NamespacedName
 	for _, addOn := range referring {
-		if !catalog.Declaration(addOn.Name).Uses().Any(dependency.UsesConfig) {
+		if !catalog.OwnInputs(addOn.Name).Any(input.Config) {
 			continue
 		}
-		for _, peer := range catalog.Peers(addOn.Name) {
+		for _, peer := range catalog.Readers(addOn.Name) {
 			keys = append(keys, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
 		}
 	}
@@ -81,7 +81,7 @@ func (w waking) templated(ctx context.Context, template string) error {
 	var keys []types.NamespacedName
 	for _, addOn := range running {
 		for _, dependent := range catalog.Dependents(addOn.Name) {
-			if catalog.Uses(dependent).Any(dependency.UsesVersion) {
+			if catalog.Inputs(dependent).Any(input.Versions) {
 				keys = append(keys, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 			}
 		}
@@ -96,7 +96,7 @@ func (w waking) templated(ctx context.Context, template string) error {
 func watchConfigs(mgr ctrl.Manager, synced <-chan struct{}, waking waking) (*ondemand.Watch, error) {
 	watch := &ondemand.Watch{
 		What:   "AddOnDeploymentConfigs",
-		Synced: waking.users(dependency.UsesConfig),
+		Synced: waking.users(input.Config),
 		Informer: func(ctx context.Context) (ondemand.Informer, error) {
 			// Who waits for the whole cache is not to wait for this.
 			select {

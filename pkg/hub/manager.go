@@ -17,9 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"open-cluster-management.io/interlock/pkg/condition"
+	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
@@ -52,7 +53,7 @@ type Options struct {
 	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
 	ProfileAddress string
 	// Offline says what becomes of verdicts on clusters that are lost.
-	Offline dependency.OfflinePolicy
+	Offline evaluation.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
 	// Guard says which form of the guard is in force; empty leaves alone
@@ -159,7 +160,7 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	err = (&declarations.Reconciler{
 		Fleet: reader, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
 		Wake:      both(waker.Wake, asking.Wake),
-		WakeFirst: func(catalog *dependency.Catalog, addOn string) bool { return !catalog.Questions(addOn).Empty() },
+		WakeFirst: func(catalog *evaluation.Evaluator, addOn string) bool { return !catalog.Requests(addOn).Empty() },
 		Reread:    reread, Hidden: hidden,
 	}).SetupWithManager(mgr)
 	if err != nil {
@@ -170,17 +171,17 @@ func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options,
 	if err != nil {
 		return err
 	}
-	ocm, err := ocmversion.SetupWithManager(mgr, waking.users(dependency.UsesOCM))
+	ocm, err := ocmversion.SetupWithManager(mgr, waking.users(input.OCM))
 	if err != nil {
 		return err
 	}
-	templates, err := templateversion.SetupWithManager(mgr, waking.users(dependency.UsesVersion), waking.templated)
+	templates, err := templateversion.SetupWithManager(mgr, waking.users(input.Versions), waking.templated)
 	if err != nil {
 		return err
 	}
 	return (&degraded.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
-		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Writer:     conditionwriter.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
 		EventPace: degraded.NewEventPace(), Outages: outages,
 		Configs: configs, OCM: ocm, Templates: templates, Facts: answers, Registrations: mgr.GetAPIReader(),

@@ -18,7 +18,9 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/announce"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -37,7 +39,7 @@ type Reconciler struct {
 	Wake func(ctx context.Context, keys []types.NamespacedName) error
 	// WakeFirst reports for which add-ons of the first catalog to wake anybody;
 	// nil: for all of them. Whoever evaluates add-ons begins with all there are.
-	WakeFirst func(catalog *dependency.Catalog, addOn string) bool
+	WakeFirst func(catalog *evaluation.Evaluator, addOn string) bool
 	// Reread gets an event when all add-ons were read again, without events of
 	// their own; nil: they never are.
 	Reread <-chan event.GenericEvent
@@ -46,7 +48,7 @@ type Reconciler struct {
 	Hidden func() bool
 
 	// told is the last catalog that everybody concerned was woken for.
-	told *dependency.Catalog
+	told *evaluation.Evaluator
 }
 
 // SetupWithManager registers the controller.
@@ -83,15 +85,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	before := r.told
 	if before == nil {
-		before = dependency.NewCatalog(nil)
+		before = evaluation.New(catalog.New(nil))
 	}
-	catalog := before.Renew(addOns)
+	renewed := before.Renew(addOns)
 	if r.Hidden != nil && r.Hidden() {
-		catalog.HoldUndeclared()
+		renewed.HoldUndeclared()
 	}
+	catalog := evaluation.New(renewed)
 	r.Metrics.Registered(catalog.AddOns())
 	r.Store.Set(catalog)
-	changed := catalog.Changed(before)
+	changed := catalog.Changed(before.Catalog)
 	for _, addOn := range changed {
 		if r.told == nil && r.WakeFirst != nil && !r.WakeFirst(catalog, addOn) {
 			continue
@@ -123,12 +126,12 @@ func (r *Reconciler) awaitFleet(ctx context.Context) error {
 }
 
 // tellProblems reports what is newly wrong as events, and all that is wrong as metrics.
-func (r *Reconciler) tellProblems(addOns []addonv1alpha1.ClusterManagementAddOn, before, now *dependency.Catalog) {
+func (r *Reconciler) tellProblems(addOns []addonv1alpha1.ClusterManagementAddOn, before, now *evaluation.Evaluator) {
 	for i := range addOns {
 		addOn := &addOns[i]
 		known, problems := before.Problems(addOn.Name), now.Problems(addOn.Name)
 		r.Metrics.Declared(addOn.Name, problems)
-		for _, reason := range dependency.ProblemReasons {
+		for _, reason := range declaration.ProblemReasons {
 			if news := messages(problems, known, reason); len(news) > 0 {
 				r.Recorder.Eventf(announce.About(announce.ClusterManagementAddOn, addOn), nil, corev1.EventTypeWarning,
 					string(reason), "CheckDependencies", "%s", announce.Note(strings.Join(news, "; ")))
@@ -139,7 +142,7 @@ func (r *Reconciler) tellProblems(addOns []addonv1alpha1.ClusterManagementAddOn,
 
 // messages are those of all problems of one kind that were not known before:
 // one event tells of them, however many there are.
-func messages(problems, known []dependency.Problem, reason dependency.ProblemReason) []string {
+func messages(problems, known []declaration.Problem, reason declaration.ProblemReason) []string {
 	var news []string
 	for _, problem := range problems {
 		if problem.Reason == reason && !slices.Contains(known, problem) {

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -136,7 +136,7 @@ func TestWakesWhomAChangeConcerns(t *testing.T) {
 
 func TestTheFirstCatalogWakesOnlyWhomItMust(t *testing.T) {
 	b := newBench(t, registered("leaf"), registered("base"), installed("cluster1", "leaf"), installed("cluster1", "base"))
-	b.WakeFirst = func(catalog *dependency.Catalog, addOn string) bool {
+	b.WakeFirst = func(catalog *evaluation.Evaluator, addOn string) bool {
 		return slices.Contains(catalog.AddOns(), addOn) && addOn == "leaf"
 	}
 	b.expect(t, "cluster1/leaf")

@@ -17,9 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/condition"
+	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -39,14 +40,14 @@ var afterConflict = reconcile.Result{Requeue: true}
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        fleet.Reader
-	Writer       condition.Writer
+	Writer       conditionwriter.Writer
 	Declarations *declarations.Store
 	Contention   *contention.Tracker
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
 	// EventPace lets events on transitions happen or not; nil lets all happen.
 	EventPace flowcontrol.PassiveRateLimiter
-	Offline   dependency.OfflinePolicy
+	Offline   evaluation.OfflinePolicy
 	// Outages remembers losses of clusters, by the hub's clock.
 	Outages *outage.Tracker
 	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
@@ -84,10 +85,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	r.Metrics.Found(key, findings)
-	desired, changed := dependency.Degraded(fleet.Degraded(addOn), findings, metav1.NewTime(started))
+	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	if !changed {
-		return r.after(dependency.HeldUntil(findings)), nil
+		return r.after(evaluation.HeldUntil(findings)), nil
 	}
 	if len(findings) == 0 {
 		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, started); {
@@ -97,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return afterConflict, nil
 		}
 	}
-	if wait := r.Contention.Wait(key, dependency.Claim(desired)); wait > 0 {
+	if wait := r.Contention.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, addOn, desired)
@@ -128,7 +129,7 @@ func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	}
 	r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Degraded changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Contention.Wrote(key, dependency.Claim(desired)) {
+	if r.Contention.Wrote(key, condition.WithoutForeign(desired)) {
 		r.Metrics.Contested(addOn.Name)
 		r.tellContested(addOn)
 		return reconcile.Result{}, nil

@@ -6,7 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 )
 
@@ -26,7 +28,7 @@ type OCM interface {
 // Facts says what the agents of managed clusters have answered. It wakes who
 // needs an answer when there is another.
 type Facts interface {
-	Facts(cluster string) dependency.Facts
+	Facts(cluster string) evaluation.Facts
 }
 
 // Templates has the versions of AddOnTemplates. Ready reports whether they have
@@ -38,17 +40,17 @@ type Templates interface {
 
 // evaluate loads what the findings rest on from the cache and finds them.
 // What no edge of the add-on looks at is not loaded.
-func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName, now time.Time) ([]dependency.Finding, error) {
-	cluster := dependency.Cluster{Offline: r.Offline, Now: now}
+func (r *Reconciler) evaluate(ctx context.Context, catalog *evaluation.Evaluator, key types.NamespacedName, now time.Time) ([]evaluation.Finding, error) {
+	cluster := evaluation.Cluster{Offline: r.Offline, Now: now}
 	if !catalog.Declaration(key.Name).Empty() {
 		var err error
-		if cluster, err = r.describe(ctx, key.Namespace, catalog.Uses(key.Name), cluster); err != nil {
+		if cluster, err = r.describe(ctx, key.Namespace, catalog.Inputs(key.Name), cluster); err != nil {
 			return nil, err
 		}
 	}
-	versioned := catalog.Declaration(key.Name).Uses().Any(dependency.UsesVersion)
+	versioned := catalog.OwnInputs(key.Name).Any(input.Versions)
 	var failure error
-	observe := func(addOn string) dependency.Observation {
+	observe := func(addOn string) evaluation.Observation {
 		name := types.NamespacedName{Namespace: key.Namespace, Name: addOn}
 		observed, err := r.observe(ctx, catalog, name)
 		if err == nil && versioned {
@@ -64,35 +66,35 @@ func (r *Reconciler) evaluate(ctx context.Context, catalog *dependency.Catalog, 
 }
 
 // describe adds to what is known of the cluster what edges with these uses look at.
-func (r *Reconciler) describe(ctx context.Context, name string, uses dependency.Uses, known dependency.Cluster) (dependency.Cluster, error) {
-	const ofCluster = dependency.UsesLabels | dependency.UsesClaims | dependency.UsesKubernetes
+func (r *Reconciler) describe(ctx context.Context, name string, uses input.Set, known evaluation.Cluster) (evaluation.Cluster, error) {
+	const ofCluster = input.Labels | input.Claims | input.Kubernetes
 	cluster := known
-	if r.Offline == dependency.OfflineHold || uses.Any(ofCluster) {
+	if r.Offline == evaluation.OfflineHold || uses.Any(ofCluster) {
 		managed, err := r.Fleet.Cluster(ctx, name)
 		if err != nil {
-			return dependency.Cluster{}, err
+			return evaluation.Cluster{}, err
 		}
 		cluster = fleet.Describe(managed, uses)
 		cluster.Offline, cluster.Now = known.Offline, known.Now
 		cluster.Back = r.Outages.Observe(name, cluster.Available)
 	}
 	cluster.Name = name
-	if uses.Any(dependency.UsesOCM) {
+	if uses.Any(input.OCM) {
 		version, found := r.OCM.Version()
 		cluster.OCMVersion, cluster.OCMUnread = version, !found
 	}
-	if uses.Any(dependency.UsesFacts) && r.Facts != nil {
+	if uses.Any(input.Facts) && r.Facts != nil {
 		cluster.Facts = r.Facts.Facts(name)
 	}
 	return cluster, nil
 }
 
-func (r *Reconciler) observe(ctx context.Context, catalog *dependency.Catalog, key types.NamespacedName) (dependency.Observation, error) {
+func (r *Reconciler) observe(ctx context.Context, catalog *evaluation.Evaluator, key types.NamespacedName) (evaluation.Observation, error) {
 	observed, err := r.Fleet.Observe(ctx, key)
-	if dependency.LeftByLoss(observed.Available) {
+	if evaluation.LeftByLoss(observed.Available) {
 		observed.Found = r.Outages.Found(key)
 	}
-	if err != nil || !catalog.Declaration(key.Name).Uses().Any(dependency.UsesConfig) {
+	if err != nil || !catalog.OwnInputs(key.Name).Any(input.Config) {
 		return observed, err
 	}
 	if !r.Configs.Ready() {
@@ -105,20 +107,20 @@ func (r *Reconciler) observe(ctx context.Context, catalog *dependency.Catalog, k
 
 // templateVersions are the versions of the AddOnTemplates of an add-on. An add-on
 // without one needs no template to be read.
-func (r *Reconciler) templateVersions(ctx context.Context, key types.NamespacedName) (dependency.TemplateVersions, error) {
+func (r *Reconciler) templateVersions(ctx context.Context, key types.NamespacedName) (versions.Templates, error) {
 	templates, err := r.Fleet.Templates(ctx, key)
 	switch {
 	case err != nil || templates == (fleet.Templates{}):
-		return dependency.TemplateVersions{}, err
+		return versions.Templates{}, err
 	case templates.Running == "":
 		templates.Running = r.rollouts.from(key)
 	}
 	if !r.Templates.Ready() || templates.Running == "" {
-		return dependency.TemplateVersions{Unknown: true}, nil
+		return versions.Templates{Unknown: true}, nil
 	}
-	versions := dependency.TemplateVersions{Running: r.Templates.Version(templates.Running)}
+	found := versions.Templates{Running: r.Templates.Version(templates.Running)}
 	if templates.RollingOut != "" {
-		versions.RollingOut = r.Templates.Version(templates.RollingOut)
+		found.RollingOut = r.Templates.Version(templates.RollingOut)
 	}
-	return versions, nil
+	return found, nil
 }

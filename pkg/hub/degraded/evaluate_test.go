@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 )
 
@@ -25,7 +26,7 @@ func (b *bench) specify(t *testing.T, spec string) {
 	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 }
 
 func config(name, mode string) *addonv1alpha1.AddOnDeploymentConfig {
@@ -79,13 +80,13 @@ func TestWhatIsLoaded(t *testing.T) {
 	reported := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}}}
 	reported.Status.Version.Kubernetes = "v1.27.3"
 	reported.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
-	pod := map[addonv1alpha1.AddonAPI]dependency.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
+	pod := map[addonv1alpha1.AddonAPI]evaluation.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
 	versioned := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	versioned.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "0.5.0"}
 	former := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
-	fromLease := func(version string, former bool) dependency.Facts {
-		return dependency.Facts{Versions: map[string]dependency.VersionFact{"base": {Version: version, Former: former}}}
+	fromLease := func(version string, former bool) evaluation.Facts {
+		return evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {Version: version, Former: former}}}
 	}
 	const onVersion = `dependencies: [{name: base, version: ">= 0.6"}]`
 	templates := onDemand{templatesRead: true, templates: map[string]string{"v5": "0.5.0", "v6": "0.6.0"}}
@@ -94,31 +95,31 @@ func TestWhatIsLoaded(t *testing.T) {
 		spec    string
 		objects []client.Object
 		known   onDemand
-		want    dependency.Verdict
+		want    evaluation.Verdict
 	}{
-		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.NotInstalled},
-		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotApplicable},
-		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
-		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.RequirementNotMet},
-		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.Satisfied},
-		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true, version: "1.2.0"}, dependency.RequirementNotMet},
-		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{}, dependency.Held},
-		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true}, dependency.VersionUnknown},
-		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{}, dependency.VersionMismatch},
-		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", false)}, dependency.Satisfied},
-		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, onDemand{}, dependency.Satisfied},
-		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", true)}, dependency.VersionMismatch},
-		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, dependency.Satisfied},
-		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, dependency.VersionMismatch},
-		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, dependency.VersionUnknown},
-		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, onDemand{}, dependency.Held},
-		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, onDemand{facts: dependency.Facts{APIs: pod}}, dependency.APINotServed},
-		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
-		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, onDemand{configs: true}, dependency.NotInstalled},
-		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, onDemand{configs: true}, dependency.NotApplicable},
-		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, onDemand{configs: true}, dependency.NotApplicable},
-		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{}, dependency.Held},
-		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
+		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, onDemand{}, evaluation.NotInstalled},
+		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, onDemand{}, evaluation.NotApplicable},
+		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, onDemand{}, evaluation.NotInstalled},
+		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, onDemand{}, evaluation.RequirementNotMet},
+		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, onDemand{}, evaluation.Satisfied},
+		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true, version: "1.2.0"}, evaluation.RequirementNotMet},
+		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{}, evaluation.Held},
+		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true}, evaluation.VersionUnknown},
+		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{}, evaluation.VersionMismatch},
+		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", false)}, evaluation.Satisfied},
+		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, onDemand{}, evaluation.Satisfied},
+		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", true)}, evaluation.VersionMismatch},
+		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, evaluation.Satisfied},
+		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, evaluation.VersionMismatch},
+		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, evaluation.VersionUnknown},
+		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, onDemand{}, evaluation.Held},
+		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, onDemand{facts: evaluation.Facts{APIs: pod}}, evaluation.APINotServed},
+		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{configs: true}, evaluation.NotInstalled},
+		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, onDemand{configs: true}, evaluation.NotInstalled},
+		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, onDemand{configs: true}, evaluation.NotApplicable},
+		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, onDemand{configs: true}, evaluation.NotApplicable},
+		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{}, evaluation.Held},
+		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, onDemand{}, evaluation.NotInstalled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.objects...)
@@ -142,7 +143,7 @@ func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
 	b.onDemand.templatesRead, b.onDemand.templates = true, map[string]string{"v5": "0.5.0", "v6": "0.6.0"}
 	m.rollouts = &b.rollouts
 	b.specify(t, spec)
-	find := func() dependency.Finding {
+	find := func() evaluation.Finding {
 		t.Helper()
 		findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
 		if err != nil || len(findings) != 1 {
@@ -150,16 +151,16 @@ func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
 		}
 		return findings[0]
 	}
-	if got := find(); got.Verdict != dependency.Held {
+	if got := find(); got.Verdict != evaluation.Held {
 		t.Errorf("a process that starts during the rollout: %s, want Held", got.Verdict)
 	}
 	woken(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(templated("v5", "v5"), begun), q) })
 	got := find()
-	if got.Verdict != dependency.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
+	if got.Verdict != evaluation.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
 		t.Errorf("during the rollout: %s, %+v", got.Verdict, got.Detail)
 	}
 	woken(t, func(q queue) { m.addOns().Delete(t.Context(), deletionOf(begun), q) })
-	if got := find(); got.Verdict != dependency.Held {
+	if got := find(); got.Verdict != evaluation.Held {
 		t.Errorf("after a deletion: %s, want Held", got.Verdict)
 	}
 }

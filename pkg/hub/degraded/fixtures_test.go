@@ -21,9 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/condition"
+	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -53,7 +54,7 @@ type bench struct {
 type onDemand struct {
 	configs, ocm bool
 	version      string
-	facts        dependency.Facts
+	facts        evaluation.Facts
 	// templates are the versions of AddOnTemplates by name, once they have been read.
 	templatesRead, templatesRequested bool
 	templates                         map[string]string
@@ -73,7 +74,7 @@ func (k *onDemand) Ready() bool { return k.configs }
 
 func (k *onDemand) Version() (string, bool) { return k.version, k.ocm }
 
-func (k *onDemand) Facts(string) dependency.Facts { return k.facts }
+func (k *onDemand) Facts(string) evaluation.Facts { return k.facts }
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
@@ -84,7 +85,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 	recorder := events.NewFakeRecorder(100)
 
 	b := &bench{onDemand: &onDemand{configs: true, ocm: true, version: "1.3.1"}, clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
@@ -99,8 +100,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	measured := metrics.New(b.registry)
 	measured.Registered([]string{leaf.Name})
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
-		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
+		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: conditionwriter.Writer{Status: writer, Live: writer}, Declarations: store,
+		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: evaluation.OfflineHold,
 		Outages: outage.New(b.clock), Configs: b.onDemand, OCM: b.onDemand, Templates: templateVersions{b.onDemand},
 		Registrations: b.hub,
 	}

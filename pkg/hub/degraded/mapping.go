@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
@@ -68,7 +69,7 @@ func (m mapping) addOns() addOnHandler {
 			} else {
 				m.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
-			if !dependency.LeftByLoss(fleet.Available(e.ObjectNew)) {
+			if !evaluation.LeftByLoss(fleet.Available(e.ObjectNew)) {
 				m.outages.Reported(key(e.ObjectNew))
 			}
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
@@ -81,7 +82,7 @@ func (m mapping) addOns() addOnHandler {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, 0, q)
 			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
-				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
+				m.dependents(e.ObjectNew, input.Versions, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
@@ -98,13 +99,13 @@ func (m mapping) addOns() addOnHandler {
 // dependents wakes whoever depends on the add-on, on the same cluster, and
 // uses what is given; zero for everybody. Before the first catalog nobody is
 // known; every add-on is evaluated then anyway.
-func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
+func (m mapping) dependents(addOn installed, using input.Set, q queue) {
 	catalog := m.declarations.Current()
 	if catalog == nil {
 		return
 	}
 	for _, dependent := range catalog.Dependents(addOn.Name) {
-		if using == 0 || catalog.Uses(dependent).Any(using) {
+		if using == 0 || catalog.Inputs(dependent).Any(using) {
 			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 		}
 	}
@@ -117,7 +118,7 @@ func (m mapping) peers(addOn installed, q queue) {
 	if catalog == nil {
 		return
 	}
-	for _, peer := range catalog.Peers(addOn.Name) {
+	for _, peer := range catalog.Readers(addOn.Name) {
 		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
 	}
 }
@@ -151,27 +152,27 @@ func (m mapping) clusters() clusterHandle {
 }
 
 // everything stands for a change that concerns every add-on.
-const everything = ^dependency.Uses(0)
+const everything = ^input.Set(0)
 
 // differences tells what that edges can look at differs between two states.
-func differences(before, after *clusterv1.ManagedCluster) dependency.Uses {
-	var uses dependency.Uses
+func differences(before, after *clusterv1.ManagedCluster) input.Set {
+	var uses input.Set
 	if !maps.Equal(before.Labels, after.Labels) {
-		uses |= dependency.UsesLabels
+		uses |= input.Labels
 	}
 	if !slices.Equal(before.Status.ClusterClaims, after.Status.ClusterClaims) {
-		uses |= dependency.UsesClaims
+		uses |= input.Claims
 	}
 	if before.Status.Version.Kubernetes != after.Status.Version.Kubernetes {
-		uses |= dependency.UsesKubernetes
+		uses |= input.Kubernetes
 	}
 	return uses
 }
 
 // onCluster wakes the add-ons of a cluster that use what changed.
-func (m mapping) onCluster(ctx context.Context, cluster string, changed dependency.Uses, q queue) {
+func (m mapping) onCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
 	catalog := m.declarations.Current()
-	if changed == 0 || (changed != everything && (catalog == nil || !catalog.AnyUses(changed))) {
+	if changed == 0 || (changed != everything && (catalog == nil || !catalog.AnyInput(changed))) {
 		return
 	}
 	keys, err := m.fleet.OnCluster(ctx, cluster)
@@ -181,7 +182,7 @@ func (m mapping) onCluster(ctx context.Context, cluster string, changed dependen
 		log.FromContext(ctx).Error(err, "Could not wake the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
-		if changed == everything || catalog.Uses(addOn.Name).Any(changed) {
+		if changed == everything || catalog.Inputs(addOn.Name).Any(changed) {
 			enqueue(q, addOn)
 		}
 	}
@@ -221,10 +222,10 @@ func sameSubject(before, after installed) bool {
 // changes more often, and concerns the add-on alone.
 func sameState(before, after installed) bool {
 	was, is := fleet.Degraded(before), fleet.Degraded(after)
-	if dependency.RequiredFails(was) != dependency.RequiredFails(is) {
+	if evaluation.RequiredFails(was) != evaluation.RequiredFails(is) {
 		return false
 	}
-	if dependency.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+	if evaluation.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
 		return false
 	}
 	return sameCondition(fleet.Available(before), fleet.Available(after))

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // A failed write is tried again after retryFirst, then ever later, but never
@@ -72,7 +72,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker, concurrenc
 	initial := newBacklog(debug.FreeOSMemory)
 	mapping := mapping{
 		initial:      initial.add,
-		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold,
+		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == evaluation.OfflineHold,
 		forget: r.Contention.Forget, outages: r.Outages, rollouts: &r.rollouts,
 	}
 	sources := []source.Source{

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
@@ -33,7 +33,7 @@ type Answers struct {
 
 // Facts returns what the agent of a cluster has answered to what the add-ons
 // there ask.
-func (a *Answers) Facts(cluster string) dependency.Facts {
+func (a *Answers) Facts(cluster string) evaluation.Facts {
 	catalog := a.Declarations.Current()
 	// The cache answers from memory; it fails only before it has synced, and
 	// then there is nobody to evaluate.
@@ -42,17 +42,17 @@ func (a *Answers) Facts(cluster string) dependency.Facts {
 	object := a.Informer.Get(keyOf(cluster))
 	sign, signErr := a.Signs.of(ctx, cluster, object)
 	if catalog == nil || err != nil || signErr != nil {
-		return dependency.Facts{Asked: a.waitingSince(cluster)}
+		return evaluation.Facts{Asked: a.waitingSince(cluster)}
 	}
-	found := a.facts(cluster, object, sign, askable(catalog.Questions(names(addOns)...)))
+	found := a.facts(cluster, object, sign, askable(catalog.Requests(names(addOns)...)))
 	found.HeldUntil = sign.heldUntil
 	return found
 }
 
 // facts returns what is answered to these questions.
-func (a *Answers) facts(cluster string, object *facts, sign signOfLife, asking questions) dependency.Facts {
+func (a *Answers) facts(cluster string, object *facts, sign signOfLife, asking questions) evaluation.Facts {
 	if asking.Empty() {
-		return dependency.Facts{}
+		return evaluation.Facts{}
 	}
 	if a.Informer.State() == factsinformer.Absent {
 		a.asked(cluster)
@@ -79,19 +79,19 @@ func (a *Answers) facts(cluster string, object *facts, sign signOfLife, asking q
 }
 
 // factsOf picks the answers to these questions.
-func factsOf(known answers, asking questions) dependency.Facts {
-	found := dependency.Facts{
-		APIs:     make(map[dependencyAPI]dependency.APIFact, len(asking.APIs)),
-		Versions: make(map[string]dependency.VersionFact, len(asking.AddOns)),
+func factsOf(known answers, asking questions) evaluation.Facts {
+	found := evaluation.Facts{
+		APIs:     make(map[dependencyAPI]evaluation.APIFact, len(asking.APIs)),
+		Versions: make(map[string]evaluation.VersionFact, len(asking.AddOns)),
 	}
 	for _, api := range asking.APIs {
 		if fact := known.apis[apiOf(api)]; fact != nil {
-			found.APIs[api] = dependency.APIFact{Served: fact.Served, Versions: fact.Versions, Message: fact.Message}
+			found.APIs[api] = evaluation.APIFact{Served: fact.Served, Versions: fact.Versions, Message: fact.Message}
 		}
 	}
 	for _, addOn := range asking.AddOns {
 		if fact := known.addOns[addOn]; fact != nil {
-			found.Versions[addOn] = dependency.VersionFact{
+			found.Versions[addOn] = evaluation.VersionFact{
 				Version: fact.Version, Former: fact.FormerAnnotation, Message: fact.Message,
 			}
 		}
@@ -100,41 +100,41 @@ func factsOf(known answers, asking questions) dependency.Facts {
 }
 
 // unknown are facts of which nothing is known, with the reason.
-func unknown(asking questions, why string) dependency.Facts {
-	found := dependency.Facts{
-		APIs:     make(map[dependencyAPI]dependency.APIFact, len(asking.APIs)),
-		Versions: make(map[string]dependency.VersionFact, len(asking.AddOns)),
+func unknown(asking questions, why string) evaluation.Facts {
+	found := evaluation.Facts{
+		APIs:     make(map[dependencyAPI]evaluation.APIFact, len(asking.APIs)),
+		Versions: make(map[string]evaluation.VersionFact, len(asking.AddOns)),
 	}
 	for _, api := range asking.APIs {
-		found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: why}
+		found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: why}
 	}
 	for _, addOn := range asking.AddOns {
-		found.Versions[addOn] = dependency.VersionFact{Message: why}
+		found.Versions[addOn] = evaluation.VersionFact{Message: why}
 	}
 	return found
 }
 
 // leftOut answers the questions that an object has no room for.
-func leftOut(spec asked, asking questions, found dependency.Facts) {
+func leftOut(spec asked, asking questions, found evaluation.Facts) {
 	const why = "a managed cluster is asked about at most %d %s"
 	if len(spec.APIs) == dependencyv1alpha1.MaxQuestions {
 		for _, api := range asking.APIs {
 			if !slices.Contains(spec.APIs, apiOf(api)) {
 				message := fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "APIs")
-				found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: message}
+				found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: message}
 			}
 		}
 	}
 	if len(spec.AddOns) == dependencyv1alpha1.MaxQuestions {
 		for _, addOn := range asking.AddOns {
 			if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
-				found.Versions[addOn] = dependency.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "add-ons")}
+				found.Versions[addOn] = evaluation.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "add-ons")}
 			}
 		}
 	}
 }
 
-func answered(found dependency.Facts, asking questions) bool {
+func answered(found evaluation.Facts, asking questions) bool {
 	return len(found.APIs) == len(asking.APIs) && len(found.Versions) == len(asking.AddOns)
 }
 

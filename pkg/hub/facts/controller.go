@@ -81,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	all := askable(catalog.Questions(names(addOns)...))
+	all := askable(catalog.Requests(names(addOns)...))
 	current, err := r.current(ctx, cluster)
 	if err != nil {
 		return reconcile.Result{}, err

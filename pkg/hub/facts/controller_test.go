@@ -21,7 +21,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 )
 
@@ -111,7 +112,7 @@ func TestNothingIsTakenBackWhileADeclarationIsHidden(t *testing.T) {
 		registeredAddOn("api"), registeredAddOn("version"), registeredAddOn("plain"), registeredAddOn("base"),
 	})
 	hidden.HoldUndeclared()
-	b.Reconciler.Declarations.Set(hidden)
+	b.Reconciler.Declarations.Set(evaluation.New(hidden))
 	b.reconcile(t)
 	b.Reconciler.Declarations.Set(declared)
 	b.reconcile(t)
@@ -141,7 +142,7 @@ func TestWhatIsRememberedOfAClusterGoesWithItsQuestions(t *testing.T) {
 func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	b := newBench(t)
 	b.asks(status{})
-	b.Reconciler.Declarations.Set(dependency.NewCatalog(nil))
+	b.Reconciler.Declarations.Set(evaluation.New(catalog.New(nil)))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: installedAddOn("api")}, q)

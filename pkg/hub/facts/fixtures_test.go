@@ -18,7 +18,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/fleet"
@@ -92,7 +93,7 @@ func newBench(t *testing.T) *bench {
 		objects = append(objects, &registered[i])
 	}
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog(registered))
+	store.Set(evaluation.New(catalog.New(registered)))
 	recorder := events.NewFakeRecorder(100)
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: factsinformer.Served, events: recorder.Events}
@@ -130,7 +131,7 @@ func (b *bench) asks(status dependencyv1alpha1.ManagedClusterFactsStatus) {
 			Namespace: cluster, Name: cluster, UID: "1", Generation: 1,
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: FieldManager, Time: &at}},
 		},
-		Spec: specOf(catalog.Questions("api", "version", "plain", "base")), Status: status,
+		Spec: specOf(catalog.Requests("api", "version", "plain", "base")), Status: status,
 	}
 }
 

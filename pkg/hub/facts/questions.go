@@ -8,13 +8,14 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 type (
 	facts     = dependencyv1alpha1.ManagedClusterFacts
 	asked     = dependencyv1alpha1.ManagedClusterFactsSpec
-	questions = dependency.Questions
+	questions = catalog.Requests
 	// dependencyAPI is an API as an edge names it.
 	dependencyAPI = addonv1alpha1.AddonAPI
 )
@@ -31,7 +32,7 @@ func askable(all questions) questions {
 
 // undecided reports whether it is not known what one of the add-ons declares:
 // its declaration cannot be used, or cannot be read while OCM's CRD is not ours.
-func undecided(catalog *dependency.Catalog, addOns []types.NamespacedName) bool {
+func undecided(catalog *evaluation.Evaluator, addOns []types.NamespacedName) bool {
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return catalog.Declaration(addOn.Name).Invalid })
 }
 
@@ -45,7 +46,7 @@ func merged(all questions, spec asked) questions {
 	for _, addOn := range spec.AddOns {
 		addOns = append(addOns, addOn.Name)
 	}
-	slices.SortFunc(apis, dependency.CompareAPIs)
+	slices.SortFunc(apis, catalog.CompareAPIs)
 	slices.Sort(addOns)
 	return questions{APIs: slices.Compact(apis), AddOns: slices.Compact(addOns)}
 }

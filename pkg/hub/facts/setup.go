@@ -93,7 +93,7 @@ func (r *Reconciler) cameOrWent(addOn installed, q queue) {
 	if r.wroteFacts(addOn) {
 		q.Add(requestFor(addOn.Namespace))
 	}
-	if catalog := r.Declarations.Current(); catalog != nil && !catalog.Questions(addOn.Name).Empty() {
+	if catalog := r.Declarations.Current(); catalog != nil && !catalog.Requests(addOn.Name).Empty() {
 		q.Add(requestFor(addOn.Namespace))
 	}
 }
@@ -189,7 +189,7 @@ func (w *Waker) turned(state factsinformer.State) {
 	}
 	ctx := context.Background() // answered from memory
 	for _, addOn := range catalog.AddOns() {
-		if catalog.Questions(addOn).Empty() {
+		if catalog.Requests(addOn).Empty() {
 			continue
 		}
 		keys, err := w.reconciler.Fleet.Installed(ctx, addOn)

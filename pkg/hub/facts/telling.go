@@ -10,7 +10,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/announce"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -25,7 +25,7 @@ const notServedNote = "the hub does not serve the CRD " + dependencyv1alpha1.CRD
 // tellAnswers wakes the add-ons of a cluster that asked what is answered
 // differently now.
 func (r *Reconciler) tellAnswers(
-	ctx context.Context, cluster string, catalog *dependency.Catalog, addOns []types.NamespacedName, current told,
+	ctx context.Context, cluster string, catalog *evaluation.Evaluator, addOns []types.NamespacedName, current told,
 ) error {
 	r.mutex.Lock()
 	before := r.told[cluster]
@@ -36,7 +36,7 @@ func (r *Reconciler) tellAnswers(
 	was, is := answersOf(before.object), answersOf(current.object)
 	var concerned []types.NamespacedName
 	for _, addOn := range addOns {
-		questions := catalog.Questions(addOn.Name)
+		questions := catalog.Requests(addOn.Name)
 		if !questions.Empty() && (before.state != current.state || before.ended != current.ended || differ(was, is, questions)) {
 			concerned = append(concerned, addOn)
 		}
@@ -81,11 +81,11 @@ func standing(current told, all questions) metrics.Standing {
 
 // tellAbsent tells the authors of add-ons that nobody can be asked, once as
 // long as that lasts.
-func (r *Reconciler) tellAbsent(ctx context.Context, catalog *dependency.Catalog, addOns []types.NamespacedName) error {
+func (r *Reconciler) tellAbsent(ctx context.Context, catalog *evaluation.Evaluator, addOns []types.NamespacedName) error {
 	var news []string
 	r.mutex.Lock()
 	for _, addOn := range addOns {
-		if !r.announced[addOn.Name] && !catalog.Questions(addOn.Name).Empty() {
+		if !r.announced[addOn.Name] && !catalog.Requests(addOn.Name).Empty() {
 			news = append(news, addOn.Name)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
 // conditionAvailable is the type of the condition that says whether an add-on
@@ -80,7 +79,7 @@ func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *ad
 func stripManagedClusterAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
-	lean.Status.Conditions = only(full.Status.Conditions, conditionAvailable, dependency.ConditionDegraded)
+	lean.Status.Conditions = only(full.Status.Conditions, conditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	lean.Status.ConfigReferences = leanConfigs(full.Status.ConfigReferences)
 	return lean
 }

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/randfill"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
@@ -32,7 +31,7 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 				func(moment *metav1.Time, c randfill.Continue) { *moment = metav1.Unix(c.Int63n(1e10), 0) },
 				func(condition *metav1.Condition, c randfill.Continue) {
 					c.FillNoCustom(condition)
-					types := []string{conditionAvailable, dependency.ConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
+					types := []string{conditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
 					condition.Type = types[c.Intn(len(types))]
 				},
 				func(of *ocmv1alpha1.ConfigGroupResource, c randfill.Continue) {

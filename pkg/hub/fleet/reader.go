@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
 // Reader reads the fleet from the cache. What it returns is shared with the
@@ -65,13 +67,13 @@ func (r Reader) AddOn(ctx context.Context, key types.NamespacedName) (*addonv1al
 }
 
 // Observe tells what evaluation needs to know of one add-on on one cluster.
-func (r Reader) Observe(ctx context.Context, key types.NamespacedName) (dependency.Observation, error) {
+func (r Reader) Observe(ctx context.Context, key types.NamespacedName) (evaluation.Observation, error) {
 	addOn, err := r.AddOn(ctx, key)
 	if err != nil || addOn == nil {
-		return dependency.Observation{}, err
+		return evaluation.Observation{}, err
 	}
-	version := dependency.VersionIn(addOn.Annotations)
-	return dependency.Observation{
+	version := versions.In(addOn.Annotations)
+	return evaluation.Observation{
 		Installed: true, Available: Available(addOn), Degraded: Degraded(addOn),
 		Version: version.Current, FormerVersion: version.Former, Labels: addOn.Labels, Annotations: addOn.Annotations,
 	}, nil
@@ -91,17 +93,17 @@ func (r Reader) Cluster(ctx context.Context, name string) (*clusterv1.ManagedClu
 
 // Describe tells evaluation what is known of a managed cluster, nil for one
 // that does not exist: its condition, and what else edges use of it.
-func Describe(cluster *clusterv1.ManagedCluster, uses dependency.Uses) dependency.Cluster {
+func Describe(cluster *clusterv1.ManagedCluster, uses input.Set) evaluation.Cluster {
 	if cluster == nil {
-		return dependency.Cluster{}
+		return evaluation.Cluster{}
 	}
-	described := dependency.Cluster{
+	described := evaluation.Cluster{
 		Name: cluster.Name, Labels: cluster.Labels, KubernetesVersion: cluster.Status.Version.Kubernetes,
 	}
 	if available := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil {
 		described.Available = available.Status
 	}
-	if uses.Any(dependency.UsesClaims) {
+	if uses.Any(input.Claims) {
 		described.Claims = make(map[string]string, len(cluster.Status.ClusterClaims))
 		for _, claim := range cluster.Status.ClusterClaims {
 			described.Claims[claim.Name] = claim.Value
@@ -125,5 +127,5 @@ func Available(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 
 // Degraded is the add-on's condition of that type, or nil.
 func Degraded(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
-	return meta.FindStatusCondition(addOn.Status.Conditions, dependency.ConditionDegraded)
+	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 }

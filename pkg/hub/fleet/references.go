@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
 // The resources whose references the cache keeps, one reference of each.
@@ -132,5 +132,5 @@ func templateNames(addOn client.Object) []string {
 // SameVersionSources reports whether the version of an add-on comes from the same
 // annotations and templates in both of its states.
 func SameVersionSources(a, b *addonv1alpha1.ManagedClusterAddOn) bool {
-	return dependency.VersionIn(a.Annotations) == dependency.VersionIn(b.Annotations) && TemplatesOf(a) == TemplatesOf(b)
+	return versions.In(a.Annotations) == versions.In(b.Annotations) && TemplatesOf(a) == TemplatesOf(b)
 }

@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/hub/ondemand"
 )
 
@@ -74,7 +74,7 @@ func lean(object any) (any, error) {
 	}
 	kept := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta}
 	kept.Name, kept.UID, kept.ResourceVersion = full.Name, full.UID, full.ResourceVersion
-	if version := dependency.TemplateVersion(full.Annotations, full.Labels); version != "" {
+	if version := versions.OfTemplate(full.Annotations, full.Labels); version != "" {
 		metav1.SetMetaDataAnnotation(&kept.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
 	}
 	return kept, nil
