@@ -12,7 +12,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/crdgraft"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
@@ -35,15 +37,15 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))
 	}
-	visible = append(visible, dependency.Reasons...)
+	visible = append(visible, condition.Reasons...)
 	visible = append(visible, notes.Reasons()...)
 	for _, reason := range graft.Reasons {
 		visible = append(visible, string(reason))
 	}
-	for _, verdict := range dependency.Verdicts {
+	for _, verdict := range evaluation.Verdicts {
 		visible = append(visible, string(verdict))
 	}
-	for _, problem := range dependency.ProblemReasons {
+	for _, problem := range declaration.ProblemReasons {
 		visible = append(visible, string(problem))
 	}
 	for _, form := range guard.Forms {

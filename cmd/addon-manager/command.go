@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/guard"
@@ -91,7 +91,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.hub.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
-	flags.StringVar(&o.offline, "offline", string(dependency.OfflineHold),
+	flags.StringVar(&o.offline, "offline", string(evaluation.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.guard, flagGuard, string(guard.ModeAuto),
 		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
@@ -107,8 +107,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 }
 
 func (o *options) validate() error {
-	o.hub.Offline = dependency.OfflinePolicy(o.offline)
-	if !slices.Contains([]dependency.OfflinePolicy{dependency.OfflineHold, dependency.OfflineStrict}, o.hub.Offline) {
+	o.hub.Offline = evaluation.OfflinePolicy(o.offline)
+	if !slices.Contains([]evaluation.OfflinePolicy{evaluation.OfflineHold, evaluation.OfflineStrict}, o.hub.Offline) {
 		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
 	}
 	o.hub.Guard = guard.Mode(o.guard)

@@ -5,7 +5,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
 // The resources whose references are used, one reference of each.
@@ -120,5 +120,5 @@ func TemplatesOf(addOn *addonv1alpha1.ManagedClusterAddOn) Templates {
 // SameVersionSources reports whether the version of an add-on comes from the same
 // annotations and templates in both of its states.
 func SameVersionSources(a, b *addonv1alpha1.ManagedClusterAddOn) bool {
-	return dependency.VersionIn(a.Annotations) == dependency.VersionIn(b.Annotations) && TemplatesOf(a) == TemplatesOf(b)
+	return versions.In(a.Annotations) == versions.In(b.Annotations) && TemplatesOf(a) == TemplatesOf(b)
 }

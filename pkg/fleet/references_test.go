@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -18,8 +19,8 @@ import (
 )
 
 var (
-	configResource   = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: resourceConfig}
-	templateResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: resourceTemplate}
+	configResource   = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: ResourceConfig}
+	templateResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: ResourceTemplate}
 )
 
 // reference is one as OCM writes it; an empty name stands for no such config.
@@ -35,49 +36,60 @@ func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied s
 	return made
 }
 
+// lean is an add-on as a cache keeps it.
+func lean(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	kept := full.DeepCopy()
+	kept.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
+	return kept
+}
+
+// running is an add-on with the AddOnTemplate that runs and the desired one.
+func running(template, desired string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, reference(templateResource, "", desired, template))
+	return addOn
+}
+
 func TestTemplatesOf(t *testing.T) {
 	template := func(desired, applied string) ocmv1alpha1.ConfigReference {
 		return reference(templateResource, "", desired, applied)
 	}
-	elsewhere := reference(ocmv1alpha1.ConfigGroupResource{Group: "other.io", Resource: resourceTemplate}, "", "a", "a")
+	elsewhere := reference(ocmv1alpha1.ConfigGroupResource{Group: "other.io", Resource: ResourceTemplate}, "", "a", "a")
 	edited := template("a", "a")
 	edited.LastAppliedConfig.SpecHash = "of before"
 	for name, tc := range map[string]struct {
 		references []ocmv1alpha1.ConfigReference
 		want       Templates
-		indexed    []string
 	}{
-		"None":           {nil, Templates{}, nil},
-		"AnotherKind":    {[]ocmv1alpha1.ConfigReference{reference(configResource, "x", "a", "a")}, Templates{}, nil},
-		"AnotherGroup":   {[]ocmv1alpha1.ConfigReference{elsewhere}, Templates{}, nil},
-		"NotAppliedYet":  {[]ocmv1alpha1.ConfigReference{template("b", "")}, Templates{"", "b"}, []string{"b"}},
-		"EditedInPlace":  {[]ocmv1alpha1.ConfigReference{edited}, Templates{"", "a"}, []string{"a"}},
-		"Runs":           {[]ocmv1alpha1.ConfigReference{template("a", "a")}, Templates{Running: "a"}, []string{"a"}},
-		"Rollout":        {[]ocmv1alpha1.ConfigReference{template("b", "a")}, Templates{"a", "b"}, []string{"a", "b"}},
-		"NoneDesired":    {[]ocmv1alpha1.ConfigReference{template("", "a")}, Templates{Running: "a"}, []string{"a"}},
-		"TheFirstCounts": {[]ocmv1alpha1.ConfigReference{elsewhere, template("a", "a"), template("b", "b")}, Templates{Running: "a"}, []string{"a"}},
+		"None":           {nil, Templates{}},
+		"AnotherKind":    {[]ocmv1alpha1.ConfigReference{reference(configResource, "x", "a", "a")}, Templates{}},
+		"AnotherGroup":   {[]ocmv1alpha1.ConfigReference{elsewhere}, Templates{}},
+		"NotAppliedYet":  {[]ocmv1alpha1.ConfigReference{template("b", "")}, Templates{"", "b"}},
+		"EditedInPlace":  {[]ocmv1alpha1.ConfigReference{edited}, Templates{"", "a"}},
+		"Runs":           {[]ocmv1alpha1.ConfigReference{template("a", "a")}, Templates{Running: "a"}},
+		"Rollout":        {[]ocmv1alpha1.ConfigReference{template("b", "a")}, Templates{"a", "b"}},
+		"NoneDesired":    {[]ocmv1alpha1.ConfigReference{template("", "a")}, Templates{Running: "a"}},
+		"TheFirstCounts": {[]ocmv1alpha1.ConfigReference{elsewhere, template("a", "a"), template("b", "b")}, Templates{Running: "a"}},
 	} {
 		full := &addonv1alpha1.ManagedClusterAddOn{}
 		full.Status.ConfigReferences = tc.references
-		cached := stripManagedClusterAddOn(full)
-		if got := TemplatesOf(cached); got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
-		}
-		if diff := cmp.Diff(tc.indexed, templateNames(cached)); diff != "" {
-			t.Errorf("%s: indexed (-want +got):\n%s", name, diff)
+		for kind, addOn := range map[string]*addonv1alpha1.ManagedClusterAddOn{"full": full, "lean": lean(full)} {
+			if got := TemplatesOf(addOn); got != tc.want {
+				t.Errorf("%s, %s: %+v, want %+v", name, kind, got, tc.want)
+			}
 		}
 	}
 }
 
 func TestSameVersionSources(t *testing.T) {
-	base := func() *addonv1alpha1.ManagedClusterAddOn { return stripManagedClusterAddOn(running("a", "b")) }
+	base := func() *addonv1alpha1.ManagedClusterAddOn { return lean(running("a", "b")) }
 	for name, tc := range map[string]struct {
 		other *addonv1alpha1.ManagedClusterAddOn
 		same  bool
 	}{
 		"Equal":           {base(), true},
-		"AnotherTemplate": {stripManagedClusterAddOn(running("b", "b")), false},
-		"AnotherRollout":  {stripManagedClusterAddOn(running("a", "c")), false},
+		"AnotherTemplate": {lean(running("b", "b")), false},
+		"AnotherRollout":  {lean(running("a", "c")), false},
 		"Annotation":      {annotated(base(), addonv1alpha1.AddOnVersionAnnotation), false},
 		"FormerKey":       {annotated(base(), addonv1alpha1.FormerVersionAnnotation), false},
 		"AnotherKey":      {annotated(base(), "tier"), true},
@@ -107,7 +119,7 @@ func (c configs) Get(_ context.Context, namespace, name string) (*ocmv1beta1.Add
 // randomReferences are references to a few configs, of which not all exist, with
 // everything that OCM's controllers leave out at times left out at times.
 func randomReferences(random *rand.Rand) []ocmv1alpha1.ConfigReference {
-	of := []ocmv1alpha1.ConfigGroupResource{configResource, configResource, templateResource, {Group: "other.io", Resource: resourceConfig}}
+	of := []ocmv1alpha1.ConfigGroupResource{configResource, configResource, templateResource, {Group: "other.io", Resource: ResourceConfig}}
 	name := func() string { return []string{"", "a", "b", "c", "missing"}[random.IntN(5)] }
 	var references []ocmv1alpha1.ConfigReference
 	for range random.IntN(5) {
@@ -141,19 +153,25 @@ func TestConfigIsWhatAddOnFrameworkGives(t *testing.T) {
 			stored[client.ObjectKeyFromObject(object)] = converted
 		}
 	}
+	reader, _ := hub(t, nil, objects...)
 	some := 0
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
-		installed.Status.ConfigReferences = randomReferences(random)
-		want := asAddOnFrameworkGives(t, stored, installed)
-		reader := Reader{hub(t, append(objects, stripManagedClusterAddOn(installed))...).Build()}
-		got, err := reader.Config(t.Context(), client.ObjectKeyFromObject(installed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d, references %+v (-addon-framework +Interlock):\n%s", seed, installed.Status.ConfigReferences, diff)
+		leaf := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
+		leaf.Status.ConfigReferences = randomReferences(random)
+		want := asAddOnFrameworkGives(t, stored, leaf)
+		for kind, addOn := range map[string]*addonv1alpha1.ManagedClusterAddOn{"full": leaf, "lean": lean(leaf)} {
+			got := map[string]string{}
+			if key, refers := ConfigOf(addOn); refers {
+				variables, read, err := Objects{reader}.Config(t.Context(), key)
+				if err != nil || !read {
+					t.Fatal(err)
+				}
+				maps.Copy(got, variables)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, %s, references %+v (-addon-framework +Interlock):\n%s", seed, kind, addOn.Status.ConfigReferences, diff)
+			}
 		}
 		if len(want) > 0 {
 			some++

@@ -12,7 +12,8 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/affected"
 	"open-cluster-management.io/interlock/pkg/hub/configwatch"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -53,7 +54,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 		store    = declarations.NewStore()
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
-		outages  = outage.New(clock.RealClock{})
+		memory   = degraded.NewMemory(clock.RealClock{})
 		addOns   = affected.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate}
 	)
 	watches, err := newLazyWatches(mgr, warmup, addOns)
@@ -64,8 +65,9 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 	if err != nil {
 		return err
 	}
-	signs := facts.SignsOfLife{Fleet: reader, Outages: outages, Silent: outage.New(clock.RealClock{})}
+	signs := facts.SignsOfLife{Fleet: reader, Outages: memory.Outages, Silent: outage.New(clock.RealClock{})}
 	reported := &facts.Reader{Clock: clock.RealClock{}, Fleet: reader, Informer: informer, Signs: signs}
+	inputs := hubcache.Inputs{Reader: reader, Configs: watches.configs, OCM: watches.ocm, Templates: watches.templates, Reported: reported}
 
 	if err := mgr.Add(forward(reread, on.build)); err != nil {
 		return fmt.Errorf("add trigger of the declarations controller: %w", err)
@@ -84,8 +86,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
-			EventLimiter: degraded.NewEventLimiter(), Offline: options.Offline, Outages: outages,
-			Configs: watches.configs, OCM: watches.ocm, Templates: watches.templates, Facts: reported,
+			EventLimiter: degraded.NewEventLimiter(), Loader: fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Evaluate: on.evaluate,
 		},
 	)
@@ -123,9 +124,9 @@ type lazyWatches struct {
 }
 
 // byUse is which watch a declaration needs that uses its objects.
-func (w lazyWatches) byUse() map[dependency.Uses]declarations.Watch {
-	return map[dependency.Uses]declarations.Watch{
-		dependency.UsesConfig: w.configs, dependency.UsesOCM: w.ocm, dependency.UsesVersion: w.templates,
+func (w lazyWatches) byUse() map[input.Set]declarations.Watch {
+	return map[input.Set]declarations.Watch{
+		input.Config: w.configs, input.OCM: w.ocm, input.Versions: w.templates,
 	}
 }
 

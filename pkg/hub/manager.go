@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
@@ -45,7 +45,7 @@ type Options struct {
 	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
 	ProfileAddress string
 	// Offline is what becomes of verdicts on clusters that are lost.
-	Offline dependency.OfflinePolicy
+	Offline evaluation.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
 	// Guard is the form of the guard; empty leaves unchanged what is installed.

@@ -6,7 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // silence is how long addon-manager may take for its verdict on a new add-on:
@@ -47,8 +48,8 @@ type decision struct {
 // where all has been from the start. So its silence is consent, but not on an
 // add-on that it may not have seen yet: there, what the hub shows has to agree.
 func decide(known said) decision {
-	if known.degraded != nil && dependency.Owned(known.degraded) {
-		if dependency.RequiredFails(known.degraded) {
+	if known.degraded != nil && condition.Owned(known.degraded) {
+		if evaluation.RequiredFails(known.degraded) {
 			return decision{wait, known.degraded.Message}
 		}
 		return decision{step: install}

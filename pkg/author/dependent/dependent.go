@@ -27,7 +27,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 )
 
 // ConditionInstallable is the condition of a ManagedClusterAddOn on which an
@@ -133,10 +133,10 @@ func wasInstalled(conditions []metav1.Condition) bool {
 // ask gathers what a decision rests on.
 func (a *addOn) ask(ctx context.Context, installed *addonv1beta1.ManagedClusterAddOn) (said, error) {
 	known := said{
-		degraded: meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded),
+		degraded: meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded),
 		age:      a.clock.Since(installed.CreationTimestamp.Time),
 	}
-	if known.degraded != nil && dependency.Owned(known.degraded) {
+	if known.degraded != nil && condition.Owned(known.degraded) {
 		return known, nil // addon-manager has spoken
 	}
 	var err error

@@ -16,7 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // NewHub returns a reader of the hub for Ordered. It needs the right to get
@@ -41,12 +43,12 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 	if err := hub.Get(ctx, client.ObjectKey{Name: installed.Name}, registered); err != nil {
 		return "", false, fmt.Errorf("read ClusterManagementAddOn %s: %w", installed.Name, err)
 	}
-	declared := dependency.Declare(registered)
+	declared := declaration.Read(registered)
 	if declared.Invalid {
 		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events tell why", installed.Name), false, nil
 	}
 	beyond = declared.Requirements != nil
-	var findings []dependency.Finding
+	var findings []evaluation.Finding
 	for i := range declared.Dependencies {
 		edge := &declared.Dependencies[i]
 		if edge.Type == addonv1alpha1.DependencyTypeOptional {
@@ -56,27 +58,27 @@ func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.Manage
 			beyond = true
 			continue
 		}
-		finding := dependency.Finding{Dependency: edge, Verdict: dependency.Satisfied}
+		finding := evaluation.Finding{Dependency: edge, Verdict: evaluation.Satisfied}
 		found := &addonv1alpha1.ManagedClusterAddOn{}
 		err := hub.Get(ctx, client.ObjectKey{Namespace: installed.Namespace, Name: edge.Name}, found)
 		switch {
 		case apierrors.IsNotFound(err):
-			finding.Verdict = dependency.NotInstalled
+			finding.Verdict = evaluation.NotInstalled
 		case err != nil:
 			return "", false, fmt.Errorf("read ManagedClusterAddOn %s/%s: %w", installed.Namespace, edge.Name, err)
-		case dependency.RequiredFails(degradedOf(found)):
-			finding.Verdict, finding.Degraded = dependency.NotAvailable, degradedOf(found)
+		case evaluation.RequiredFails(degradedOf(found)):
+			finding.Verdict, finding.Degraded = evaluation.NotAvailable, degradedOf(found)
 		case !meta.IsStatusConditionTrue(found.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable):
-			finding.Verdict = dependency.NotAvailable
+			finding.Verdict = evaluation.NotAvailable
 			finding.Available = meta.FindStatusCondition(found.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable)
 		}
 		findings = append(findings, finding)
 	}
-	return dependency.Message(findings, dependency.MaxMessage), beyond, nil
+	return condition.Message(findings, condition.MaxMessage), beyond, nil
 }
 
 func degradedOf(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
-	return meta.FindStatusCondition(addOn.Status.Conditions, dependency.ConditionDegraded)
+	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 }
 
 // proposed are the fields of OCM's proposal.

@@ -11,7 +11,7 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // probe returns the prober with regard to dependencies. Where addon-framework
@@ -48,7 +48,7 @@ func probe(inner *agent.HealthProber) *agent.HealthProber {
 // and asks the add-on's own check otherwise.
 func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
-		if degraded := meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded); dependency.RequiredFails(degraded) {
+		if degraded := meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded); evaluation.RequiredFails(degraded) {
 			return errors.New(degraded.Reason + ": " + cut(degraded.Message))
 		}
 		if own == nil {

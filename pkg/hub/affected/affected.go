@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -23,12 +23,12 @@ type AddOns struct {
 }
 
 // EnqueueUsers enqueues every add-on with an edge that uses one of the given inputs.
-func (a AddOns) EnqueueUsers(ctx context.Context, of dependency.Uses) error {
-	catalog := a.Declarations.Current()
-	if catalog == nil {
+func (a AddOns) EnqueueUsers(ctx context.Context, of input.Set) error {
+	declared := a.Declarations.Current()
+	if declared == nil {
 		return nil
 	}
-	for _, addOn := range catalog.Users(of) {
+	for _, addOn := range declared.WithInput(of) {
 		keys, err := a.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
@@ -40,8 +40,8 @@ func (a AddOns) EnqueueUsers(ctx context.Context, of dependency.Uses) error {
 
 // EnqueueConfigured enqueues the add-ons whose verdicts depend on an AddOnDeploymentConfig.
 func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedName) error {
-	catalog := a.Declarations.Current()
-	if catalog == nil {
+	declared := a.Declarations.Current()
+	if declared == nil {
 		return nil
 	}
 	referring, err := a.Fleet.Configured(ctx, config)
@@ -49,10 +49,10 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 		return err
 	}
 	for _, addOn := range referring {
-		if !catalog.Declaration(addOn.Name).Uses().Any(dependency.UsesConfig) {
+		if !declared.OwnInputs(addOn.Name).Any(input.Config) {
 			continue
 		}
-		for _, name := range catalog.Peers(addOn.Name) {
+		for _, name := range declared.Readers(addOn.Name) {
 			a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 		}
 	}
@@ -61,8 +61,8 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 
 // EnqueueTemplated enqueues the add-ons whose verdicts depend on the version of an AddOnTemplate.
 func (a AddOns) EnqueueTemplated(ctx context.Context, template string) error {
-	catalog := a.Declarations.Current()
-	if catalog == nil {
+	declared := a.Declarations.Current()
+	if declared == nil {
 		return nil
 	}
 	running, err := a.Fleet.Templated(ctx, template)
@@ -70,8 +70,8 @@ func (a AddOns) EnqueueTemplated(ctx context.Context, template string) error {
 		return err
 	}
 	for _, addOn := range running {
-		for _, dependent := range catalog.Dependents(addOn.Name) {
-			if catalog.Uses(dependent).Any(dependency.UsesVersion) {
+		for _, dependent := range declared.Dependents(addOn.Name) {
+			if declared.Inputs(dependent).Any(input.Versions) {
 				a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 			}
 		}

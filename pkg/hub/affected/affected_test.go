@@ -16,7 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -78,7 +80,7 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 		},
 	})
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog(registered))
+	store.Set(evaluation.New(catalog.New(registered)))
 	addOns := AddOns{Fleet: hubcache.NewReader(reader), Declarations: store, Evaluate: trigger.New()}
 	return addOns, triggertest.Enqueued(t, addOns.Evaluate)
 }
@@ -88,8 +90,8 @@ var inputs = map[string]struct {
 	enqueue func(context.Context, AddOns) error
 	want    []string
 }{
-	"Versions": {func(ctx context.Context, a AddOns) error { return a.EnqueueUsers(ctx, dependency.UsesVersion) }, []string{"c1/versioned"}},
-	"OCM":      {func(ctx context.Context, a AddOns) error { return a.EnqueueUsers(ctx, dependency.UsesOCM) }, []string{"c1/ocm"}},
+	"Versions": {func(ctx context.Context, a AddOns) error { return a.EnqueueUsers(ctx, input.Versions) }, []string{"c1/versioned"}},
+	"OCM":      {func(ctx context.Context, a AddOns) error { return a.EnqueueUsers(ctx, input.OCM) }, []string{"c1/ocm"}},
 	"Config": {func(ctx context.Context, a AddOns) error {
 		return a.EnqueueConfigured(ctx, types.NamespacedName{Namespace: "c1", Name: "configured-config"})
 	}, []string{"c1/configured", "c1/ring"}},

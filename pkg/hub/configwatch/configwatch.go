@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/affected"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
@@ -20,7 +20,7 @@ func New(hub cache.Cache, synced <-chan struct{}, addOns affected.AddOns) *lazyw
 	var watch *lazywatch.Watch
 	watch = lazywatch.New(lazywatch.Options{
 		What:   "AddOnDeploymentConfigs",
-		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, dependency.UsesConfig) },
+		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Config) },
 		Informer: func(ctx context.Context) (lazywatch.Informer, error) {
 			select {
 			case <-synced:

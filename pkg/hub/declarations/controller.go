@@ -13,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -45,10 +47,10 @@ type Reconciler struct {
 	// Request triggers the controller that requests facts of managed clusters.
 	Request *trigger.Trigger
 	// Watches are enabled once a declaration uses their objects.
-	Watches map[dependency.Uses]Watch
+	Watches map[input.Set]Watch
 
 	// published is the last catalog whose changes were enqueued; nil: none yet.
-	published *dependency.Catalog
+	published *evaluation.Evaluator
 }
 
 // SetupWithManager registers the controller.
@@ -81,24 +83,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	before := r.published
 	if before == nil {
-		before = dependency.NewCatalog(nil)
+		before = evaluation.New(catalog.New(nil))
 	}
-	catalog := before.Renew(addOns)
+	renewed := before.Renew(addOns)
 	if r.Hidden != nil && r.Hidden() {
-		catalog.HoldUndeclared()
+		renewed.HoldUndeclared()
 	}
-	r.Metrics.Registered(catalog.AddOns())
-	r.Store.Set(catalog)
-	r.enableWatches(catalog)
-	changed := catalog.Changed(before)
+	declared := evaluation.New(renewed)
+	r.Metrics.Registered(declared.AddOns())
+	r.Store.Set(declared)
+	r.enableWatches(declared)
+	changed := declared.Changed(before.Catalog)
 	// The other controllers begin with everything once there is a first catalog.
 	if r.published != nil {
 		if err := r.enqueue(ctx, changed); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	r.reportProblems(addOns, before, catalog)
-	r.published = catalog
+	r.reportProblems(addOns, before, declared)
+	r.published = declared
 	log.FromContext(ctx).V(1).Info("Rebuilt the catalog of declared dependencies", "addOns", len(addOns), "changed", changed)
 	return reconcile.Result{}, nil
 }
@@ -115,9 +118,9 @@ func (r *Reconciler) awaitFleet(ctx context.Context) error {
 	}
 }
 
-func (r *Reconciler) enableWatches(catalog *dependency.Catalog) {
+func (r *Reconciler) enableWatches(declared *evaluation.Evaluator) {
 	for uses, watch := range r.Watches {
-		if catalog.AnyUses(uses) {
+		if declared.AnyInput(uses) {
 			watch.Enable()
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -116,7 +116,7 @@ func installed(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 func TestAChangeEnqueuesTheAddOnsThatItConcerns(t *testing.T) {
 	b := newBench(t, registered("leaf"), registered("base"),
 		installed("cluster1", "leaf"), installed("cluster2", "leaf"), installed("cluster1", "base"))
-	b.expect(t) // with the first catalog, every controller begins with everything
+	b.expect(t) // with the first declared, every controller begins with everything
 	b.expect(t)
 	b.declare(t, "leaf", "base")
 	b.expect(t, "cluster1/leaf", "cluster2/leaf")
@@ -138,7 +138,7 @@ func (w *watch) Enable() { w.enabled = true }
 func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
 	b := newBench(t, registered("leaf"))
 	versions, configs := &watch{}, &watch{}
-	b.Watches = map[dependency.Uses]Watch{dependency.UsesVersion: versions, dependency.UsesConfig: configs}
+	b.Watches = map[input.Set]Watch{input.Versions: versions, input.Config: configs}
 	b.expect(t)
 	if versions.enabled || configs.enabled {
 		t.Error("enables a watch that no declaration uses")
@@ -256,8 +256,8 @@ func TestStoreWaits(t *testing.T) {
 	store := NewStore()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if catalog, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || catalog != nil {
-		t.Errorf("got %v, error %v", catalog, err)
+	if declared, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || declared != nil {
+		t.Errorf("got %v, error %v", declared, err)
 	}
 	if store.Current() != nil {
 		t.Error("has a catalog before the first")

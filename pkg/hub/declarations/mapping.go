@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
 // Key is the only key of this controller's queue.
@@ -29,7 +29,7 @@ func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request]
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return !dependency.SameDeclaration(e.ObjectOld, e.ObjectNew)
+			return !catalog.Same(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }

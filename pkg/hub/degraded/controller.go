@@ -18,13 +18,13 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -39,26 +39,19 @@ var afterConflict = reconcile.Result{Requeue: true}
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
-	Writer       condition.Writer
+	Writer       conditionwriter.Writer
 	Declarations *declarations.Store
 	Backoff      *backoff.Tracker
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
 	// EventLimiter limits events on transitions; nil: all are emitted.
 	EventLimiter flowcontrol.PassiveRateLimiter
-	Offline      dependency.OfflinePolicy
-	// Outages remembers losses of clusters, by the hub's clock.
-	Outages *outage.Tracker
-	// Configs, OCM and Templates have what lazy watches read.
-	Configs   Configs
-	OCM       OCM
-	Templates Templates
-	rollouts  rollouts
+	// Loader loads what add-ons are evaluated with. It uses Memory.
+	Loader fleet.Loader
+	Memory *Memory
 	// Registrations reads ClusterManagementAddOns from the API server.
 	Registrations client.Reader
 	undeclared    undeclared
-	// Facts has what agents have reported.
-	Facts Facts
 	// Concurrency is how many add-ons are evaluated and written at the same time.
 	Concurrency int
 	// Evaluate triggers this controller.
@@ -68,7 +61,7 @@ type Reconciler struct {
 // Reconcile evaluates the add-on of the key and writes Degraded if it changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key := request.NamespacedName
-	catalog, err := r.Declarations.Wait(ctx)
+	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -82,15 +75,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Backoff.Forget(key)
 		return reconcile.Result{}, nil
 	}
-	findings, err := r.evaluate(ctx, catalog, key, started)
+	state, err := r.Loader.Load(ctx, declared, key, started)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	findings := declared.Evaluate(key.Name, state)
 	r.Metrics.SetFindings(key, findings)
-	desired, changed := dependency.Degraded(fleet.Degraded(addOn), findings, metav1.NewTime(started))
+	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	if !changed {
-		return r.after(dependency.HeldUntil(findings)), nil
+		return r.after(evaluation.HeldUntil(findings)), nil
 	}
 	if len(findings) == 0 {
 		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, started); {
@@ -100,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return afterConflict, nil
 		}
 	}
-	if wait := r.Backoff.Wait(key, dependency.Claim(desired)); wait > 0 {
+	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, addOn, desired)
@@ -131,7 +125,7 @@ func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	}
 	r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Degraded changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Backoff.Wrote(key, dependency.Claim(desired)) {
+	if r.Backoff.Wrote(key, condition.WithoutForeign(desired)) {
 		r.Metrics.Contested(addOn.Name)
 		r.emitContested(addOn)
 		return reconcile.Result{}, nil

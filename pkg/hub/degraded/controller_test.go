@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -145,7 +144,7 @@ func TestUnreadableCacheIsAnError(t *testing.T) {
 	for _, kind := range []string{"*v1alpha1.ManagedClusterAddOn", "*v1.ManagedCluster"} {
 		t.Run(kind, func(t *testing.T) {
 			b := newBench(t, addOn("leaf"))
-			b.Fleet = hubcache.NewReader(failing{b.hub, kind, broken})
+			b.read(failing{b.hub, kind, broken})
 			if _, err := b.reconcile(t); !errors.Is(err, broken) {
 				t.Errorf("error %v", err)
 			}

@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
@@ -25,7 +26,7 @@ func (b *bench) specify(t *testing.T, spec string) {
 	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 }
 
 func config(name, mode string) *addonv1alpha1.AddOnDeploymentConfig {
@@ -79,13 +80,13 @@ func TestWhatIsLoaded(t *testing.T) {
 	reported := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}}}
 	reported.Status.Version.Kubernetes = "v1.27.3"
 	reported.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
-	pod := map[addonv1alpha1.AddonAPI]dependency.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
+	pod := map[addonv1alpha1.AddonAPI]evaluation.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
 	versioned := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	versioned.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "0.5.0"}
 	former := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
-	fromLease := func(version string, former bool) dependency.Facts {
-		return dependency.Facts{Versions: map[string]dependency.VersionFact{"base": {Version: version, Former: former}}}
+	fromLease := func(version string, former bool) evaluation.Facts {
+		return evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {Version: version, Former: former}}}
 	}
 	const onVersion = `dependencies: [{name: base, version: ">= 0.6"}]`
 	templates := lazy{templatesRead: true, templates: map[string]string{"v5": "0.5.0", "v6": "0.6.0"}}
@@ -94,40 +95,39 @@ func TestWhatIsLoaded(t *testing.T) {
 		spec    string
 		objects []client.Object
 		known   lazy
-		want    dependency.Verdict
+		want    evaluation.Verdict
 	}{
-		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, lazy{}, dependency.NotInstalled},
-		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, lazy{}, dependency.NotApplicable},
-		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, lazy{}, dependency.NotInstalled},
-		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, lazy{}, dependency.RequirementNotMet},
-		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, lazy{}, dependency.Satisfied},
-		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{ocm: true, version: "1.2.0"}, dependency.RequirementNotMet},
-		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{}, dependency.Held},
-		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{ocm: true}, dependency.VersionUnknown},
-		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, lazy{}, dependency.VersionMismatch},
-		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", false)}, dependency.Satisfied},
-		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, lazy{}, dependency.Satisfied},
-		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", true)}, dependency.VersionMismatch},
-		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, dependency.Satisfied},
-		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, dependency.VersionMismatch},
-		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, dependency.VersionUnknown},
-		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, lazy{}, dependency.Held},
-		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, lazy{facts: dependency.Facts{APIs: pod}}, dependency.APINotServed},
-		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, lazy{configs: true}, dependency.NotInstalled},
-		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, lazy{configs: true}, dependency.NotInstalled},
-		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, lazy{configs: true}, dependency.NotApplicable},
-		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, lazy{configs: true}, dependency.NotApplicable},
-		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, lazy{}, dependency.Held},
-		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, lazy{}, dependency.NotInstalled},
+		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, lazy{}, evaluation.NotInstalled},
+		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, lazy{}, evaluation.NotApplicable},
+		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, lazy{}, evaluation.NotInstalled},
+		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, lazy{}, evaluation.RequirementNotMet},
+		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, lazy{}, evaluation.Satisfied},
+		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{ocm: true, version: "1.2.0"}, evaluation.RequirementNotMet},
+		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{}, evaluation.Held},
+		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{ocm: true}, evaluation.VersionUnknown},
+		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, lazy{}, evaluation.VersionMismatch},
+		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", false)}, evaluation.Satisfied},
+		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, lazy{}, evaluation.Satisfied},
+		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", true)}, evaluation.VersionMismatch},
+		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, evaluation.Satisfied},
+		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, evaluation.VersionMismatch},
+		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, evaluation.VersionUnknown},
+		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, lazy{}, evaluation.Held},
+		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, lazy{facts: evaluation.Facts{APIs: pod}}, evaluation.APINotServed},
+		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, lazy{configs: true}, evaluation.NotInstalled},
+		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, lazy{configs: true}, evaluation.NotInstalled},
+		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, lazy{configs: true}, evaluation.NotApplicable},
+		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, lazy{configs: true}, evaluation.NotApplicable},
+		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, lazy{}, evaluation.Held},
+		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, lazy{}, evaluation.NotInstalled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.objects...)
 			*b.lazy = test.known
-			b.Facts = b.lazy
 			b.specify(t, test.spec)
-			findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
-			if err != nil || len(findings) != 1 || findings[0].Verdict != test.want {
-				t.Errorf("found %+v, want %s; error %v", findings, test.want, err)
+			findings := b.findings(t)
+			if len(findings) != 1 || findings[0].Verdict != test.want {
+				t.Errorf("found %+v, want %s", findings, test.want)
 			}
 		})
 	}
@@ -140,26 +140,26 @@ func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
 	m, _, _ := mapped(t)
 	b := newBench(t, addOn("leaf"), begun)
 	b.lazy.templatesRead, b.lazy.templates = true, map[string]string{"v5": "0.5.0", "v6": "0.6.0"}
-	m.rollouts = &b.rollouts
+	m.memory = b.Memory
 	b.specify(t, spec)
-	find := func() dependency.Finding {
+	find := func() evaluation.Finding {
 		t.Helper()
-		findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
-		if err != nil || len(findings) != 1 {
-			t.Fatalf("%v, error %v", findings, err)
+		findings := b.findings(t)
+		if len(findings) != 1 {
+			t.Fatalf("%v", findings)
 		}
 		return findings[0]
 	}
-	if got := find(); got.Verdict != dependency.Held {
+	if got := find(); got.Verdict != evaluation.Held {
 		t.Errorf("a process that starts during the rollout: %s, want Held", got.Verdict)
 	}
 	enqueued(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(templated("v5", "v5"), begun), q) })
 	got := find()
-	if got.Verdict != dependency.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
+	if got.Verdict != evaluation.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
 		t.Errorf("during the rollout: %s, %+v", got.Verdict, got.Detail)
 	}
 	enqueued(t, func(q queue) { m.addOns().Delete(t.Context(), deletionOf(begun), q) })
-	if got := find(); got.Verdict != dependency.Held {
+	if got := find(); got.Verdict != evaluation.Held {
 		t.Errorf("after a deletion: %s, want Held", got.Verdict)
 	}
 }
@@ -167,7 +167,6 @@ func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
 func TestAnAnswerThatIsDueIsWaitedFor(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
 	b.lazy.facts.Asked = aTime
-	b.Facts = b.lazy
 	b.specify(t, `dependencies: [{name: a, api: {kind: Pod}}]`)
 	if result, err := b.reconcile(t); err != nil || result.RequeueAfter != 30*time.Second || b.applies != 0 {
 		t.Fatalf("result %v, error %v, %d writes; want to look again in 30 seconds", result, err, b.applies)
@@ -186,7 +185,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	} {
 		b := newBench(t, configured("one"))
 		b.specify(t, spec)
-		b.Fleet = hubcache.NewReader(failing{b.hub, kind, broken})
+		b.read(failing{b.hub, kind, broken})
 		if _, err := b.reconcile(t); !errors.Is(err, broken) || !strings.Contains(err.Error(), "cluster1") {
 			t.Errorf("%s: error %v", kind, err)
 		}

@@ -23,12 +23,12 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -49,13 +49,14 @@ type bench struct {
 	applies  int
 	answer   error // of the API server to the next write
 	lazy     *lazy
+	inputs   *hubcache.Inputs
 }
 
 // lazy is what is watched lazily.
 type lazy struct {
 	configs, ocm bool
 	version      string
-	facts        dependency.Facts
+	facts        evaluation.Facts
 	// templates are the versions of AddOnTemplates by name, once they have been read.
 	templatesRead bool
 	templates     map[string]string
@@ -72,7 +73,7 @@ func (k *lazy) Ready() bool { return k.configs }
 
 func (k *lazy) Version() (string, bool) { return k.version, k.ocm }
 
-func (k *lazy) Facts(context.Context, *dependency.Catalog, string) (dependency.Facts, error) {
+func (k *lazy) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
 	return k.facts, nil
 }
 
@@ -85,7 +86,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 	recorder := events.NewFakeRecorder(100)
 
 	b := &bench{lazy: &lazy{configs: true, ocm: true, version: "1.3.1"}, clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
@@ -99,10 +100,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	})
 	measured := metrics.New(b.registry)
 	measured.Registered([]string{leaf.Name})
+	memory := NewMemory(b.clock)
+	b.inputs = &hubcache.Inputs{Reader: hubcache.NewReader(b.hub), Configs: b.lazy, OCM: b.lazy, Templates: templateVersions{b.lazy}, Reported: b.lazy}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
-		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
-		Outages: outage.New(b.clock), Configs: b.lazy, OCM: b.lazy, Templates: templateVersions{b.lazy},
+		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,
+		Loader: fleet.Loader{Reader: b.inputs, Memory: memory, Offline: evaluation.OfflineHold}, Memory: memory,
 		Registrations: b.hub, Evaluate: trigger.New(),
 	}
 	return b
@@ -111,6 +114,22 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 	t.Helper()
 	return b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+}
+
+// read lets the reconciler read from another client.
+func (b *bench) read(from client.Reader) {
+	b.Fleet, b.inputs.Reader = hubcache.NewReader(from), hubcache.NewReader(from)
+}
+
+// findings loads and evaluates the state of the add-on.
+func (b *bench) findings(t *testing.T) []evaluation.Finding {
+	t.Helper()
+	declared := b.Declarations.Current()
+	state, err := b.Loader.Load(t.Context(), declared, leaf, aTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return declared.Evaluate(leaf.Name, state)
 }
 
 func (b *bench) emitted() []string {

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -35,13 +35,11 @@ type mapping struct {
 	declarations *declarations.Store
 	fleet        hubcache.Reader
 	// hold is set where verdicts on lost clusters are held.
-	hold    bool
-	outages *outage.Tracker
+	hold   bool
+	memory *Memory
 	// forget drops what is remembered of an add-on that was deleted, even if another
 	// of the same name was created before the next evaluation.
 	forget func(types.NamespacedName)
-	// rollouts observes the AddOnTemplates of all add-ons.
-	rollouts *rollouts
 	// initial gets each add-on that exists when addon-manager starts.
 	initial func(types.NamespacedName)
 }
@@ -67,12 +65,12 @@ func (m mapping) addOns() addOnHandler {
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				m.forget(key(e.ObjectOld))
-				m.rollouts.forget(key(e.ObjectOld))
+				m.memory.rollouts.forget(key(e.ObjectOld))
 			} else {
-				m.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
+				m.memory.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
-			if !dependency.LeftByLoss(fleet.Available(e.ObjectNew)) {
-				m.outages.Reported(key(e.ObjectNew))
+			if !evaluation.LeftByLoss(fleet.Available(e.ObjectNew)) {
+				m.memory.Outages.Reported(key(e.ObjectNew))
 			}
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
 				enqueue(q, key(e.ObjectNew))
@@ -84,13 +82,13 @@ func (m mapping) addOns() addOnHandler {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, 0, q)
 			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
-				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
+				m.dependents(e.ObjectNew, input.Versions, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
-			m.rollouts.forget(key(e.Object))
-			m.outages.Reported(key(e.Object))
+			m.memory.rollouts.forget(key(e.Object))
+			m.memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
 			m.peers(e.Object, q)
 			m.dependents(e.Object, 0, q)
@@ -101,13 +99,13 @@ func (m mapping) addOns() addOnHandler {
 // dependents enqueues the add-ons on the same cluster that depend on the add-on and
 // use what is given; zero: all of them. Before the first catalog no dependents are
 // known, and every add-on is still to be evaluated.
-func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
-	catalog := m.declarations.Current()
-	if catalog == nil {
+func (m mapping) dependents(addOn installed, using input.Set, q queue) {
+	declared := m.declarations.Current()
+	if declared == nil {
 		return
 	}
-	for _, dependent := range catalog.Dependents(addOn.Name) {
-		if using == 0 || catalog.Uses(dependent).Any(using) {
+	for _, dependent := range declared.Dependents(addOn.Name) {
+		if using == 0 || declared.Inputs(dependent).Any(using) {
 			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 		}
 	}
@@ -116,11 +114,11 @@ func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
 // peers enqueues the add-ons whose verdicts depend on the add-on's own labels,
 // annotations or configuration.
 func (m mapping) peers(addOn installed, q queue) {
-	catalog := m.declarations.Current()
-	if catalog == nil {
+	declared := m.declarations.Current()
+	if declared == nil {
 		return
 	}
-	for _, peer := range catalog.Peers(addOn.Name) {
+	for _, peer := range declared.Readers(addOn.Name) {
 		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
 	}
 }
@@ -131,11 +129,11 @@ func (m mapping) peers(addOn installed, q queue) {
 func (m mapping) clusters() clusterHandle {
 	return clusterHandle{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
-			m.outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
+			m.memory.Outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
 			m.onCluster(ctx, e.Object.Name, differences(&clusterv1.ManagedCluster{}, e.Object), q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			m.outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
+			m.memory.Outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
 			if m.hold && (lost(e.ObjectOld) && !lost(e.ObjectNew) || known(e.ObjectOld) && !known(e.ObjectNew)) {
 				m.onCluster(ctx, e.ObjectNew.Name, everything, q)
 				return
@@ -143,7 +141,7 @@ func (m mapping) clusters() clusterHandle {
 			m.onCluster(ctx, e.ObjectNew.Name, differences(e.ObjectOld, e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
-			m.outages.Forget(e.Object.Name)
+			m.memory.Outages.Forget(e.Object.Name)
 			if m.hold && known(e.Object) {
 				m.onCluster(ctx, e.Object.Name, everything, q)
 				return
@@ -154,27 +152,27 @@ func (m mapping) clusters() clusterHandle {
 }
 
 // everything stands for a change that concerns every add-on.
-const everything = ^dependency.Uses(0)
+const everything = ^input.Set(0)
 
 // differences returns which inputs of edges differ between two states.
-func differences(before, after *clusterv1.ManagedCluster) dependency.Uses {
-	var uses dependency.Uses
+func differences(before, after *clusterv1.ManagedCluster) input.Set {
+	var uses input.Set
 	if !maps.Equal(before.Labels, after.Labels) {
-		uses |= dependency.UsesLabels
+		uses |= input.Labels
 	}
 	if !slices.Equal(before.Status.ClusterClaims, after.Status.ClusterClaims) {
-		uses |= dependency.UsesClaims
+		uses |= input.Claims
 	}
 	if before.Status.Version.Kubernetes != after.Status.Version.Kubernetes {
-		uses |= dependency.UsesKubernetes
+		uses |= input.Kubernetes
 	}
 	return uses
 }
 
 // onCluster enqueues the add-ons of a cluster that use what changed.
-func (m mapping) onCluster(ctx context.Context, cluster string, changed dependency.Uses, q queue) {
-	catalog := m.declarations.Current()
-	if changed == 0 || (changed != everything && (catalog == nil || !catalog.AnyUses(changed))) {
+func (m mapping) onCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
+	declared := m.declarations.Current()
+	if changed == 0 || (changed != everything && (declared == nil || !declared.AnyInput(changed))) {
 		return
 	}
 	keys, err := m.fleet.OnCluster(ctx, cluster)
@@ -184,7 +182,7 @@ func (m mapping) onCluster(ctx context.Context, cluster string, changed dependen
 		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
-		if changed == everything || catalog.Uses(addOn.Name).Any(changed) {
+		if changed == everything || declared.Inputs(addOn.Name).Any(changed) {
 			enqueue(q, addOn)
 		}
 	}
@@ -224,10 +222,10 @@ func sameSubject(before, after installed) bool {
 // changes more often, and concerns the add-on alone.
 func sameState(before, after installed) bool {
 	was, is := fleet.Degraded(before), fleet.Degraded(after)
-	if dependency.RequiredFails(was) != dependency.RequiredFails(is) {
+	if evaluation.RequiredFails(was) != evaluation.RequiredFails(is) {
 		return false
 	}
-	if dependency.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+	if evaluation.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
 		return false
 	}
 	return sameCondition(fleet.Available(before), fleet.Available(after))

@@ -36,7 +36,7 @@ func mappedWith(t *testing.T, objects ...client.Object) (mapping, *bench, *[]typ
 	b := newBench(t, objects...)
 	var forgotten []types.NamespacedName
 	return mapping{
-		declarations: b.Declarations, fleet: b.Fleet, hold: true, outages: b.Outages, rollouts: &b.rollouts,
+		declarations: b.Declarations, fleet: b.Fleet, hold: true, memory: b.Memory,
 		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
 	}, b, &forgotten
 }

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // A failed write is repeated after retryFirst, doubled each time up to retryLast.
@@ -36,9 +36,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	// of the pod until it is returned.
 	initial := newBacklog(debug.FreeOSMemory)
 	mapping := mapping{
-		initial:      initial.add,
-		declarations: r.Declarations, fleet: r.Fleet, hold: r.Offline == dependency.OfflineHold,
-		forget: r.Backoff.Forget, outages: r.Outages, rollouts: &r.rollouts,
+		declarations: r.Declarations, fleet: r.Fleet, hold: r.Loader.Offline == evaluation.OfflineHold,
+		memory: r.Memory, forget: r.Backoff.Forget, initial: initial.add,
 	}
 	sources := []source.Source{
 		r.Evaluate.Source(), initial.source(),

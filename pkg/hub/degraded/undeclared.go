@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
 // confirmedFor is how long one request confirms for all clusters that an add-on
@@ -42,7 +42,7 @@ func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn stri
 	if err := live.List(ctx, &registered, only); err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	if !dependency.NewCatalog(registered.Items).Declaration(addOn).Empty() {
+	if !catalog.New(registered.Items).Declaration(addOn).Empty() {
 		return false, nil
 	}
 	if u.confirmed == nil {

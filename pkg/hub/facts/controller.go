@@ -22,7 +22,7 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -75,12 +75,12 @@ type snapshot struct {
 // Reconcile requests what is needed of the cluster of that name, and enqueues the
 // add-ons there whose facts have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	catalog, err := r.Declarations.Wait(ctx)
+	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if request.NamespacedName == everyCluster {
-		return reconcile.Result{}, r.enqueueClusters(ctx, catalog)
+		return reconcile.Result{}, r.enqueueClusters(ctx, declared)
 	}
 	cluster := request.Name
 	addOns, err := r.Fleet.OnCluster(ctx, cluster)
@@ -91,9 +91,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.enqueueChanged(ctx, cluster, catalog, addOns, current)
-	needed := requestable(catalog.Questions(namesOf(addOns)...))
-	if current.object != nil && undecided(catalog, addOns) {
+	r.enqueueChanged(ctx, cluster, declared, addOns, current)
+	needed := requestable(declared.Requests(namesOf(addOns)...))
+	if current.object != nil && undecided(declared, addOns) {
 		needed = merged(needed, current.object.Spec)
 	}
 	if needed.Empty() {
@@ -102,7 +102,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
 	case current.state == factsinformer.Absent:
-		return reconcile.Result{}, r.reportNotServed(ctx, catalog, addOns)
+		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
 	case current.state != factsinformer.Served:
 		return reconcile.Result{}, nil // every cluster is enqueued once that is known
 	case needed.Empty():
@@ -113,15 +113,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // enqueueClusters enqueues every cluster of which anything is or was requested.
-func (r *Reconciler) enqueueClusters(ctx context.Context, catalog *dependency.Catalog) error {
+func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
 	if r.Informer.State() == factsinformer.Served {
 		r.clearNotServed()
 	}
 	for _, object := range r.Informer.List() {
 		r.Request.Enqueue(clusterKey(object.Namespace))
 	}
-	for _, addOn := range catalog.AddOns() {
-		if catalog.Questions(addOn).Empty() {
+	for _, addOn := range declared.AddOns() {
+		if declared.Requests(addOn).Empty() {
 			continue
 		}
 		installed, err := r.Fleet.Installed(ctx, addOn)

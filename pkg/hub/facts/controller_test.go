@@ -19,7 +19,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 )
 
@@ -104,7 +105,7 @@ func TestNothingIsRetractedWhileADeclarationIsHidden(t *testing.T) {
 		registeredAddOn("api"), registeredAddOn("version"), registeredAddOn("plain"), registeredAddOn("base"),
 	})
 	hidden.HoldUndeclared()
-	b.Declarations.Set(hidden)
+	b.Declarations.Set(evaluation.New(hidden))
 	b.reconcile(t)
 	b.Declarations.Set(declared)
 	b.reconcile(t)
@@ -133,7 +134,7 @@ func TestACheckForgetsAClusterThatNeedsNothing(t *testing.T) {
 func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	b := newBench(t)
 	b.reports(status{})
-	b.Declarations.Set(dependency.NewCatalog(nil))
+	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: installedAddOn("api")}, q)
@@ -177,7 +178,7 @@ func TestEveryClusterIsEnqueued(t *testing.T) {
 	if got := b.requested(); !slices.Equal(got, []string{"/" + cluster}) {
 		t.Errorf("enqueues %q, want the cluster whose add-ons need facts", got)
 	}
-	b.Declarations.Set(dependency.NewCatalog(nil))
+	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	if _, err := b.Reconcile(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}

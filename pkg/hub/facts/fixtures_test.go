@@ -18,7 +18,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -97,7 +98,7 @@ func newBench(t *testing.T) *bench {
 		objects = append(objects, &registered[i])
 	}
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog(registered))
+	store.Set(evaluation.New(catalog.New(registered)))
 	recorder := events.NewFakeRecorder(100)
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", func(object client.Object) []string {
@@ -129,9 +130,9 @@ func newBench(t *testing.T) *bench {
 }
 
 // facts returns what evaluation knows of the cluster.
-func (b *bench) facts(t *testing.T) dependency.Facts {
+func (b *bench) facts(t *testing.T) evaluation.Facts {
 	t.Helper()
-	found, err := b.known.Facts(t.Context(), b.Declarations.Current(), cluster)
+	found, err := b.known.Facts(t.Context(), b.Declarations.Current().Catalog, cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,14 +141,14 @@ func (b *bench) facts(t *testing.T) dependency.Facts {
 
 // reports makes the object that requests what the add-ons of the bench need.
 func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
-	catalog := b.Declarations.Current()
+	declared := b.Declarations.Current()
 	at := metav1.NewTime(aTime)
 	b.object = &facts{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cluster, Name: cluster, UID: "1", Generation: 1,
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &at}},
 		},
-		Spec: specOf(catalog.Questions("api", "version", "plain", "base")), Status: status,
+		Spec: specOf(declared.Requests("api", "version", "plain", "base")), Status: status,
 	}
 }
 

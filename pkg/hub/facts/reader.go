@@ -11,8 +11,10 @@ import (
 	"k8s.io/utils/clock"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -32,25 +34,25 @@ type Reader struct {
 
 // Facts returns what the agent of a cluster has reported of what the add-ons
 // there need.
-func (r *Reader) Facts(ctx context.Context, catalog *dependency.Catalog, cluster string) (dependency.Facts, error) {
+func (r *Reader) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
 	addOns, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
-		return dependency.Facts{}, err
+		return evaluation.Facts{}, err
 	}
 	object := r.Informer.Get(keyOf(cluster))
 	sign, err := r.Signs.of(ctx, cluster, object)
 	if err != nil {
-		return dependency.Facts{}, err
+		return evaluation.Facts{}, err
 	}
-	found := r.facts(cluster, object, sign, requestable(catalog.Questions(namesOf(addOns)...)))
+	found := r.facts(cluster, object, sign, requestable(declared.Requests(namesOf(addOns)...)))
 	found.HeldUntil = sign.heldUntil
 	return found, nil
 }
 
 // facts returns what is reported of all that is needed.
-func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed needs) dependency.Facts {
+func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed needs) evaluation.Facts {
 	if needed.Empty() {
-		return dependency.Facts{}
+		return evaluation.Facts{}
 	}
 	if r.Informer.State() == factsinformer.Absent {
 		r.stopWaiting(cluster)
@@ -77,62 +79,60 @@ func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed ne
 }
 
 // factsOf returns the reported facts that are needed.
-func factsOf(known reported, needed needs) dependency.Facts {
-	found := dependency.Facts{
-		APIs:     make(map[dependencyAPI]dependency.APIFact, len(needed.APIs)),
-		Versions: make(map[string]dependency.VersionFact, len(needed.AddOns)),
+func factsOf(known reported, needed needs) evaluation.Facts {
+	found := evaluation.Facts{
+		APIs:     make(evaluation.APIFacts, len(needed.APIs)),
+		Versions: make(map[string]evaluation.VersionFact, len(needed.AddOns)),
 	}
 	for _, api := range needed.APIs {
 		if fact := known.apis[apiOf(api)]; fact != nil {
-			found.APIs[api] = dependency.APIFact{Served: fact.Served, Versions: fact.Versions, Message: fact.Message}
+			found.APIs[api] = fleet.APIFactOf(fact)
 		}
 	}
 	for _, addOn := range needed.AddOns {
 		if fact := known.addOns[addOn]; fact != nil {
-			found.Versions[addOn] = dependency.VersionFact{
-				Version: fact.Version, Former: fact.FormerAnnotation, Message: fact.Message,
-			}
+			found.Versions[addOn] = fleet.VersionFactOf(fact)
 		}
 	}
 	return found
 }
 
 // unknown returns facts that are all unknown, with the reason.
-func unknown(needed needs, why string) dependency.Facts {
-	found := dependency.Facts{
-		APIs:     make(map[dependencyAPI]dependency.APIFact, len(needed.APIs)),
-		Versions: make(map[string]dependency.VersionFact, len(needed.AddOns)),
+func unknown(needed needs, why string) evaluation.Facts {
+	found := evaluation.Facts{
+		APIs:     make(evaluation.APIFacts, len(needed.APIs)),
+		Versions: make(map[string]evaluation.VersionFact, len(needed.AddOns)),
 	}
 	for _, api := range needed.APIs {
-		found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: why}
+		found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: why}
 	}
 	for _, addOn := range needed.AddOns {
-		found.Versions[addOn] = dependency.VersionFact{Message: why}
+		found.Versions[addOn] = evaluation.VersionFact{Message: why}
 	}
 	return found
 }
 
 // leftOut sets the facts that an object has no room to request.
-func leftOut(spec requested, needed needs, found dependency.Facts) {
+func leftOut(spec requested, needed needs, found evaluation.Facts) {
 	const why = "Interlock requests at most %d %s of a managed cluster"
 	if len(spec.APIs) == dependencyv1alpha1.MaxQuestions {
 		for _, api := range needed.APIs {
 			if !slices.Contains(spec.APIs, apiOf(api)) {
 				message := fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "APIs")
-				found.APIs[api] = dependency.APIFact{Served: metav1.ConditionUnknown, Message: message}
+				found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: message}
 			}
 		}
 	}
 	if len(spec.AddOns) == dependencyv1alpha1.MaxQuestions {
 		for _, addOn := range needed.AddOns {
 			if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
-				found.Versions[addOn] = dependency.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "add-ons")}
+				found.Versions[addOn] = evaluation.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "add-ons")}
 			}
 		}
 	}
 }
 
-func complete(found dependency.Facts, needed needs) bool {
+func complete(found evaluation.Facts, needed needs) bool {
 	return len(found.APIs) == len(needed.APIs) && len(found.Versions) == len(needed.AddOns)
 }
 

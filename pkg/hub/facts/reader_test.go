@@ -10,7 +10,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -101,7 +102,7 @@ func TestNamesThatNoObjectCanHave(t *testing.T) {
 
 func TestNothingIsNeeded(t *testing.T) {
 	b := newBench(t)
-	if got := b.known.facts(cluster, nil, signOfLife{}, dependency.Questions{}); !got.Asked.IsZero() || len(b.known.waiting) > 0 {
+	if got := b.known.facts(cluster, nil, signOfLife{}, catalog.Requests{}); !got.Asked.IsZero() || len(b.known.waiting) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -130,7 +131,7 @@ func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
 		t.Error("a version that moves to the new key does not count as a change")
 	}
 	got := factsOf(reported{addOns: map[string]*dependencyv1alpha1.AddOnFact{"base": &former}}, needs{AddOns: []string{"base"}})
-	if want := (dependency.VersionFact{Version: "1.0.0", Former: true}); got.Versions["base"] != want {
+	if want := (evaluation.VersionFact{Version: "1.0.0", Former: true}); got.Versions["base"] != want {
 		t.Errorf("%+v, want %+v", got.Versions["base"], want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -25,7 +25,7 @@ const notServedMessage = "the hub does not serve the CRD " + dependencyv1alpha1.
 // enqueueChanged enqueues the add-ons of a cluster that need facts which differ
 // from those that they were last evaluated with.
 func (r *Reconciler) enqueueChanged(
-	ctx context.Context, cluster string, catalog *dependency.Catalog, addOns []types.NamespacedName, current snapshot,
+	ctx context.Context, cluster string, declared *evaluation.Evaluator, addOns []types.NamespacedName, current snapshot,
 ) {
 	before := r.remember(cluster, current)
 	if before == current {
@@ -34,7 +34,7 @@ func (r *Reconciler) enqueueChanged(
 	was, is := reportedIn(before.object), reportedIn(current.object)
 	var concerned []types.NamespacedName
 	for _, addOn := range addOns {
-		needed := catalog.Questions(addOn.Name)
+		needed := declared.Requests(addOn.Name)
 		if !needed.Empty() && (before.state != current.state || before.ended != current.ended || differ(was, is, needed)) {
 			concerned = append(concerned, addOn)
 		}
@@ -79,11 +79,11 @@ func phase(current snapshot, needed needs) metrics.FactsPhase {
 
 // reportNotServed emits an event on each add-on that needs facts, once for as long
 // as the hub does not serve them.
-func (r *Reconciler) reportNotServed(ctx context.Context, catalog *dependency.Catalog, addOns []types.NamespacedName) error {
+func (r *Reconciler) reportNotServed(ctx context.Context, declared *evaluation.Evaluator, addOns []types.NamespacedName) error {
 	var added []string
 	r.mutex.Lock()
 	for _, addOn := range addOns {
-		if !r.notServed[addOn.Name] && !catalog.Questions(addOn.Name).Empty() {
+		if !r.notServed[addOn.Name] && !declared.Requests(addOn.Name).Empty() {
 			added = append(added, addOn.Name)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 type (
 	facts     = dependencyv1alpha1.ManagedClusterFacts
 	requested = dependencyv1alpha1.ManagedClusterFactsSpec
-	needs     = dependency.Questions
+	needs     = catalog.Requests
 	// dependencyAPI is an API as an edge names it.
 	dependencyAPI = addonv1alpha1.AddonAPI
 )
@@ -31,8 +32,8 @@ func requestable(all needs) needs {
 
 // undecided reports whether the declaration of one of the add-ons is not known:
 // it is invalid, or cannot be read while the CRD lacks Interlock's fields.
-func undecided(catalog *dependency.Catalog, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return catalog.Declaration(addOn.Name).Invalid })
+func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return declared.Declaration(addOn.Name).Invalid })
 }
 
 // merged adds what an object requests already. So no request is removed from a
@@ -45,7 +46,7 @@ func merged(all needs, spec requested) needs {
 	for _, addOn := range spec.AddOns {
 		addOns = append(addOns, addOn.Name)
 	}
-	slices.SortFunc(apis, dependency.CompareAPIs)
+	slices.SortFunc(apis, catalog.CompareAPIs)
 	slices.Sort(addOns)
 	return needs{APIs: slices.Compact(apis), AddOns: slices.Compact(addOns)}
 }

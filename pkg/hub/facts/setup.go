@@ -115,7 +115,7 @@ func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 	if r.wroteFacts(addOn) {
 		q.Add(requestFor(addOn.Namespace))
 	}
-	if catalog := r.Declarations.Current(); catalog != nil && !catalog.Questions(addOn.Name).Empty() {
+	if declared := r.Declarations.Current(); declared != nil && !declared.Requests(addOn.Name).Empty() {
 		q.Add(requestFor(addOn.Namespace))
 	}
 }

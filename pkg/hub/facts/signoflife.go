@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
@@ -60,13 +60,13 @@ func (s SignsOfLife) of(ctx context.Context, cluster string, object *facts) (sig
 // back. It may be starting: on a node that was down, OCM's agent can start
 // first. After a loss of the cluster it has as much time as other add-ons.
 func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, addOn *addonv1alpha1.ManagedClusterAddOn) (time.Time, error) {
-	since, patience := s.Silent.Found(key), dependency.AnswerTime
+	since, patience := s.Silent.Found(key), evaluation.AnswerTime
 	managed, err := s.Fleet.Cluster(ctx, key.Namespace)
 	if err != nil || managed == nil || fleet.ClusterStatus(managed) == "" {
 		return since.Add(patience), err
 	}
-	if addOn != nil && dependency.LeftByLoss(fleet.Available(addOn)) {
-		since, patience = s.Outages.Found(key), dependency.SettleTime
+	if addOn != nil && evaluation.LeftByLoss(fleet.Available(addOn)) {
+		since, patience = s.Outages.Found(key), evaluation.SettleTime
 	}
 	if back := s.Outages.Observe(key.Namespace, fleet.ClusterStatus(managed)); back.After(since) {
 		since = back

@@ -16,7 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -86,28 +86,28 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 		"JustInstalled": {agent: agentName, available: &metav1.Condition{}, counts: true},
 		"NoAddOn":       {agent: "", counts: true},
 		"Died": {
-			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: dependency.AnswerTime,
+			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: evaluation.AnswerTime,
 			message: "does not run (interlock-agent: Available=False, ManagedClusterAddOnLeaseUpdateStopped, since 2026-07-31T12:00:00Z)",
 		},
 		"DiedJustNow": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: time.Second,
-			held: dependency.AnswerTime - time.Second, message: "does not run",
+			held: evaluation.AnswerTime - time.Second, message: "does not run",
 		},
-		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: dependency.AnswerTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
-		"Removed": {agent: agentName, silent: dependency.AnswerTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
+		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: evaluation.AnswerTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
+		"Removed": {agent: agentName, silent: evaluation.AnswerTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
 		"StartsAfterTheReturn": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: -time.Hour,
-			silent: time.Hour + 10*time.Second, held: dependency.AnswerTime - 10*time.Second, message: "does not run",
+			silent: time.Hour + 10*time.Second, held: evaluation.AnswerTime - 10*time.Second, message: "does not run",
 		},
 		"SettlesAfterTheReturn": {
 			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: time.Minute,
-			held: dependency.SettleTime - time.Minute, message: "does not run",
+			held: evaluation.SettleTime - time.Minute, message: "does not run",
 		},
 		"SettledAfterTheReturn": {
-			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: dependency.SettleTime,
+			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: evaluation.SettleTime,
 			message: "does not run",
 		},
-		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: dependency.AnswerTime, message: "does not run"},
+		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: evaluation.AnswerTime, message: "does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -146,7 +146,7 @@ func TestEachSilenceHasItsOwnTime(t *testing.T) {
 	b.reports(reportedBy(agentName))
 	for range 2 {
 		b.agentIs(t, sign("False", "Stopped"))
-		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != dependency.AnswerTime {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != evaluation.AnswerTime {
 			t.Errorf("held for %s", held)
 		}
 		b.clock.Step(time.Hour)
@@ -166,7 +166,7 @@ func TestAnAgentThatIsLostBeforeItsCluster(t *testing.T) {
 	b.reports(reportedBy(agentName))
 	for _, passed := range []time.Duration{0, time.Minute} {
 		b.clock.Step(passed)
-		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != dependency.SettleTime-passed {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != evaluation.SettleTime-passed {
 			t.Errorf("held for %s after %s", held, passed)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
@@ -60,7 +59,7 @@ func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *ad
 func stripManagedClusterAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
-	lean.Status.Conditions = only(full.Status.Conditions, dependency.ConditionAvailable, dependency.ConditionDegraded)
+	lean.Status.Conditions = only(full.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	lean.Status.ConfigReferences = fleet.LeanReferences(full.Status.ConfigReferences)
 	return lean
 }

@@ -17,7 +17,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
+
+var (
+	configResource   = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceConfig}
+	templateResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceTemplate}
+)
+
+// reference is one as OCM writes it.
+func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
+	config := func(name string) *ocmv1alpha1.ConfigSpecHash {
+		return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}, SpecHash: "hash of " + name}
+	}
+	return ocmv1alpha1.ConfigReference{ConfigGroupResource: of, DesiredConfig: config(desired), LastAppliedConfig: config(applied)}
+}
 
 var deleted = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 
@@ -99,11 +113,11 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	wantInstalled.Status.Conditions = conditions("Available", "Degraded")
 	wantInstalled.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
 		{
-			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceConfig},
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: fleet.ResourceConfig},
 			ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"},
 		},
 		{
-			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: resourceTemplate},
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: fleet.ResourceTemplate},
 			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "template-v1"},
 			DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v2"}},
 		},
@@ -142,7 +156,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 			tested[kind] = true
 		})
 	}
-	for object := range CacheOptions().ByObject {
+	for object := range Options().ByObject {
 		if !tested[reflect.TypeOf(object)] {
 			t.Errorf("%T is cached, but not tested", object)
 		}
@@ -152,7 +166,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 // ingest does with an object what the cache does when it comes in.
 func ingest(t *testing.T, object any) any {
 	t.Helper()
-	for kind, options := range CacheOptions().ByObject {
+	for kind, options := range Options().ByObject {
 		if reflect.TypeOf(kind) == reflect.TypeOf(object) {
 			kept, err := options.Transform(object)
 			if err != nil {
@@ -179,10 +193,24 @@ func TestAnAddOnTakesAboutOneKibibyte(t *testing.T) {
 
 func TestTombstonesPass(t *testing.T) {
 	tombstone := toolscache.DeletedFinalStateUnknown{Key: "cluster1/leaf", Obj: fullManagedClusterAddOn()}
-	for _, options := range CacheOptions().ByObject {
+	for _, options := range Options().ByObject {
 		got, err := options.Transform(tombstone)
 		if err != nil || !reflect.DeepEqual(got, tombstone) {
 			t.Errorf("got %v, error %v", got, err)
 		}
+	}
+}
+
+func TestIndexes(t *testing.T) {
+	addOn := ingest(t, fullManagedClusterAddOn()).(*addonv1alpha1.ManagedClusterAddOn)
+	if diff := cmp.Diff([]string{"cluster1/desired"}, ConfigKeys(addOn)); diff != "" {
+		t.Errorf("configs (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"template-v1", "template-v2"}, TemplateNames(addOn)); diff != "" {
+		t.Errorf("templates (-want +got):\n%s", diff)
+	}
+	none := &addonv1alpha1.ManagedClusterAddOn{}
+	if ConfigKeys(none) != nil || TemplateNames(none) != nil {
+		t.Error("an add-on without configs is indexed")
 	}
 }

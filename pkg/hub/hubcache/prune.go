@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
@@ -26,7 +26,7 @@ var unread = map[string]jsonprune.Drop{
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
 	}, Elements: []jsonprune.Elements{
-		{Array: "conditions", Member: "type", Keep: []string{dependency.ConditionAvailable, dependency.ConditionDegraded}},
+		{Array: "conditions", Member: "type", Keep: []string{addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded}},
 		{Array: "configReferences", Member: "resource", Keep: []string{fleet.ResourceConfig, fleet.ResourceTemplate}},
 	}},
 	"managedclusters": {Members: []jsonprune.Member{

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/randfill"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
@@ -32,7 +31,7 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 				func(moment *metav1.Time, c randfill.Continue) { *moment = metav1.Unix(c.Int63n(1e10), 0) },
 				func(condition *metav1.Condition, c randfill.Continue) {
 					c.FillNoCustom(condition)
-					types := []string{conditionAvailable, dependency.ConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
+					types := []string{addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
 					condition.Type = types[c.Intn(len(types))]
 				},
 				func(of *ocmv1alpha1.ConfigGroupResource, c randfill.Continue) {
@@ -67,7 +66,7 @@ func kept(t *testing.T, raw []byte, example client.Object) any {
 	if err := json.Unmarshal(raw, &struct{ Object any }{object}); err != nil {
 		t.Fatal(err)
 	}
-	for of, options := range CacheOptions().ByObject {
+	for of, options := range Options().ByObject {
 		if reflect.TypeOf(of) == reflect.TypeOf(example) {
 			lean, err := options.Transform(object)
 			if err != nil {

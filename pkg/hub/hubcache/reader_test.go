@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 var absent = types.NamespacedName{Namespace: "cluster1", Name: "absent"}
@@ -19,35 +19,31 @@ var absent = types.NamespacedName{Namespace: "cluster1", Name: "absent"}
 func hub(t *testing.T, objects ...client.Object) *fake.ClientBuilder {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := AddToScheme(scheme); err != nil {
+	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
 }
 
-func TestWhatIsAbsentIsNoError(t *testing.T) {
-	reader := Reader{hub(t).Build()}
+func TestAbsentObjectsAreNoError(t *testing.T) {
+	reader := NewReader(hub(t).Build())
 	if addOn, err := reader.AddOn(t.Context(), absent); addOn != nil || err != nil {
 		t.Errorf("add-on %v, error %v", addOn, err)
 	}
-	if seen, err := reader.Observe(t.Context(), absent); seen.Installed || seen.Available != nil || err != nil {
-		t.Errorf("observed %v, error %v", seen, err)
-	}
-	if status, err := reader.Cluster(t.Context(), "absent"); status != nil || err != nil {
-		t.Errorf("status %v, error %v", status, err)
+	if cluster, err := reader.Cluster(t.Context(), "absent"); cluster != nil || err != nil {
+		t.Errorf("cluster %v, error %v", cluster, err)
 	}
 }
 
 func TestErrorsNameWhatWasRead(t *testing.T) {
 	broken := errors.New("not synced")
-	reader := Reader{hub(t).WithInterceptorFuncs(interceptor.Funcs{
+	reader := NewReader(hub(t).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			return broken
 		},
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return broken },
-	}).Build()}
+	}).Build())
 	_, addOn := reader.AddOn(t.Context(), absent)
-	_, observed := reader.Observe(t.Context(), absent)
 	_, cluster := reader.Cluster(t.Context(), "lost")
 	_, registered := reader.AddOns(t.Context())
 	_, onCluster := reader.OnCluster(t.Context(), "lost")
@@ -60,22 +56,5 @@ func TestErrorsNameWhatWasRead(t *testing.T) {
 		if !errors.Is(err, broken) || err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
-	}
-	if !errors.Is(observed, broken) {
-		t.Errorf("observing: %v", observed)
-	}
-}
-
-func TestClusterStatus(t *testing.T) {
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}}
-	if got := ClusterStatus(cluster); got != "" {
-		t.Errorf("without the condition: %q", got)
-	}
-	cluster.Status.Conditions = []metav1.Condition{
-		{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown},
-	}
-	reader := Reader{hub(t, cluster).Build()}
-	if got, err := reader.Cluster(t.Context(), "cluster1"); got == nil || Describe(got, 0).Available != metav1.ConditionUnknown || err != nil {
-		t.Errorf("cluster %v, error %v", got, err)
 	}
 }

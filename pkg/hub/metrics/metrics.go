@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Names and meanings of all metrics of addon-manager.
@@ -124,7 +124,7 @@ func (m *Metrics) Evaluated(took time.Duration) {
 }
 
 // Declared replaces the problems of an add-on's declaration.
-func (m *Metrics) Declared(addOn string, problems []dependency.Problem) {
+func (m *Metrics) Declared(addOn string, problems []declaration.Problem) {
 	m.problems.DeletePartialMatch(prometheus.Labels{"addon": addOn})
 	for _, problem := range problems {
 		m.problems.WithLabelValues(addOn, string(problem.Reason)).Inc()

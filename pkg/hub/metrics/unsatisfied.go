@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // edge is one series: the clusters on which a dependency is unsatisfied in one way.
@@ -75,14 +75,14 @@ func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []e
 
 // SetFindings replaces the findings on the edges of an add-on on one cluster. Edges
 // that are held keep their value.
-func (m *Metrics) SetFindings(key types.NamespacedName, findings []dependency.Finding) {
+func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Finding) {
 	m.unsatisfied.change(key, func(before []edge) []edge {
 		var now []edge
 		for _, finding := range findings {
 			switch {
-			case finding.Verdict == dependency.Held && finding.Dependency.Name == "":
+			case finding.Verdict == evaluation.Held && finding.Dependency.Name == "":
 				return before // the declaration cannot be used: all of it is held
-			case finding.Verdict == dependency.Held:
+			case finding.Verdict == evaluation.Held:
 				now = append(now, ofDependency(before, finding.Dependency.Name)...)
 			case finding.Unsatisfied():
 				now = append(now, edge{

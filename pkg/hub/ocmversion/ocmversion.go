@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/affected"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
@@ -44,7 +44,7 @@ func New(mgr ctrl.Manager, addOns affected.AddOns) (*Reader, error) {
 		return nil, fmt.Errorf("create metadata client: %w", err)
 	}
 	reader := &Reader{}
-	enqueue := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, dependency.UsesOCM) }
+	enqueue := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.OCM) }
 	reader.Watch = lazywatch.New(lazywatch.Options{
 		What:     "the CRD of ManagedCluster",
 		Informer: func(ctx context.Context) (lazywatch.Informer, error) { return start(ctx, objects), nil },

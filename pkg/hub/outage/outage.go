@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // Tracker remembers losses and returns. It is safe for concurrent use.
@@ -55,7 +55,7 @@ func (t *Tracker) Observe(name string, status metav1.ConditionStatus) time.Time 
 		return t.started
 	case known.lost:
 		known.lost, known.back = false, now
-	case len(known.found) == 0 && now.Sub(known.back) >= dependency.SettleTime:
+	case len(known.found) == 0 && now.Sub(known.back) >= evaluation.SettleTime:
 		delete(t.clusters, name) // no verdict is held any more
 	}
 	return later(known.back, t.started)

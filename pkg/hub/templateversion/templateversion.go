@@ -14,7 +14,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/hub/affected"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
@@ -36,7 +37,7 @@ func New(mgr ctrl.Manager, addOns affected.AddOns) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create metadata client: %w", err)
 	}
-	synced := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, dependency.UsesVersion) }
+	synced := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Versions) }
 	return newReader(objects, synced, addOns.EnqueueTemplated), nil
 }
 
@@ -74,7 +75,7 @@ func lean(object any) (any, error) {
 	}
 	kept := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta}
 	kept.Name, kept.UID, kept.ResourceVersion = full.Name, full.UID, full.ResourceVersion
-	if version := dependency.TemplateVersion(full.Annotations, full.Labels); version != "" {
+	if version := versions.OfTemplate(full.Annotations, full.Labels); version != "" {
 		metav1.SetMetaDataAnnotation(&kept.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
 	}
 	return kept, nil

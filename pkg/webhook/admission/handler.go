@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
 )
 
 // Path is where the handler is to be served.
@@ -28,7 +28,7 @@ type Validator struct {
 	// the CRD has just got the field, a cache keeps add-ons without it.
 	Reader client.Reader
 
-	reviewer dependency.Reviewer
+	reviewer review.Reviewer
 }
 
 var _ admission.Handler = &Validator{}
@@ -55,7 +55,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	return respond(v.reviewer.Review(addOn, before, others.Items))
 }
 
-func respond(review dependency.Review) admission.Response {
+func respond(review review.Result) admission.Response {
 	if len(review.Denials) > 0 {
 		return admission.Denied(strings.Join(review.Denials, "; ")).WithWarnings(review.Warnings...)
 	}

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/hub/graft"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -130,7 +130,7 @@ func manage(ctx context.Context, on bool) *process {
 	p := &process{registry: prometheus.NewRegistry()}
 	config := rest.CopyConfig(userWith(ctx, "addon-manager", "clusterrole.yaml", "role.yaml").Config)
 	mgr, err := interlock.NewManager(config, interlock.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4, Registry: p.registry,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
 		Graft: &graft.Settings{On: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
 	})
 	Expect(err).NotTo(HaveOccurred())

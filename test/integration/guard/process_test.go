@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/agent"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
 	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
@@ -56,7 +56,7 @@ func (f *form) manage(ctx context.Context, mode hubguard.Mode) (stop func()) {
 func (f *form) manageServed(ctx context.Context, mode hubguard.Mode, served hubguard.Served) (stop func()) {
 	GinkgoHelper()
 	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		Registry: prometheus.NewRegistry(), Guard: mode, GuardServed: served,
 		GuardTiming: hubguard.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})

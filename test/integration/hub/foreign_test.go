@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -29,7 +28,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 	var cluster, leaf, base string
 
 	theirs := metav1.Condition{
-		Type: dependency.ConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
+		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
 	}
 	BeforeEach(func() {
 		manager = start()
