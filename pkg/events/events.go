@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // The kinds of objects that events are about. Objects from a typed cache lack theirs.
@@ -14,10 +15,8 @@ const (
 	ManagedClusterAddOn    = "ManagedClusterAddOn"
 )
 
-const (
-	maxNote  = 1024 // bytes; the API server rejects an event with a longer one
-	ellipsis = "…"
-)
+// maxNote is in bytes. The API server rejects an event with a longer note.
+const maxNote = 1024
 
 // About refers to the object that an event is about.
 func About(kind string, object client.Object) *corev1.ObjectReference {
@@ -31,14 +30,5 @@ func About(kind string, object client.Object) *corev1.ObjectReference {
 	}
 }
 
-// Note cuts a message to what an event can carry, between characters.
-func Note(message string) string {
-	if len(message) <= maxNote {
-		return message
-	}
-	cut := maxNote - len(ellipsis)
-	for cut > 0 && message[cut]&0xC0 == 0x80 { // inside a UTF-8 sequence
-		cut--
-	}
-	return message[:cut] + ellipsis
-}
+// Note cuts a message to what an event can have.
+func Note(message string) string { return text.CutBytes(message, maxNote) }
