@@ -55,11 +55,11 @@ func (m mapping) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
 			if e.IsInInitialList {
-				m.initial(key(e.Object)) // and so will its peers and dependents
+				m.initial(key(e.Object)) // and so will its readers and dependents
 				return
 			}
 			enqueue(q, key(e.Object))
-			m.peers(e.Object, q)
+			m.readers(e.Object, q)
 			m.dependents(e.Object, 0, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
@@ -76,7 +76,7 @@ func (m mapping) addOns() addOnHandler {
 				enqueue(q, key(e.ObjectNew))
 			}
 			if !sameSubject(e.ObjectOld, e.ObjectNew) {
-				m.peers(e.ObjectNew, q)
+				m.readers(e.ObjectNew, q)
 			}
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
@@ -90,7 +90,7 @@ func (m mapping) addOns() addOnHandler {
 			m.memory.rollouts.forget(key(e.Object))
 			m.memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
-			m.peers(e.Object, q)
+			m.readers(e.Object, q)
 			m.dependents(e.Object, 0, q)
 		},
 	}
@@ -111,9 +111,9 @@ func (m mapping) dependents(addOn installed, using input.Set, q queue) {
 	}
 }
 
-// peers enqueues the add-ons whose verdicts depend on the add-on's own labels,
+// readers enqueues the add-ons whose verdicts depend on the add-on's own labels,
 // annotations or configuration.
-func (m mapping) peers(addOn installed, q queue) {
+func (m mapping) readers(addOn installed, q queue) {
 	declared := m.declarations.Current()
 	if declared == nil {
 		return

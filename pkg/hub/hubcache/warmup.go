@@ -83,7 +83,7 @@ func (w *Warmup) logWaiting(ctx context.Context) {
 			return
 		case <-ticker.C:
 			log.FromContext(ctx).Info("Waiting for the hub: its add-ons and clusters could not be read yet; "+
-				"are Open Cluster Management's CRDs installed? -v=2 tells more", "hub", w.hub)
+				"are Open Cluster Management's CRDs installed? -v=2 logs more", "hub", w.hub)
 		}
 	}
 }

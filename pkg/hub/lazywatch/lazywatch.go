@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// logEvery is how often the log says that the hub does not answer yet.
+// logEvery is how often the log says that the hub does not respond yet.
 const logEvery = 15 * time.Second
 
 // Informer is what a watch needs of an informer.

@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Names and meanings of the metrics on what is asked of managed clusters.
+// Names and meanings of the metrics on facts.
 const (
 	NameFactsClusters = "interlock_facts_clusters"
-	HelpFactsClusters = "Managed clusters of which dependencies ask something, by how that stands: answered, waiting for addon-agent there, or not_served by the hub."
+	HelpFactsClusters = "Managed clusters of which dependencies need facts, by progress: answered, waiting for addon-agent there, or not_served by the hub."
 
 	NameFactsWrites = "interlock_facts_writes_total"
-	HelpFactsWrites = "Writes of what is asked of managed clusters, by result (success or error)."
+	HelpFactsWrites = "Writes of what is requested of managed clusters, by result (success or error)."
 )
 
 // FactsPhase is how far the facts that are needed of a cluster are reported.

@@ -26,7 +26,7 @@ const (
 	HelpInvalid = "Problems in an add-on's declared dependencies, by add-on and problem."
 
 	NameContested = "interlock_contested_conditions_total"
-	HelpContested = "Times that Degraded was written again because somebody else keeps overwriting it, by add-on."
+	HelpContested = "Times that Degraded was written again because another writer keeps overwriting it, by add-on."
 
 	NameEventsLeftOut = "interlock_events_left_out_total"
 	HelpEventsLeftOut = "Transitions of Degraded without an event, because there were too many at once."
