@@ -27,11 +27,10 @@ func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
 		observe := func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} }
 		for i := range all {
 			name := all[i].Name
-			k := conditional.Conditional(name)
-			if k == nil {
+			if conditional.Conditional(name) == nil {
 				continue
 			}
-			got, want := conditionalCycles(k, name, &Cluster{}, observe), plain.Cycles(name)
+			got, want := cyclesOn(conditional.Catalog, name, &Cluster{}, observe), plain.Cycles(name)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("seed %d, %s: got %v, want %v", seed, name, got, want)
 			}
@@ -124,7 +123,7 @@ func TestConditionsAreEvaluatedAtMostOnce(t *testing.T) {
 				evaluated++
 				return Observation{Labels: map[string]string{"on": ""}}
 			}
-			cycles := conditionalCycles(c.Conditional(tc.of), tc.of, &Cluster{}, observe)
+			cycles := cyclesOn(c.Catalog, tc.of, &Cluster{}, observe)
 			if len(cycles) != tc.cycles {
 				t.Errorf("%d cycles, want %d", len(cycles), tc.cycles)
 			}

@@ -1,44 +1,26 @@
 package evaluation
 
 import (
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// inputs are what the verdict on an edge depends on.
-func inputs(e *declaration.Edge) input.Set {
-	var inputs input.Set
-	if e.When != nil {
-		inputs |= e.When.Inputs()
-	}
-	switch {
-	case e.Requirement != nil:
-		inputs |= e.Requirement.Input
-	case e.Declared.API != nil:
-		inputs |= input.Facts
-	case declaration.ComparesVersion(&e.Declared):
-		inputs |= input.Versions | input.Facts
-	}
-	return inputs
-}
-
 // OwnInputs are what the edges of the named add-on read.
-func (c *Evaluator) OwnInputs(addOn string) input.Set { return c.addOns[addOn].own }
+func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }
 
 // Inputs are what the verdicts of the named add-on depend on, beyond the add-ons
 // that its edges are on: what its own edges read, and the conditions of all
 // edges that can tie it into a cycle.
-func (c *Evaluator) Inputs(addOn string) input.Set { return c.addOns[addOn].all }
+func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].all }
 
 // AnyInput reports whether the verdicts of any add-on depend on one of the given.
-func (c *Evaluator) AnyInput(of input.Set) bool { return c.inputs.Any(of) }
+func (e *Evaluator) AnyInput(of input.Set) bool { return e.inputs.Any(of) }
 
 // WithInput returns the names, ascending, of the registered add-ons whose
 // verdicts depend on one of the given.
-func (c *Evaluator) WithInput(of input.Set) []string {
+func (e *Evaluator) WithInput(of input.Set) []string {
 	var names []string
-	for _, addOn := range c.AddOns() {
-		if c.Inputs(addOn).Any(of) {
+	for _, addOn := range e.AddOns() {
+		if e.Inputs(addOn).Any(of) {
 			names = append(names, addOn)
 		}
 	}
@@ -48,12 +30,12 @@ func (c *Evaluator) WithInput(of input.Set) []string {
 // Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
 // on labels, annotations or configuration of the named add-on there: itself,
 // and those that a condition of its edges can tie into a cycle with it.
-func (c *Evaluator) Readers(addOn string) []string {
+func (e *Evaluator) Readers(addOn string) []string {
 	const own = input.AddOn | input.Config
-	if conditional := c.Conditional(addOn); conditional != nil && conditional.Inputs().Any(own) {
-		return conditional.Members()
+	if cycleInputs(e.Catalog, addOn).Any(own) {
+		return e.Conditional(addOn).Members()
 	}
-	if c.OwnInputs(addOn).Any(own) {
+	if e.OwnInputs(addOn).Any(own) {
 		return []string{addOn}
 	}
 	return nil

@@ -33,7 +33,7 @@ func askable(all questions) questions {
 // undecided reports whether it is not known what one of the add-ons declares:
 // its declaration cannot be used, or cannot be read while OCM's CRD is not ours.
 func undecided(catalog *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return catalog.Declaration(addOn.Name).Invalid })
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !catalog.Known(addOn.Name) })
 }
 
 // merged adds to the questions those that an object asks already. So nothing is

@@ -74,7 +74,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			Expect(catalog.Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
 			var texts []string
 			for _, finding := range catalog.Evaluate(addOn.Name, cluster, func(name string) evaluation.Observation { return observed[name] }) {
-				texts = append(texts, fmt.Sprintf("%s=%s", finding.Dependency.Name, finding.Verdict))
+				texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
 			}
 			found[addOn.Name] = strings.Join(texts, " ")
 		}
