@@ -60,7 +60,7 @@ const ofCluster = input.Labels | input.Claims | input.Kubernetes
 // that no edge uses, and no add-on of a cluster that is lost.
 func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) (evaluation.State, error) {
 	state := evaluation.State{Cluster: evaluation.Cluster{Name: key.Namespace, Offline: l.Offline, Now: now}}
-	if len(declared.Declaration(key.Name).Edges) == 0 {
+	if !declared.Known(key.Name) || declared.Declaration(key.Name).Empty() {
 		return state, nil
 	}
 	if err := l.loadCluster(ctx, declared, key, &state.Cluster); err != nil {
@@ -69,10 +69,10 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 	if state.Cluster.Lost() {
 		return state, nil
 	}
-	subjects := declared.Subjects(key.Name)
-	state.AddOns = make(evaluation.AddOns, len(subjects))
-	for i, subject := range subjects {
-		if err := l.loadAddOn(ctx, key.Namespace, subject, &state.AddOns[i]); err != nil {
+	needs := declared.Needs(key.Name)
+	state.AddOns = make(evaluation.AddOns, len(needs))
+	for i, need := range needs {
+		if err := l.loadAddOn(ctx, key.Namespace, need, &state.AddOns[i]); err != nil {
 			return evaluation.State{}, err
 		}
 	}
@@ -108,23 +108,23 @@ func (l Loader) loadCluster(ctx context.Context, declared *evaluation.Evaluator,
 	return nil
 }
 
-func (l Loader) loadAddOn(ctx context.Context, cluster string, subject evaluation.Subject, into *evaluation.Observation) error {
-	into.Name = subject.Name
-	key := types.NamespacedName{Namespace: cluster, Name: subject.Name}
+func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.Need, into *evaluation.Observation) error {
+	into.Name = need.Name
+	key := types.NamespacedName{Namespace: cluster, Name: need.Name}
 	addOn, err := l.Reader.AddOn(ctx, key)
 	if err != nil || addOn == nil {
 		return err
 	}
-	observe(addOn, subject.Inputs, into)
+	observe(addOn, need.Inputs, into)
 	if l.Memory != nil && evaluation.LeftByLoss(into.Available) {
 		into.Found = l.Memory.Found(key)
 	}
-	if subject.Inputs.Any(input.Versions) {
+	if need.Inputs.Any(input.Versions) {
 		if err := l.loadTemplates(ctx, addOn, into); err != nil {
 			return err
 		}
 	}
-	if subject.Inputs.Any(input.Config) {
+	if need.Inputs.Any(input.Config) {
 		return l.loadConfig(ctx, addOn, into)
 	}
 	return nil

@@ -24,6 +24,8 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
+	// fieldsUnread: only annotations could be read.
+	fieldsUnread bool
 }
 
 // New builds the catalog of all add-ons registered on a hub.
@@ -74,12 +76,12 @@ func (c *Catalog) declare(addOn *addonv1alpha1.ClusterManagementAddOn, source de
 func targets(declared declaration.Declaration) (all, required []string) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		if edge.On == "" {
+		if edge.AddOn == "" {
 			continue
 		}
-		all = append(all, edge.On)
+		all = append(all, edge.AddOn)
 		if edge.Waits() && edge.When == nil {
-			required = append(required, edge.On)
+			required = append(required, edge.AddOn)
 		}
 	}
 	return all, required

@@ -13,7 +13,7 @@ import (
 // Changed returns the add-ons, ascending, whose evaluation can differ between
 // the two catalogs for equal add-ons on a cluster: what they declare or the
 // cycles they are on have changed, or what the hub says of the add-ons and
-// APIs that they depend on, or their declaration became usable or not.
+// APIs that they depend on, or it became known, or unknown, what they declare.
 func (c *Catalog) Changed(before *Catalog) []string {
 	var changed []string
 	for addOn := range c.declarations {
@@ -34,7 +34,7 @@ func (c *Catalog) Changed(before *Catalog) []string {
 // identifiers is none.
 func (c *Catalog) equal(before *Catalog, addOn string) bool {
 	a, b := c.declarations[addOn], before.declarations[addOn]
-	return before.Registered(addOn) && a.Invalid == b.Invalid &&
+	return before.Registered(addOn) && c.Known(addOn) == before.Known(addOn) &&
 		equality.Semantic.DeepEqual(a.Dependencies, b.Dependencies) &&
 		equality.Semantic.DeepEqual(a.Requirements, b.Requirements) &&
 		maps.EqualFunc(c.Cycles(addOn), before.Cycles(addOn), slices.Equal) &&

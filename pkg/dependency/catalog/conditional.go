@@ -45,7 +45,7 @@ func findConditionalCycles(declarations map[string]declaration.Declaration) map[
 			if !edge.Waits() {
 				continue
 			}
-			required[addOn] = append(required[addOn], edge.On)
+			required[addOn] = append(required[addOn], edge.AddOn)
 			uncertain = uncertain || edge.When != nil
 		}
 	}
@@ -74,18 +74,18 @@ func newConditionalCycle(members []string, declarations map[string]declaration.D
 		declared := declarations[from]
 		for i := range declared.Edges {
 			edge := &declared.Edges[i]
-			if _, within := slices.BinarySearch(members, edge.On); !edge.Waits() || !within {
+			if _, within := slices.BinarySearch(members, edge.AddOn); !edge.Waits() || !within {
 				continue
 			}
-			fmt.Fprintf(&statement, "%q→%q", from, edge.On)
-			required[from] = append(required[from], edge.On)
-			ends := [2]string{from, edge.On}
+			fmt.Fprintf(&statement, "%q→%q", from, edge.AddOn)
+			required[from] = append(required[from], edge.AddOn)
+			ends := [2]string{from, edge.AddOn}
 			if edge.When == nil {
 				certain[ends] = true
 				continue
 			}
 			k.conditions[ends] = append(k.conditions[ends], edge.When)
-			fmt.Fprintf(&statement, " %q %q", edge.Declared.When.ClusterSelector.String(), edge.Declared.When.Expression)
+			fmt.Fprintf(&statement, " %q %q", edge.Dependency.When.ClusterSelector.String(), edge.Dependency.When.Expression)
 		}
 	}
 	maps.DeleteFunc(k.conditions, func(ends [2]string, _ []*declaration.When) bool { return certain[ends] })

@@ -15,7 +15,7 @@ import (
 type list = []addonv1alpha1.AddonDependency
 
 // exported compares what a declaration shows, not what is compiled of it.
-var exported = cmpopts.IgnoreFields(declaration.Declaration{}, "Edges")
+var exported = cmpopts.IgnoreFields(declaration.Declaration{}, "Edges", "Platform")
 
 func catalogOf(text string) *Catalog { return New(fixture.Registrations(text)) }
 

@@ -2,17 +2,19 @@ package catalog
 
 import "open-cluster-management.io/interlock/pkg/dependency/declaration"
 
-// HoldUndeclared holds the verdicts of every add-on that declares nothing by
-// annotation and nothing by field: for hubs whose CRD lacks the field for now,
-// so that what it declares is not known. It changes the catalog and must be
-// called before anything else has it.
-func (c *Catalog) HoldUndeclared() {
-	for addOn, declared := range c.declarations {
-		if declared.Empty() && declared.Path == declaration.FieldPath.String() {
-			declared.Invalid = true
-			c.declarations[addOn] = declared
-			// The next catalog is not to take over what is only held.
-			delete(c.sources, addOn)
-		}
-	}
+// WithoutFields returns the catalog for a hub whose CRD lacks the fields for now.
+// What an add-on without an annotation declares is then not known.
+func (c *Catalog) WithoutFields() *Catalog {
+	without := *c
+	without.fieldsUnread = true
+	return &without
+}
+
+// Known reports whether it is known what the add-on declares. Where it is not,
+// the verdicts of the add-on stay as they are: its declaration cannot be used, or
+// it declares nothing while fields cannot be read.
+func (c *Catalog) Known(addOn string) bool {
+	declared, registered := c.declarations[addOn]
+	undeclared := registered && declared.Empty() && declared.Path == declaration.FieldPath.String()
+	return !declared.Invalid && !(c.fieldsUnread && undeclared)
 }

@@ -112,7 +112,7 @@ func optionalUnknown(stored *metav1.Condition, findings []evaluation.Finding) me
 	var names []string
 	for _, finding := range findings {
 		if finding.Held() {
-			names = append(names, finding.Dependency.Name)
+			names = append(names, finding.Name())
 		}
 	}
 	slices.Sort(names)

@@ -34,7 +34,7 @@ func TestDegraded(t *testing.T) {
 		fine     = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("fine")), Verdict: evaluation.Satisfied}
 		held     = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("held")), Verdict: evaluation.Held}
 		mayHeld  = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional("later")), Verdict: evaluation.Held}
-		unusable = evaluation.Finding{Dependency: &noDependency, Verdict: evaluation.Held}
+		unusable = evaluation.Finding{Verdict: evaluation.Held}
 		foreign  = fixture.Degraded(yes, "DiskFull", "3 of 3 disks")
 		healthy  = fixture.Degraded(no, "Healthy", "no failure found")
 		oursMust = fixture.Degraded(yes, requiredReason, mustText)

@@ -20,9 +20,6 @@ const (
 	clusterLostReason = "ManagedClusterLeaseUpdateStopped"
 )
 
-// noDependency is that of a finding on a declaration that cannot be used.
-var noDependency addonv1alpha1.AddonDependency
-
 type list = []addonv1alpha1.AddonDependency
 
 func evaluator(addOns []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {

@@ -37,13 +37,14 @@ func Message(findings []evaluation.Finding, limit int) string {
 	slices.SortFunc(unsatisfied, func(a, b evaluation.Finding) int {
 		return cmp.Or(
 			cmp.Compare(rank(a), rank(b)),
-			cmp.Compare(a.Dependency.Name, b.Dependency.Name))
+			cmp.Compare(a.Name(), b.Name()))
 	})
 
 	var message strings.Builder
 	left := limit - maxMore
-	for i, finding := range unsatisfied {
-		authorMessage := strings.TrimSpace(text.OneLine(finding.Dependency.Message))
+	for i := range unsatisfied {
+		finding := &unsatisfied[i]
+		authorMessage := strings.TrimSpace(text.OneLine(finding.AuthorMessage()))
 		sentence := withoutMark(finding.Sentence(authorMessage))
 		if i == 0 {
 			// What else a sentence has is bounded by itself.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
@@ -181,7 +182,8 @@ func randomFindings(seed uint64, message, reason, name string) []evaluation.Find
 			made.Dependency.API = &addonv1alpha1.AddonAPI{Group: name, Kind: reason}
 			made.Detail = &evaluation.Detail{Because: message, Providers: slices.Repeat([]string{name}, r.IntN(8)), ConditionError: reason}
 		case made.Verdict == evaluation.RequirementNotMet:
-			made.Detail = &evaluation.Detail{Requirement: "Kubernetes version", Version: versions.Version{Number: name}, Because: "not answered"}
+			made.Dependency, made.Requirement = nil, &declaration.Requirement{Name: made.Dependency.Name, Subject: "Kubernetes version", Wanted: reason}
+			made.Detail = &evaluation.Detail{Version: versions.Version{Number: name}, Because: "not answered"}
 		case made.Verdict == evaluation.VersionMismatch || made.Verdict == evaluation.VersionUnknown:
 			made.Detail = &evaluation.Detail{Version: versions.Version{Number: name, Source: versions.FromLease}, ConditionError: message}
 		}
@@ -198,8 +200,8 @@ func checkSentences(t *testing.T, message string, findings []evaluation.Finding,
 	for _, kind := range []bool{true, false} {
 		for i := range len(findings) { // names start with their number
 			for _, f := range findings {
-				if f.Unsatisfied() && f.Blocks() == kind && strings.HasPrefix(f.Dependency.Name, fmt.Sprintf("%02d", i)) {
-					sentences = append(sentences, withoutMark(f.Sentence(strings.TrimSpace(text.OneLine(f.Dependency.Message)))))
+				if f.Unsatisfied() && f.Blocks() == kind && strings.HasPrefix(f.Name(), fmt.Sprintf("%02d", i)) {
+					sentences = append(sentences, withoutMark(f.Sentence(strings.TrimSpace(text.OneLine(f.AuthorMessage())))))
 				}
 			}
 		}

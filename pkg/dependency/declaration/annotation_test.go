@@ -12,7 +12,7 @@ import (
 )
 
 // exported compares what a declaration shows, not what is compiled of it.
-var exported = cmpopts.IgnoreFields(Declaration{}, "Edges")
+var exported = cmpopts.IgnoreFields(Declaration{}, "Edges", "Platform")
 
 func TestAnnotation(t *testing.T) {
 	withMessage := fixture.Required("a")

@@ -17,24 +17,26 @@ type Declaration struct {
 	// Dependencies are the edges to evaluate: types defaulted, one entry per
 	// name, in the order declared. Empty when the declaration is invalid.
 	Dependencies []addonv1alpha1.AddonDependency
-	// Requirements are those of the platform, nil without any.
+	// Requirements are those of the platform, as declared; nil without any.
 	Requirements *addonv1alpha1.AddonRequirements
 	// Provides are the APIs that the add-on brings.
 	Provides []addonv1alpha1.AddonAPI
-	// Invalid is true when the declaration cannot be used. The verdicts of
-	// the add-on then stay as they are until it is corrected.
+	// Invalid is true when the declaration cannot be used: it is not known then
+	// what the add-on depends on.
 	Invalid bool
 	// Path is where it was declared: the field, or the annotation.
 	Path string
 	// Problems are what is wrong with it, in a stable order.
 	Problems []Problem
 
-	// Edges are Dependencies, compiled, and then one for each requirement.
+	// Edges are Dependencies, compiled.
 	Edges []Edge
+	// Platform are Requirements, compiled.
+	Platform []Requirement
 }
 
 // Empty reports whether nothing is declared that could be unsatisfied.
-func (d Declaration) Empty() bool { return len(d.Edges) == 0 && !d.Invalid }
+func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) == 0 && !d.Invalid }
 
 var (
 	specPath = field.NewPath("spec")
@@ -96,19 +98,19 @@ func invalid(found, remedy string) Declaration {
 func declare(d declared) Declaration {
 	errs := validateList(d.dependencies, d.path)
 	edges, compileErrs := compileEdges(d.dependencies, d.path)
-	requirements, requirementErrs := compileRequirements(d.requirements, d.parent.Child("requirements"))
+	platform, platformErrs := compileRequirements(d.requirements, d.parent.Child("requirements"))
 	errs = append(errs, compileErrs...)
 	errs = append(errs, validateRequirements(d.requirements, d.parent.Child("requirements"))...)
-	errs = append(errs, requirementErrs...)
+	errs = append(errs, platformErrs...)
 	errs = append(errs, validateProvides(d.provides, d.parent.Child("provides"))...)
 	if len(errs) > 0 {
 		return invalid(errs.ToAggregate().Error(), "until it is corrected, conditions stay as they are")
 	}
 
-	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Provides: d.provides}
+	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides}
 	at := make(map[string]int, len(edges))
 	for i, entry := range edges {
-		name := entry.Declared.Name
+		name := entry.Dependency.Name
 		first, duplicate := at[name]
 		if !duplicate {
 			at[name] = len(declaration.Edges)
@@ -116,17 +118,16 @@ func declare(d declared) Declaration {
 			continue
 		}
 		kept := &declaration.Edges[first]
-		if stricter(entry.Declared.Type, kept.Declared.Type) {
+		if stricter(entry.Dependency.Type, kept.Dependency.Type) {
 			*kept = entry
 		}
 		declaration.Problems = append(declaration.Problems, NewProblem(ProblemDuplicate,
 			fmt.Sprintf("%s: %q is declared more than once", d.path.Index(i).Child("name"), text.Name(name)),
-			fmt.Sprintf("it counts once, as %s", kept.Declared.Type)))
+			fmt.Sprintf("it counts once, as %s", kept.Dependency.Type)))
 	}
 	for _, entry := range declaration.Edges {
-		declaration.Dependencies = append(declaration.Dependencies, entry.Declared)
+		declaration.Dependencies = append(declaration.Dependencies, entry.Dependency)
 	}
-	declaration.Edges = append(declaration.Edges, requirements...)
 	return declaration
 }
 

@@ -10,20 +10,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Edge is one entry of a declaration, compiled: on an add-on, on an API, or a
-// requirement of the platform.
+// Edge is one entry of a declaration, compiled: on an add-on or on an API.
 type Edge struct {
-	Declared addonv1alpha1.AddonDependency
-	// On is the add-on; empty for an API and for a requirement.
-	On          string
-	Versions    *versions.Range
-	When        *When
-	Requirement *Requirement
+	// Dependency is the entry as declared, with its type defaulted.
+	Dependency addonv1alpha1.AddonDependency
+	// AddOn is the add-on that the edge is on; empty for an API.
+	AddOn string
+	// Versions are those that are accepted; nil: all.
+	Versions *versions.Range
+	// When is the condition; nil: the edge always applies.
+	When *When
 }
 
 // compileEdge reads the parts of an entry that the proposal does not have.
 func compileEdge(entry addonv1alpha1.AddonDependency, path *field.Path) (Edge, field.ErrorList) {
-	compiled := Edge{Declared: entry, On: Target(&entry)}
+	compiled := Edge{Dependency: entry, AddOn: Target(&entry)}
 	var errs field.ErrorList
 	if entry.Version != "" && utf8.RuneCountInString(entry.Version) <= maxRange {
 		accepted, err := versions.ParseRange(entry.Version, entry.Prereleases)
@@ -44,13 +45,7 @@ func invalidRange(path *field.Path, value string, err error) *field.Error {
 // Waits reports whether the dependent waits on the edge until an add-on is
 // available, where the edge applies.
 func (e *Edge) Waits() bool {
-	return e.On != "" && e.Declared.Type == addonv1alpha1.DependencyTypeRequired
-}
-
-// Blocks reports whether the add-on cannot work while an edge of the type is
-// unsatisfied.
-func Blocks(dependencyType addonv1alpha1.DependencyType) bool {
-	return dependencyType != addonv1alpha1.DependencyTypeOptional
+	return e.AddOn != "" && e.Dependency.Type == addonv1alpha1.DependencyTypeRequired
 }
 
 // Target is the add-on that an edge is on; empty for an edge on an API.

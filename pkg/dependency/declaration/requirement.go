@@ -10,78 +10,87 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Requirement is something that the add-on requires of the platform.
+// Requirement is something that the add-on requires of the platform: a version of
+// Kubernetes, of Open Cluster Management, or a claim.
 type Requirement struct {
-	Input input.Set
-	// Subject names it in a message.
+	// Name is its name in metrics and in the order of messages.
+	Name string
+	// Subject describes it in a message.
 	Subject string
-	// Claim is the name of the cluster claim; empty for the others.
-	Claim    string
+	// Wanted is the range, or the value of a claim, as declared.
+	Wanted string
+	// Versions is the range; nil for a claim whose value is meant literally.
 	Versions *versions.Range
-	// Exact is the value that a claim must have; for a claim that is no version.
-	Exact string
+	// OCM: it is about the hub's version of Open Cluster Management.
+	OCM bool
+	// Claim is the name of the claim; empty for the others.
+	Claim string
 }
-
-const (
-	nameKubernetes = "requirements.kubernetes"
-	nameOCM        = "requirements.ocm"
-)
 
 // KubernetesClaim is the claim in which OCM repeats the version of Kubernetes.
 const KubernetesClaim = "kubeversion.open-cluster-management.io"
 
-// compileRequirements makes an edge of each requirement found at path.
-func compileRequirements(required *addonv1alpha1.AddonRequirements, path *field.Path) ([]Edge, field.ErrorList) {
+// compileRequirements compiles each requirement found at path.
+func compileRequirements(required *addonv1alpha1.AddonRequirements, path *field.Path) ([]Requirement, field.ErrorList) {
 	if required == nil {
 		return nil, nil
 	}
-	var (
-		edges []Edge
-		errs  field.ErrorList
-	)
-	add := func(name, wanted string, r Requirement) {
-		edges = append(edges, Edge{Requirement: &r, Declared: addonv1alpha1.AddonDependency{
-			Name: name, Type: addonv1alpha1.DependencyTypeRequired, Version: wanted,
-		}})
-	}
-	addRange := func(name, wanted string, path *field.Path, r Requirement) {
-		if utf8.RuneCountInString(wanted) > maxRange {
-			return // the schema's check reports it
+	listed := listRequirements(required)
+	compiled := make([]Requirement, 0, len(listed))
+	var errs field.ErrorList
+	for _, r := range listed {
+		if utf8.RuneCountInString(r.Wanted) > maxRange {
+			continue // the schema's check reports it
 		}
-		accepted, err := versions.ParseRange(wanted, nil)
-		if err != nil {
-			errs = append(errs, invalidRange(path, wanted, err))
-			return
+		if r.Claim == "" || !plainWord(r.Wanted) {
+			accepted, err := versions.ParseRange(r.Wanted, nil)
+			if err != nil {
+				errs = append(errs, invalidRange(pathOf(r, path), r.Wanted, err))
+				continue
+			}
+			r.Versions = accepted
 		}
-		r.Versions = accepted
-		add(name, wanted, r)
+		compiled = append(compiled, r)
 	}
+	return compiled, errs
+}
 
+// listRequirements lists what is declared, claims by name.
+func listRequirements(required *addonv1alpha1.AddonRequirements) []Requirement {
+	var listed []Requirement
 	if required.Kubernetes != "" {
-		addRange(nameKubernetes, required.Kubernetes, path.Child("kubernetes"),
-			Requirement{Input: input.Kubernetes, Subject: "Kubernetes version"})
+		listed = append(listed, Requirement{
+			Name: "requirements.kubernetes", Subject: "Kubernetes version", Wanted: required.Kubernetes,
+		})
 	}
 	if required.OCM != "" {
-		addRange(nameOCM, required.OCM, path.Child("ocm"),
-			Requirement{Input: input.OCM, Subject: "Open Cluster Management version of the hub"})
+		listed = append(listed, Requirement{
+			Name: "requirements.ocm", Subject: "Open Cluster Management version of the hub", Wanted: required.OCM, OCM: true,
+		})
 	}
 	for _, claim := range slices.Sorted(maps.Keys(required.Claims)) {
-		wanted := string(required.Claims[claim])
-		name := fmt.Sprintf("requirements.claims[%s]", claim)
-		r := Requirement{Input: input.Claims, Claim: claim, Subject: fmt.Sprintf("cluster claim '%s'", text.Name(claim))}
-		if plainWord(wanted) {
-			r.Exact = wanted
-			add(name, wanted, r)
-			continue
-		}
-		addRange(name, wanted, path.Child("claims").Key(claim), r)
+		listed = append(listed, Requirement{
+			Name: fmt.Sprintf("requirements.claims[%s]", claim), Subject: fmt.Sprintf("cluster claim '%s'", text.Name(claim)),
+			Wanted: string(required.Claims[claim]), Claim: claim,
+		})
 	}
-	return edges, errs
+	return listed
+}
+
+// pathOf is where the requirement is declared.
+func pathOf(r Requirement, requirements *field.Path) *field.Path {
+	switch {
+	case r.Claim != "":
+		return requirements.Child("claims").Key(r.Claim)
+	case r.OCM:
+		return requirements.Child("ocm")
+	default:
+		return requirements.Child("kubernetes")
+	}
 }
 
 // numberAndMore is what only the library takes for a version: its first hyphen

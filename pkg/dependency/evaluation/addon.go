@@ -1,35 +1,70 @@
 package evaluation
 
 import (
+	"fmt"
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// findAddOn decides by the state of the add-on, and then by its version.
-func (c *Evaluator) findAddOn(finding *Finding, e *declaration.Edge, cluster *Cluster, observed *Observation) {
-	onlyVersion := e.Declared.Type == addonv1alpha1.DependencyTypeIfInstalled
+// addOnRule is that of an edge on an add-on, in any version: the proposal's.
+var addOnRule = rule{sentence: addOnSentence, found: addOnFound}
+
+func evaluateAddOn(g *given, f *Finding) {
+	evaluateInstalled(g, f, g.state.AddOns.Named(g.edge.AddOn))
+}
+
+// evaluateInstalled decides by the state of the add-on.
+func evaluateInstalled(g *given, f *Finding, observed *Observation) {
+	ifInstalled := g.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled
 	switch {
-	case !observed.Installed && onlyVersion:
-		finding.Verdict = Satisfied
+	case ifInstalled: // it works without the add-on, and beside one that is down
+		f.Verdict = Satisfied
 	case !observed.Installed:
-		finding.Verdict = NotInstalled
-	case onlyVersion:
-		c.findVersion(finding, e, cluster, observed)
+		f.Verdict = NotInstalled
 	case RequiredFails(observed.Degraded):
 		// Available follows this condition. Because this one comes first, the
 		// finding does not change then.
-		finding.Verdict, finding.Degraded = NotAvailable, observed.Degraded
+		f.Verdict, f.Degraded = NotAvailable, observed.Degraded
 	case observed.Available == nil:
-		finding.Verdict = NotAvailable
-	case observed.Available.Status == metav1.ConditionTrue && e.Versions == nil:
-		finding.Verdict = Satisfied
+		f.Verdict = NotAvailable
 	case observed.Available.Status == metav1.ConditionTrue:
-		c.findVersion(finding, e, cluster, observed)
-	case cluster.settling(observed):
-		finding.Verdict, finding.Until = Held, cluster.settled(observed)
+		f.Verdict = Satisfied
+	case g.cluster.settling(observed):
+		f.Verdict, f.Until = Held, g.cluster.settled(observed)
 	default:
-		finding.Verdict, finding.Available = NotAvailable, observed.Available
+		f.Verdict, f.Available = NotAvailable, observed.Available
 	}
+}
+
+func addOnSentence(f *Finding) string {
+	return fmt.Sprintf("%s addon '%s' is not installed or not available.", f.Type(), text.Name(declaration.Target(f.Dependency)))
+}
+
+func addOnFound(f *Finding) string {
+	switch {
+	case f.Verdict == NotInstalled:
+		return "not installed"
+	case f.Degraded != nil:
+		return conditionText(addonv1alpha1.ManagedClusterAddOnConditionDegraded, f.Degraded)
+	case f.Available != nil:
+		return conditionText(addonv1alpha1.ManagedClusterAddOnConditionAvailable, f.Available)
+	default:
+		return "Available not reported yet"
+	}
+}
+
+func conditionText(kind string, condition *metav1.Condition) string {
+	described := kind + "=" + string(condition.Status)
+	if condition.Reason != "" {
+		described += ", " + text.Cut(text.OneLine(condition.Reason), maxReason)
+	}
+	if !condition.LastTransitionTime.IsZero() {
+		described += ", since " + condition.LastTransitionTime.UTC().Format(time.RFC3339)
+	}
+	return described
 }

@@ -27,11 +27,10 @@ func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
 		conditional, plain := evaluator(all), evaluator(applying)
 		for i := range all {
 			name := all[i].Name
-			k := conditional.Conditional(name)
-			if k == nil {
+			if conditional.Conditional(name) == nil {
 				continue
 			}
-			got, want := conditionalCycles(k, name, labelled(conditional, name)), plain.Cycles(name)
+			got, want := cyclesOn(conditional.Catalog, name, labelled(conditional, name)), plain.Cycles(name)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("seed %d, %s: got %v, want %v", seed, name, got, want)
 			}
@@ -106,8 +105,8 @@ func layers(width int) []addonv1alpha1.ClusterManagementAddOn {
 }
 
 // labelled is a cluster on which every add-on has the label on.
-func labelled(c *Evaluator, addOn string) *State {
-	state := c.State(addOn, Cluster{}, func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
+func labelled(e *Evaluator, addOn string) *State {
+	state := e.State(addOn, Cluster{}, func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
 	return &state
 }
 

@@ -1,5 +1,6 @@
-// Package evaluation finds the verdicts on the edges of an add-on on one managed
-// cluster, from the catalog and the state of the cluster.
+// Package evaluation finds the verdicts on the edges and requirements of an add-on
+// on one managed cluster, from the catalog and the state of the cluster. What is
+// true of each kind of edge is in a file of its own.
 package evaluation
 
 import (
@@ -21,61 +22,76 @@ type Evaluator struct {
 
 // prepared is what is the same for an add-on on all clusters.
 type prepared struct {
+	subjects []subject
 	// own are the inputs of its edges, all also those of a conditional cycle.
 	own, all input.Set
-	subjects []Subject
-	// satisfied are the findings where all edges are satisfied: the usual result.
+	needs    []Need
+	// satisfied are the findings where all is satisfied: the usual result.
 	satisfied []Finding
+}
+
+// subject is an edge or a requirement.
+type subject struct {
+	edge        *declaration.Edge
+	requirement *declaration.Requirement
+	kind        kind
 }
 
 // New prepares the evaluation of all add-ons of the catalog.
 func New(declared *catalog.Catalog) *Evaluator {
-	c := &Evaluator{Catalog: declared, addOns: map[string]prepared{}}
+	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}}
 	for _, addOn := range declared.AddOns() {
-		edges := declared.Declaration(addOn).Edges
-		p := prepared{satisfied: allSatisfied(edges)}
-		for i := range edges {
-			p.own |= inputs(&edges[i])
-		}
-		p.all = p.own
-		if conditional := declared.Conditional(addOn); conditional != nil {
-			p.all |= conditional.Inputs()
-		}
-		p.subjects = subjects(declared, addOn, p.own)
-		c.addOns[addOn] = p
-		c.inputs |= p.all
+		p := prepare(declared.Declaration(addOn))
+		p.all = p.own | cycleInputs(declared, addOn)
+		p.needs = p.findNeeds(declared, addOn)
+		e.addOns[addOn] = p
+		e.inputs |= p.all
 	}
-	return c
+	return e
+}
+
+func prepare(declared declaration.Declaration) prepared {
+	var p prepared
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		p.subjects = append(p.subjects, subject{edge: edge, kind: kindOf(&edge.Dependency, nil)})
+		p.satisfied = append(p.satisfied, Finding{Dependency: &edge.Dependency, Verdict: Satisfied})
+	}
+	for i := range declared.Platform {
+		required := &declared.Platform[i]
+		p.subjects = append(p.subjects, subject{requirement: required, kind: kindOf(nil, required)})
+		p.satisfied = append(p.satisfied, Finding{Requirement: required, Verdict: Satisfied})
+	}
+	for _, s := range p.subjects {
+		p.own |= s.inputs()
+	}
+	return p
 }
 
 // Evaluate finds a verdict for each dependency of the named add-on on one
 // cluster, in the order declared, and then for each requirement. No finding: the
-// add-on declares nothing. An unusable declaration is one finding that is held,
-// without a dependency. The findings may be shared: they must not be changed.
-func (c *Evaluator) Evaluate(addOn string, state State) []Finding {
-	declared := c.Declaration(addOn)
-	if declared.Invalid {
-		return []Finding{{Dependency: &noDependency, Verdict: Held}}
+// add-on declares nothing. If it is not known what it declares, there is one
+// finding, which is held, of no dependency. The findings may be shared: they must
+// not be changed.
+func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
+	if !e.Known(addOn) {
+		return []Finding{{Verdict: Held}}
 	}
-	if len(declared.Edges) == 0 {
+	p := e.addOns[addOn]
+	if len(p.subjects) == 0 {
 		return nil
 	}
 	if state.Cluster.Lost() {
-		findings := make([]Finding, len(declared.Edges))
-		for i := range findings {
-			findings[i] = Finding{Dependency: &declared.Edges[i].Declared, Verdict: Held}
-		}
-		return findings
+		return p.held()
 	}
-	cycles := c.Cycles(addOn)
-	if conditional := c.Conditional(addOn); conditional != nil {
-		cycles = conditionalCycles(conditional, addOn, &state)
-	}
-	findings, shared := c.addOns[addOn].satisfied, true
-	for i := range declared.Edges {
-		e := &declared.Edges[i]
-		finding := Finding{Dependency: &e.Declared}
-		c.find(&finding, addOn, e, cycles[e.On], &state)
+	cycles := cyclesOn(e.Catalog, addOn, &state)
+	g := given{catalog: e.Catalog, cluster: &state.Cluster, state: &state}
+	findings, shared := p.satisfied, true
+	for i := range p.subjects {
+		s := &p.subjects[i]
+		g.edge, g.requirement = s.edge, s.requirement
+		finding := Finding{Dependency: p.satisfied[i].Dependency, Requirement: s.requirement}
+		s.evaluate(addOn, cycles, &g, &finding)
 		if finding.Verdict == Satisfied && finding.Detail == nil {
 			continue
 		}
@@ -87,38 +103,42 @@ func (c *Evaluator) Evaluate(addOn string, state State) []Finding {
 	return findings
 }
 
-// allSatisfied are the findings on edges that are all satisfied.
-func allSatisfied(edges []declaration.Edge) []Finding {
-	findings := make([]Finding, len(edges))
-	for i := range edges {
-		findings[i] = Finding{Dependency: &edges[i].Declared, Verdict: Satisfied}
+// held are the findings where nothing new is known.
+func (p *prepared) held() []Finding {
+	findings := slices.Clone(p.satisfied)
+	for i := range findings {
+		findings[i].Verdict = Held
 	}
 	return findings
 }
 
-// find decides the verdict of one edge.
-func (c *Evaluator) find(finding *Finding, addOn string, e *declaration.Edge, cycle []string, state *State) {
-	if e.When != nil {
-		does, err := applies(e.When, addOn, state)
+// evaluate finds the verdict: whether the edge applies, then whether it is on a
+// cycle, then by the rule of its kind.
+func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
+	if s.edge != nil && s.edge.When != nil {
+		does, err := applies(s.edge.When, addOn, g.state)
 		switch {
 		case !does:
-			finding.Verdict = NotApplicable
+			f.Verdict = NotApplicable
 			return
 		case errors.Is(err, errConfigUnread):
-			finding.Verdict = Held
+			f.Verdict = Held
 			return
 		case err != nil:
-			finding.Detail = &Detail{ConditionError: err.Error()}
+			f.detail().ConditionError = err.Error()
 		}
 	}
-	switch {
-	case e.Requirement != nil:
-		findRequirement(finding, e.Requirement, &state.Cluster)
-	case e.On == "":
-		c.findAPI(finding, &state.Cluster)
-	case len(cycle) > 0 && e.Waits():
-		finding.Verdict, finding.Cycle = Cycle, cycle
-	default:
-		c.findAddOn(finding, e, &state.Cluster, state.AddOns.Named(e.On))
+	if s.edge != nil && evaluateCycle(s.edge, cycles, f) {
+		return
 	}
+	s.kind.evaluate(g, f)
+}
+
+// inputs are what the verdict depends on.
+func (s *subject) inputs() input.Set {
+	inputs := rules[s.kind].inputs
+	if s.edge != nil && s.edge.When != nil {
+		inputs |= s.edge.When.Inputs()
+	}
+	return inputs
 }

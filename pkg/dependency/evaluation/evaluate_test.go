@@ -183,7 +183,7 @@ func TestEvaluate(t *testing.T) {
 
 func TestEvaluateInvalidAndUnknown(t *testing.T) {
 	c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Annotated("x", "{")})
-	if diff := cmp.Diff([]Finding{{Dependency: &noDependency, Verdict: Held}}, c.Evaluate("x", State{})); diff != "" {
+	if diff := cmp.Diff([]Finding{{Verdict: Held}}, c.Evaluate("x", State{})); diff != "" {
 		t.Errorf("an unusable declaration keeps the last verdicts: %s", diff)
 	}
 	if got := c.Evaluate("nobody", State{}); got != nil {

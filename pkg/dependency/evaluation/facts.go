@@ -59,6 +59,13 @@ func (f VersionFact) annotated() versions.Annotated {
 	return versions.Annotated{Current: f.Version}
 }
 
+// factsHeld reports whether, and until when, the agent may still report after a
+// loss of the cluster.
+func (c *Cluster) factsHeld() (time.Time, bool) {
+	until := c.Facts.HeldUntil
+	return until, c.Offline == OfflineHold && c.Now.Before(until)
+}
+
 // answerDue is when the cluster's agent should have reported what was
 // requested, and whether that is still to come. What was requested while the
 // cluster was away counts from its return.

@@ -10,39 +10,65 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// Finding is the verdict on one edge, with what it rests on.
+// Finding is the verdict on one edge or requirement, with what it rests on.
 type Finding struct {
-	// Dependency is the edge; a name like requirements.kubernetes is that of a
-	// requirement. It is shared: it must not be changed.
-	Dependency *addonv1alpha1.AddonDependency
-	Verdict    Verdict
+	// Dependency is the edge as declared, Requirement a requirement of the
+	// platform; one of them is set. They are shared: they must not be changed.
+	// Neither is set if it is not known what the add-on declares.
+	Dependency  *addonv1alpha1.AddonDependency
+	Requirement *declaration.Requirement
+	Verdict     Verdict
 	// Degraded is set for NotAvailable when a Required dependency of the
 	// dependency fails; else Available is, when the condition exists.
 	Degraded, Available *metav1.Condition
 	// Cycle is set for Cycle: the members in canonical order, closed.
 	Cycle []string
-	// Until is set for Held when it ends by itself: the moment to look again.
+	// Until is set for Held when it ends by itself: the moment to evaluate again.
 	Until time.Time
 	// Detail is set where the finding rests on more than the proposal's rule.
 	Detail *Detail
 }
 
-// noDependency is that of a finding on a declaration that cannot be used.
-var noDependency addonv1alpha1.AddonDependency
-
 // Detail is what a finding rests on beyond the proposal's rule.
 type Detail struct {
-	// Requirement says what of the platform is required; empty for an edge.
-	Requirement string
-	// Version is what was found; its Source is empty for the platform's.
+	// Version is what was found; its Source is empty for a requirement.
 	Version versions.Version
-	// Because says why that does not do.
+	// Because explains why that does not match.
 	Because string
 	// Providers are the add-ons that bring the API.
 	Providers []string
-	// ConditionError says why the edge's condition could not be evaluated; the
+	// ConditionError explains why the edge's condition could not be evaluated; the
 	// edge then applies.
 	ConditionError string
+}
+
+// Name is the name of the edge, or of the requirement, such as
+// requirements.kubernetes. It is empty if it is not known what the add-on declares.
+func (f Finding) Name() string {
+	switch {
+	case f.Requirement != nil:
+		return f.Requirement.Name
+	case f.Dependency != nil:
+		return f.Dependency.Name
+	default:
+		return ""
+	}
+}
+
+// Type is the type of the edge. A requirement is Required.
+func (f Finding) Type() addonv1alpha1.DependencyType {
+	if f.Dependency == nil {
+		return addonv1alpha1.DependencyTypeRequired
+	}
+	return f.Dependency.Type
+}
+
+// AuthorMessage is the message that the author declared for the edge.
+func (f Finding) AuthorMessage() string {
+	if f.Dependency == nil {
+		return ""
+	}
+	return f.Dependency.Message
 }
 
 // Unsatisfied reports whether the edge is known not to be satisfied.
@@ -54,7 +80,7 @@ func (f Finding) Unsatisfied() bool {
 func (f Finding) Held() bool { return f.Verdict == Held }
 
 // Blocks reports whether the add-on cannot work while the edge is unsatisfied.
-func (f Finding) Blocks() bool { return declaration.Blocks(f.Dependency.Type) }
+func (f Finding) Blocks() bool { return f.Type() != addonv1alpha1.DependencyTypeOptional }
 
 // detail returns the finding's detail, which is made at the first call.
 func (f *Finding) detail() *Detail {

@@ -16,7 +16,7 @@ import (
 func verdicts(findings []evaluation.Finding) string {
 	var texts []string
 	for _, finding := range findings {
-		texts = append(texts, fmt.Sprintf("%s=%s", finding.Dependency.Name, finding.Verdict))
+		texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
 	}
 	return strings.Join(texts, " ")
 }

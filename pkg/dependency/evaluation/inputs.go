@@ -5,81 +5,62 @@ import (
 	"slices"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// inputs are what the verdict on an edge depends on.
-func inputs(e *declaration.Edge) input.Set {
-	var inputs input.Set
-	if e.When != nil {
-		inputs |= e.When.Inputs()
-	}
-	switch {
-	case e.Requirement != nil:
-		inputs |= e.Requirement.Input
-	case e.Declared.API != nil:
-		inputs |= input.Facts
-	case declaration.ComparesVersion(&e.Declared):
-		inputs |= input.Versions | input.Facts
-	}
-	return inputs
-}
-
-// Subject is an add-on whose state a verdict rests on, on the same cluster.
-type Subject struct {
+// Need is an add-on whose state on the same cluster a verdict rests on.
+type Need struct {
 	Name string
 	// Inputs are what is read of it beyond its conditions: input.Versions, and for
 	// the conditions of its own edges input.AddOn and input.Config.
 	Inputs input.Set
 }
 
-// Subjects returns the add-ons that the verdicts of the named add-on rest on,
-// ascending: those that its edges are on, itself where conditions of its edges read
-// it, and the members of a conditional cycle whose conditions read them.
-func (c *Evaluator) Subjects(addOn string) []Subject { return c.addOns[addOn].subjects }
+// Needs returns the add-ons that the verdicts of the named add-on rest on, ascending:
+// those that its edges are on, itself where conditions of its edges read it, and the
+// members of a conditional cycle whose conditions read them.
+func (e *Evaluator) Needs(addOn string) []Need { return e.addOns[addOn].needs }
 
-func subjects(declared *catalog.Catalog, addOn string, own input.Set) []Subject {
+func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 	const ofItself = input.AddOn | input.Config
 	read := map[string]input.Set{}
-	edges := declared.Declaration(addOn).Edges
-	for i := range edges {
-		if on := edges[i].On; on != "" {
-			read[on] |= inputs(&edges[i]) & input.Versions
+	for i := range p.subjects {
+		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
+			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
 		}
 	}
-	if own.Any(ofItself) {
-		read[addOn] |= own & ofItself
+	if p.own.Any(ofItself) {
+		read[addOn] |= p.own & ofItself
 	}
-	if conditional := declared.Conditional(addOn); conditional != nil && conditional.Inputs().Any(ofItself) {
-		for _, member := range conditional.Members() {
-			read[member] |= conditional.Inputs() & ofItself
+	if inCycle := cycleInputs(declared, addOn) & ofItself; inCycle != 0 {
+		for _, member := range declared.Conditional(addOn).Members() {
+			read[member] |= inCycle
 		}
 	}
-	all := make([]Subject, 0, len(read))
+	needs := make([]Need, 0, len(read))
 	for _, name := range slices.Sorted(maps.Keys(read)) {
-		all = append(all, Subject{name, read[name]})
+		needs = append(needs, Need{name, read[name]})
 	}
-	return all
+	return needs
 }
 
 // OwnInputs are what the edges of the named add-on read.
-func (c *Evaluator) OwnInputs(addOn string) input.Set { return c.addOns[addOn].own }
+func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }
 
 // Inputs are what the verdicts of the named add-on depend on, beyond the add-ons
 // that its edges are on: what its own edges read, and the conditions of all
 // edges that can tie it into a cycle.
-func (c *Evaluator) Inputs(addOn string) input.Set { return c.addOns[addOn].all }
+func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].all }
 
 // AnyInput reports whether the verdicts of any add-on depend on one of the given.
-func (c *Evaluator) AnyInput(of input.Set) bool { return c.inputs.Any(of) }
+func (e *Evaluator) AnyInput(of input.Set) bool { return e.inputs.Any(of) }
 
 // WithInput returns the names, ascending, of the registered add-ons whose
 // verdicts depend on one of the given.
-func (c *Evaluator) WithInput(of input.Set) []string {
+func (e *Evaluator) WithInput(of input.Set) []string {
 	var names []string
-	for _, addOn := range c.AddOns() {
-		if c.Inputs(addOn).Any(of) {
+	for _, addOn := range e.AddOns() {
+		if e.Inputs(addOn).Any(of) {
 			names = append(names, addOn)
 		}
 	}
@@ -89,12 +70,12 @@ func (c *Evaluator) WithInput(of input.Set) []string {
 // Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
 // on labels, annotations or configuration of the named add-on there: itself,
 // and those that a condition of its edges can tie into a cycle with it.
-func (c *Evaluator) Readers(addOn string) []string {
+func (e *Evaluator) Readers(addOn string) []string {
 	const own = input.AddOn | input.Config
-	if conditional := c.Conditional(addOn); conditional != nil && conditional.Inputs().Any(own) {
-		return conditional.Members()
+	if cycleInputs(e.Catalog, addOn).Any(own) {
+		return e.Conditional(addOn).Members()
 	}
-	if c.OwnInputs(addOn).Any(own) {
+	if e.OwnInputs(addOn).Any(own) {
 		return []string{addOn}
 	}
 	return nil

@@ -1,6 +1,8 @@
 package evaluation
 
 import (
+	"fmt"
+
 	"github.com/Masterminds/semver/v3"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -8,62 +10,77 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// findRequirement compares the platform with what is required of it.
-func findRequirement(finding *Finding, r *declaration.Requirement, cluster *Cluster) {
-	finding.Verdict = Satisfied
-	if r.Input == input.OCM && cluster.OCMUnread {
-		finding.Verdict = Held
+// The rules of requirements on the Kubernetes version of the cluster, on the hub's
+// version of Open Cluster Management, and on a claim of the cluster.
+var (
+	kubernetesRule = rule{inputs: input.Kubernetes, sentence: requirementSentence, found: requirementFound}
+	ocmRule        = rule{inputs: input.OCM, sentence: requirementSentence, found: requirementFound}
+	claimRule      = rule{inputs: input.Claims, sentence: requirementSentence, found: requirementFound}
+)
+
+func evaluateKubernetes(g *given, f *Finding) {
+	if g.cluster.KubernetesVersion == "" {
+		f.notMet(VersionUnknown, "", "not known: the managed cluster has not reported it yet")
 		return
 	}
-	found, verdict, because := judgeRequirement(r, cluster)
-	if verdict == Satisfied {
-		return
-	}
-	finding.Verdict = verdict
-	detail := finding.detail()
-	detail.Requirement, detail.Version.Number, detail.Because = r.Subject, found, because
+	comparePlatform(g.requirement, f, g.cluster.KubernetesVersion, versions.ParsePlatform)
 }
 
-// judgeRequirement returns what was found, the verdict on it, and why it does
-// not do.
-func judgeRequirement(r *declaration.Requirement, cluster *Cluster) (found string, verdict Verdict, because string) {
+func evaluateOCM(g *given, f *Finding) {
 	switch {
-	case r.Claim != "":
-		return judgeClaim(r, cluster)
-	case r.Input == input.OCM:
-		found, because = cluster.OCMVersion, "not known: the CRD of ManagedCluster does not tell it"
+	case g.cluster.OCMUnread:
+		f.Verdict = Held
+	case g.cluster.OCMVersion == "":
+		f.notMet(VersionUnknown, "", "not known: the CRD of ManagedCluster does not tell it")
 	default:
-		found, because = cluster.KubernetesVersion, "not known: the managed cluster has not reported it yet"
+		comparePlatform(g.requirement, f, g.cluster.OCMVersion, versions.ParsePlatform)
 	}
-	if found == "" {
-		return "", VersionUnknown, because
-	}
-	return judgePlatform(r, found, versions.ParsePlatform)
 }
 
-func judgeClaim(r *declaration.Requirement, cluster *Cluster) (found string, verdict Verdict, because string) {
-	found, claimed := cluster.Claims[r.Claim]
+func evaluateClaim(g *given, f *Finding) {
+	required := g.requirement
+	value, claimed := g.cluster.Claims[required.Claim]
 	switch {
 	case !claimed:
-		return "", RequirementNotMet, "the managed cluster has no such claim"
-	case r.Versions == nil && found == r.Exact, r.Versions != nil && r.Versions.AcceptsAll():
-		return found, Satisfied, ""
-	case r.Versions == nil:
-		return found, RequirementNotMet, ""
-	case r.Claim == declaration.KubernetesClaim:
-		return judgePlatform(r, found, versions.ParsePlatform)
+		f.notMet(RequirementNotMet, "", "the managed cluster has no such claim")
+	case required.Versions == nil && value == required.Wanted, required.Versions != nil && required.Versions.AcceptsAll():
+		f.Verdict = Satisfied
+	case required.Versions == nil:
+		f.notMet(RequirementNotMet, value, "")
+	case required.Claim == declaration.KubernetesClaim:
+		comparePlatform(required, f, value, versions.ParsePlatform)
 	default:
-		return judgePlatform(r, found, semver.NewVersion)
+		comparePlatform(required, f, value, semver.NewVersion)
 	}
 }
 
-func judgePlatform(r *declaration.Requirement, found string, parse func(string) (*semver.Version, error)) (string, Verdict, string) {
-	version, err := parse(found)
+func comparePlatform(required *declaration.Requirement, f *Finding, value string, parse func(string) (*semver.Version, error)) {
+	version, err := parse(value)
 	if err != nil {
-		return found, RequirementNotMet, "it is no version"
+		f.notMet(RequirementNotMet, value, "it is no version")
+		return
 	}
-	if because := r.Versions.Mismatch(version); because != "" {
-		return found, RequirementNotMet, because
+	if because := required.Versions.Mismatch(version); because != "" {
+		f.notMet(RequirementNotMet, value, because)
+		return
 	}
-	return found, Satisfied, ""
+	f.Verdict = Satisfied
+}
+
+// notMet is the finding on a requirement that is not met.
+func (f *Finding) notMet(verdict Verdict, found, because string) {
+	f.Verdict = verdict
+	f.detail().Version.Number, f.Detail.Because = found, because
+}
+
+func requirementSentence(f *Finding) string {
+	return fmt.Sprintf("%s %s '%s' is not met.", f.Type(), f.Requirement.Subject, shown(f.Requirement.Wanted))
+}
+
+func requirementFound(f *Finding) string {
+	detail := f.detail()
+	if detail.Version.Number == "" {
+		return detail.Because
+	}
+	return joined("it is "+shown(detail.Version.Number), detail.Because)
 }

@@ -505,10 +505,10 @@ dependencies:
 - {name: f, addOn: a, version: "*"}
 - {name: versioned, version: ">= 1"}
 requirements: {kubernetes: "*"}`)})
-	want := []evaluation.Subject{
+	want := []evaluation.Need{
 		{Name: "a"}, {Name: "b"}, {Name: "d"}, {Name: "versioned", Inputs: input.Versions}, {Name: "x", Inputs: input.Config},
 	}
-	if diff := cmp.Diff(want, c.Subjects("x")); diff != "" {
+	if diff := cmp.Diff(want, c.Needs("x")); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

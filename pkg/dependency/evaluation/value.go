@@ -33,13 +33,13 @@ func (a AddOns) Named(name string) *Observation {
 }
 
 // State makes the state that the verdicts of the named add-on rest on. It calls
-// observe for each of the add-on's subjects.
-func (c *Evaluator) State(addOn string, cluster Cluster, observe func(addOn string) Observation) State {
-	subjects := c.Subjects(addOn)
-	state := State{Cluster: cluster, AddOns: make(AddOns, len(subjects))}
-	for i, subject := range subjects {
-		state.AddOns[i] = observe(subject.Name)
-		state.AddOns[i].Name = subject.Name
+// observe for each of the add-on's needs.
+func (e *Evaluator) State(addOn string, cluster Cluster, observe func(addOn string) Observation) State {
+	needs := e.Needs(addOn)
+	state := State{Cluster: cluster, AddOns: make(AddOns, len(needs))}
+	for i, need := range needs {
+		state.AddOns[i] = observe(need.Name)
+		state.AddOns[i].Name = need.Name
 	}
 	return state
 }

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -39,13 +38,4 @@ func applies(when *declaration.When, addOn string, state *State) (bool, error) {
 		return true, fmt.Errorf("when.expression failed: %w", err)
 	}
 	return holds, nil
-}
-
-// conditionalCycles are the cycles of a member with the edges that are known to
-// apply on the cluster.
-func conditionalCycles(k *catalog.ConditionalCycle, addOn string, state *State) map[string][]string {
-	return k.Cycles(addOn, func(dependent string, when *declaration.When) bool {
-		does, err := applies(when, dependent, state)
-		return does && !errors.Is(err, errConfigUnread)
-	})
 }

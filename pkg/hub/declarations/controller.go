@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	renewed := before.Renew(addOns)
 	if r.Hidden != nil && r.Hidden() {
-		renewed.HoldUndeclared()
+		renewed = renewed.WithoutFields()
 	}
 	declared := evaluation.New(renewed)
 	r.Metrics.Registered(declared.AddOns())

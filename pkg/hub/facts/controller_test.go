@@ -104,8 +104,7 @@ func TestNothingIsRetractedWhileADeclarationIsHidden(t *testing.T) {
 	hidden := declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		registeredAddOn("api"), registeredAddOn("version"), registeredAddOn("plain"), registeredAddOn("base"),
 	})
-	hidden.HoldUndeclared()
-	b.Declarations.Set(evaluation.New(hidden))
+	b.Declarations.Set(evaluation.New(hidden.WithoutFields()))
 	b.reconcile(t)
 	b.Declarations.Set(declared)
 	b.reconcile(t)

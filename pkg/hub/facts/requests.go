@@ -33,7 +33,7 @@ func requestable(all needs) needs {
 // undecided reports whether the declaration of one of the add-ons is not known:
 // it is invalid, or cannot be read while the CRD lacks Interlock's fields.
 func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return declared.Declaration(addOn.Name).Invalid })
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.Known(addOn.Name) })
 }
 
 // merged adds what an object requests already. So no request is removed from a

@@ -76,7 +76,7 @@ func TestUnsatisfied(t *testing.T) {
 		},
 		{
 			"a declaration that cannot be used: all as before", func() {
-				m.SetFindings(on("c2"), []evaluation.Finding{{Dependency: &addonv1alpha1.AddonDependency{}, Verdict: evaluation.Held}})
+				m.SetFindings(on("c2"), []evaluation.Finding{{Verdict: evaluation.Held}})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},

@@ -80,14 +80,14 @@ func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Fi
 		var now []edge
 		for _, finding := range findings {
 			switch {
-			case finding.Verdict == evaluation.Held && finding.Dependency.Name == "":
-				return before // the declaration cannot be used: all of it is held
+			case finding.Verdict == evaluation.Held && finding.Name() == "":
+				return before // it is not known what it declares: all of it is held
 			case finding.Verdict == evaluation.Held:
-				now = append(now, ofDependency(before, finding.Dependency.Name)...)
+				now = append(now, ofDependency(before, finding.Name())...)
 			case finding.Unsatisfied():
 				now = append(now, edge{
-					addOn: key.Name, dependency: finding.Dependency.Name,
-					kind: string(finding.Dependency.Type), verdict: string(finding.Verdict),
+					addOn: key.Name, dependency: finding.Name(),
+					kind: string(finding.Type()), verdict: string(finding.Verdict),
 				})
 			}
 		}

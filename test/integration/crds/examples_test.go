@@ -75,7 +75,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			var texts []string
 			state := catalog.State(addOn.Name, cluster, func(name string) evaluation.Observation { return observed[name] })
 			for _, finding := range catalog.Evaluate(addOn.Name, state) {
-				texts = append(texts, fmt.Sprintf("%s=%s", finding.Dependency.Name, finding.Verdict))
+				texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
 			}
 			found[addOn.Name] = strings.Join(texts, " ")
 		}
