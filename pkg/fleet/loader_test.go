@@ -34,7 +34,7 @@ var (
 )
 
 // specified is the evaluator of a hub on which "leaf" has the spec.
-func specified(t *testing.T, spec string) *evaluation.Evaluator {
+func specified(t testing.TB, spec string) *evaluation.Evaluator {
 	t.Helper()
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
 	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
