@@ -151,8 +151,9 @@ func (o *options) validateGraft() error {
 // mostly the cache, and would be twice as large.
 const gcPercent = 30
 
-// heapFloor, in bytes, counts as living and is never touched, so that it takes
-// no memory: without it, a small heap would be collected all the time.
+// heapFloor, in bytes, counts as living heap and is never touched, so that it takes no
+// memory. While a cache was filled with 100,000 add-ons, garbage collection took 11% of
+// the time with it and 19% without.
 const heapFloor = 32 << 20
 
 func (o *options) run(ctx context.Context) error {

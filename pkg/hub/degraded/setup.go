@@ -32,8 +32,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create degraded controller: %w", err)
 	}
-	// Evaluating a whole fleet leaves garbage, which counts against the memory limit
-	// of the pod until it is returned.
+	// Evaluating a whole fleet leaves garbage, which counts against the memory limit of
+	// the pod. With 100,000 add-ons in a cache, 151 MiB were resident two minutes later,
+	// and 130 MiB with this call.
 	initial := newBacklog(debug.FreeOSMemory)
 	mapping := mapping{
 		declarations: r.Declarations, fleet: r.Fleet, hold: r.Loader.Offline == evaluation.OfflineHold,
