@@ -16,9 +16,11 @@ import (
 
 // The limits of the schema.
 const (
-	maxName        = 253
-	maxRange       = 256
-	maxExpression  = 4096
+	maxName       = 253
+	maxRange      = 256
+	maxExpression = 4096
+	// maxExpressions is how many dependencies of one add-on may have an expression.
+	maxExpressions = 16
 	maxIdentifiers = 16
 	maxIdentifier  = 64
 	maxAPIName     = 63
