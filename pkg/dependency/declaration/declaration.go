@@ -56,7 +56,7 @@ type declared struct {
 }
 
 // Read reads the declaration of addOn: its fields in spec, else its
-// annotation. It never fails; what is wrong stands in Problems.
+// annotation. It never fails; Problems lists what is wrong.
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
 	spec := &addOn.Spec

@@ -18,10 +18,10 @@ import (
 // CEL's cost limit counts steps, and detects an expensive one only after it has
 // run. CEL's estimate of the cost does not see it either: [x, x] of [x, x] of …
 // doubles a value at every step, and both count a comparison of it as one step.
-// It would run for years. So values cannot grow that way: lists and maps hold
-// lists and maps in one place only, where they are written out, and lists are not
-// added. What is left is bounded by the length of the expression and by its
-// variables, and a comparison costs what it compares.
+// It would run for years. So values cannot grow that way: only a list or map that
+// is written out contains others, one level deep, and lists are not added. The
+// rest is bounded by the length of the expression and by its variables, and a
+// comparison costs what it compares.
 
 const (
 	// maxDepth is how deep lists and maps may be within each other, as in
@@ -38,7 +38,7 @@ const (
 
 var (
 	errTooLarge = errors.New("it could make values that are too large: nest or chain fewer macros such as map")
-	errNested   = errors.New("it could make values that are too large: lists and maps may hold others only where they are written out, as in [config, cluster.labels]")
+	errNested   = errors.New("it could make values that are too large: only a list or map that is written out may contain others, one level deep, as in [config, cluster.labels]")
 	errAdded    = errors.New("it could make values that are too large: lists cannot be added")
 	errPattern  = errors.New("the pattern of matches must be written out, as in config.mode.matches('^a')")
 )
