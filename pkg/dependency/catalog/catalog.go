@@ -1,5 +1,5 @@
-// Package catalog holds what all ClusterManagementAddOns of a hub declare: who
-// depends on whom, cycles, who provides an API, and what is wrong.
+// Package catalog has what all ClusterManagementAddOns of a hub declare: their
+// dependents and cycles, the providers of APIs, and what is wrong.
 package catalog
 
 import (
@@ -18,7 +18,7 @@ import (
 type Catalog struct {
 	declarations map[string]declaration.Declaration
 	sources      map[string]declaration.Source
-	// versions are those that the registrations say their add-ons have.
+	// versions are those in the annotations of registrations.
 	versions  map[string]versions.Annotated
 	providers map[providedKind][]provider
 	// edges has the edges on add-ons, required those that are always waited for.
@@ -104,7 +104,7 @@ func (c *Catalog) AddOns() []string {
 	return slices.Sorted(maps.Keys(c.declarations))
 }
 
-// Version is the version that the registration of the add-on says it has.
+// Version is the version in the annotations of the add-on's registration.
 func (c *Catalog) Version(addOn string) versions.Annotated { return c.versions[addOn] }
 
 // Dependents returns the names, ascending, of the add-ons that have an edge

@@ -12,8 +12,8 @@ import (
 
 // Changed returns the add-ons, ascending, whose evaluation can differ between
 // the two catalogs for equal add-ons on a cluster: what they declare or the
-// cycles they are on have changed, or what the hub says of the add-ons and
-// APIs that they depend on, or it became known, or unknown, what they declare.
+// cycles they are on have changed, or the versions and providers of what they
+// depend on, or it became known, or unknown, what they declare.
 func (c *Catalog) Changed(before *Catalog) []string {
 	var changed []string
 	for addOn := range c.declarations {
@@ -42,7 +42,8 @@ func (c *Catalog) equal(before *Catalog, addOn string) bool {
 		!slices.ContainsFunc(a.Dependencies, func(d addonv1alpha1.AddonDependency) bool { return c.differs(before, &d) })
 }
 
-// differs reports whether the hub says something else of what an edge is on.
+// differs reports whether the provider or the version of what an edge is on has
+// changed.
 func (c *Catalog) differs(before *Catalog, dependency *addonv1alpha1.AddonDependency) bool {
 	if dependency.API != nil {
 		return !slices.Equal(c.Providers(*dependency.API), before.Providers(*dependency.API))

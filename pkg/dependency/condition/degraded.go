@@ -133,7 +133,7 @@ func unsatisfied(stored *metav1.Condition, findings []evaluation.Finding, reason
 }
 
 // tailOf is what is to be kept of another writer's Degraded=True: the stored
-// condition's own words, or what an earlier message of ours kept of them.
+// condition's message, or what an earlier message of ours kept of it.
 func tailOf(stored *metav1.Condition) string {
 	switch {
 	case stored == nil || stored.Status != metav1.ConditionTrue:
@@ -146,7 +146,7 @@ func tailOf(stored *metav1.Condition) string {
 }
 
 // WithoutForeign returns a condition of ours without what its message keeps of
-// another writer's words.
+// another writer's condition.
 func WithoutForeign(condition metav1.Condition) metav1.Condition {
 	if at := strings.LastIndex(condition.Message, foreignMark); at >= 0 {
 		condition.Message = condition.Message[:at]

@@ -22,13 +22,13 @@ const (
 	maxMore    = len("; and 9223372036854775807 more")
 
 	separator = "; "
-	// foreignMark stands between our message and what somebody else's
-	// Degraded said before we replaced it.
-	foreignMark = foreignWord + " "
-	foreignWord = "; also Degraded:"
+	// foreignMark separates our message from that of another writer's Degraded
+	// that ours replaced.
+	foreignMark  = foreignStart + " "
+	foreignStart = "; also Degraded:"
 )
 
-// Message words the unsatisfied edges among the findings, one sentence each:
+// Message describes the unsatisfied edges among the findings, one sentence each:
 // those that block first, then by name. It is the same for the same findings in
 // any order, at most limit characters long, and cut between edges. It is
 // empty when no edge is unsatisfied.
@@ -72,7 +72,7 @@ func rank(f evaluation.Finding) int {
 	return 1
 }
 
-// foreignTail keeps what somebody else's Degraded says, for the end of ours.
+// foreignTail keeps the message of another writer's Degraded, for the end of ours.
 func foreignTail(condition *metav1.Condition) string {
 	kept := condition.Reason
 	if condition.Message != "" {
@@ -94,5 +94,5 @@ func keptTail(message string) string {
 // withoutMark removes the mark that only we may set. The mark's last blank does
 // not count: what follows the text may bring it.
 func withoutMark(line string) string {
-	return strings.ReplaceAll(line, foreignWord, ", also Degraded:")
+	return strings.ReplaceAll(line, foreignStart, ", also Degraded:")
 }

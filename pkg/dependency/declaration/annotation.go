@@ -105,7 +105,7 @@ func severalDocuments(text string) bool {
 			return false
 		}
 		if err != nil {
-			return false // the parser says it better
+			return false // the parser reports it
 		}
 		if len(bytes.TrimSpace(document)) > 0 {
 			count++

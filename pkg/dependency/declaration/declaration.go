@@ -56,7 +56,7 @@ type declared struct {
 }
 
 // Read reads the declaration of addOn: its fields in spec, else its
-// annotation. It never fails; what is wrong stands in Problems.
+// annotation. It never fails; Problems lists what is wrong.
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
 	spec := &addOn.Spec
@@ -90,12 +90,19 @@ func presentField(spec *addonv1alpha1.ClusterManagementAddOnSpec) *field.Path {
 	}
 }
 
+const untilCorrected = "until it is corrected, conditions stay as they are"
+
 func invalid(found, remedy string) Declaration {
 	return Declaration{Invalid: true, Problems: []Problem{NewProblem(ProblemInvalid, found, remedy)}}
 }
 
 // declare compiles what was declared, and counts an entry once per name.
 func declare(d declared) Declaration {
+	// They are counted before any is compiled, which is what costs.
+	if count := expressions(d.dependencies); count > maxExpressions {
+		return invalid(fmt.Sprintf("%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
+			d.path, count, maxExpressions), untilCorrected)
+	}
 	errs := validateList(d.dependencies, d.path)
 	edges, compileErrs := compileEdges(d.dependencies, d.path)
 	platform, platformErrs := compileRequirements(d.requirements, d.parent.Child("requirements"))
@@ -104,7 +111,7 @@ func declare(d declared) Declaration {
 	errs = append(errs, platformErrs...)
 	errs = append(errs, validateProvides(d.provides, d.parent.Child("provides"))...)
 	if len(errs) > 0 {
-		return invalid(errs.ToAggregate().Error(), "until it is corrected, conditions stay as they are")
+		return invalid(errs.ToAggregate().Error(), untilCorrected)
 	}
 
 	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides}

@@ -18,7 +18,7 @@ type ProblemReason string
 const (
 	// ProblemInvalid: the declaration cannot be used at all.
 	ProblemInvalid ProblemReason = "InvalidDependencies"
-	// ProblemDuplicate: a name stands in the list twice; the stricter entry counts.
+	// ProblemDuplicate: the list has a name twice; the stricter entry counts.
 	ProblemDuplicate ProblemReason = "DuplicateDependency"
 	// ProblemDeclaredTwice: field and annotation are both present; the field counts.
 	ProblemDeclaredTwice ProblemReason = "DependenciesDeclaredTwice"

@@ -93,8 +93,8 @@ func pathOf(r Requirement, requirements *field.Path) *field.Path {
 	}
 }
 
-// numberAndMore is what only the library takes for a version: its first hyphen
-// would begin a prerelease of 2024.0.0, and a range of 2024.x it would be.
+// numberAndMore matches what only the library takes for a version: it reads
+// 2024-01-31 as a prerelease of 2024.0.0.
 var numberAndMore = regexp.MustCompile(`^v?\d+(\.\d+)?-`)
 
 // plainWord reports whether the value of a claim is meant literally: it is no

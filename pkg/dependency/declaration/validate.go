@@ -16,9 +16,11 @@ import (
 
 // The limits of the schema.
 const (
-	maxName        = 253
-	maxRange       = 256
-	maxExpression  = 4096
+	maxName       = 253
+	maxRange      = 256
+	maxExpression = 4096
+	// maxExpressions is how many dependencies of one add-on may have an expression.
+	maxExpressions = 16
 	maxIdentifiers = 16
 	maxIdentifier  = 64
 	maxAPIName     = 63
@@ -61,8 +63,8 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 	return errs
 }
 
-// validateCombination checks what excludes or needs each other, in the words
-// of the schema's rules.
+// validateCombination checks which fields exclude or need each other, with the
+// messages of the schema's rules.
 func validateCombination(entry addonv1alpha1.AddonDependency, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	refuse := func(child, value, why string) {

@@ -57,3 +57,14 @@ func (w *When) Inputs() input.Set {
 	}
 	return inputs
 }
+
+// expressions counts the dependencies that have one.
+func expressions(dependencies []addonv1alpha1.AddonDependency) int {
+	count := 0
+	for i := range dependencies {
+		if when := dependencies[i].When; when != nil && when.Expression != "" {
+			count++
+		}
+	}
+	return count
+}

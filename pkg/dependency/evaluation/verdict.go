@@ -14,15 +14,15 @@ const (
 	NotAvailable Verdict = "NotAvailable"
 	// VersionMismatch: the add-on is available, in a version that the edge does not accept.
 	VersionMismatch Verdict = "VersionMismatch"
-	// VersionUnknown: nobody says which version of the add-on, or of the platform, it is.
+	// VersionUnknown: no version of the add-on, or of the platform, is reported.
 	VersionUnknown Verdict = "VersionUnknown"
-	// APINotServed: the managed cluster does not serve the API, or nobody says so.
+	// APINotServed: the managed cluster does not serve the API, or no agent reports that it does.
 	APINotServed Verdict = "APINotServed"
 	// RequirementNotMet: the platform is not what the add-on requires.
 	RequirementNotMet Verdict = "RequirementNotMet"
 	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
 	Cycle Verdict = "Cycle"
-	// Held: the cluster cannot be reached or has not answered yet, so nothing new is known of the edge.
+	// Held: the cluster cannot be reached or its agent has not reported yet, so nothing new is known of the edge.
 	Held Verdict = "Held"
 	// NotApplicable: the edge's condition does not hold on the cluster.
 	NotApplicable Verdict = "NotApplicable"

@@ -100,7 +100,7 @@ func Compile(text string) (*Expression, error) {
 	if checked.OutputType() != cel.BoolType {
 		return nil, errNotBool
 	}
-	if err := checkGrowth(checked.NativeRep()); err != nil {
+	if err := checkLimits(checked.NativeRep()); err != nil {
 		return nil, err
 	}
 	program, err := env.Program(checked, cel.CostTracking(bySize{}), cel.CostLimit(costLimit))

@@ -1,6 +1,6 @@
-// Package input names what verdicts can depend on, beyond the add-ons that an
-// edge is on. What no edge of an add-on reads need not be loaded, and a change
-// of it cannot change a verdict.
+// Package input names what verdicts can depend on, besides the add-ons that edges
+// are on. What no edge of an add-on reads need not be loaded. Its change cannot
+// change a verdict.
 package input
 
 // Set is a set of inputs.

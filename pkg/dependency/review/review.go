@@ -3,17 +3,12 @@
 package review
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
-
-// maxExpressions is how many dependencies may have an expression. Only a new
-// declaration is denied for it: one that is stored already keeps working.
-const maxExpressions = 16
 
 // Result is the judgement on a registration.
 type Result struct {
@@ -47,11 +42,6 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 	r.latest.Store(declared)
 
 	var review Result
-	if own := declared.Declaration(addOn.Name); expressions(own.Dependencies) > maxExpressions {
-		review.Denials = append(review.Denials, fmt.Sprintf(
-			"%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
-			own.Path, expressions(own.Dependencies), maxExpressions))
-	}
 	for _, problem := range declared.Problems(addOn.Name) {
 		switch problem.Reason {
 		case declaration.ProblemInvalid:
@@ -65,15 +55,4 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		}
 	}
 	return review
-}
-
-// expressions counts the dependencies that have one.
-func expressions(dependencies []addonv1alpha1.AddonDependency) int {
-	count := 0
-	for i := range dependencies {
-		if when := dependencies[i].When; when != nil && when.Expression != "" {
-			count++
-		}
-	}
-	return count
 }

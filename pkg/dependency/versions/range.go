@@ -29,8 +29,8 @@ type Range struct {
 // errRange explains a range that cannot be read; the library only repeats it.
 var errRange = errors.New(`must be a range of semantic versions, such as ">= 1.2 < 2.0", "^1.2" or "1.2.x || 1.4.x"`)
 
-// ParseRange reads a range; prereleases is nil where only releases match, but
-// for a range that names a prerelease itself.
+// ParseRange reads a range. If prereleases is nil, only releases match, unless the
+// range itself names a prerelease.
 func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (*Range, error) {
 	if strings.TrimSpace(text) == Any {
 		return &Range{everything: true}, nil
@@ -64,14 +64,14 @@ func (r *Range) Mismatch(version *semver.Version) string {
 	return DoesNotMatch
 }
 
-// acceptsPrerelease reports whether one of the words of a prerelease is listed,
-// where there is a list.
+// acceptsPrerelease reports whether the list of identifiers, if there is one, has
+// one of the prerelease.
 func (r *Range) acceptsPrerelease(version *semver.Version) bool {
 	if !r.prereleases || len(r.identifiers) == 0 || version.Prerelease() == "" {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(version.Prerelease(), "."), func(word string) bool {
-		return slices.Contains(r.identifiers, word)
+	return slices.ContainsFunc(strings.Split(version.Prerelease(), "."), func(identifier string) bool {
+		return slices.Contains(r.identifiers, identifier)
 	})
 }
 
