@@ -142,10 +142,14 @@ func TestOnlyWhatEdgesUseIsRead(t *testing.T) {
 		"LostStrict":   {`dependencies: [{name: base}]`, evaluation.OfflineStrict, "Unknown", addOn("base")},
 		"AnyVersion":   {`dependencies: [{name: base, version: "*"}]`, evaluation.OfflineStrict, "True", addOn("base")},
 		"NotInstalled": {`dependencies: [{name: absent, version: ">= 1"}]`, evaluation.OfflineStrict, "True", append(addOn("absent"), "get ManagedClusterFacts cluster1")},
-		"Version": {`dependencies: [{name: base, version: ">= 1"}]`, evaluation.OfflineStrict, "True", append(addOn("base"),
-			"get AddOnTemplate template-1", "get AddOnTemplate template-2", "get ManagedClusterFacts cluster1")},
-		"Config": {`dependencies: [{name: base, when: {expression: "'a' in config"}}]`, evaluation.OfflineStrict, "True",
-			append(addOn("base", "leaf"), "get AddOnDeploymentConfig config")},
+		"Version": {
+			`dependencies: [{name: base, version: ">= 1"}]`, evaluation.OfflineStrict, "True",
+			append(addOn("base"), "get AddOnTemplate template-1", "get AddOnTemplate template-2", "get ManagedClusterFacts cluster1"),
+		},
+		"Config": {
+			`dependencies: [{name: base, when: {expression: "'a' in config"}}]`, evaluation.OfflineStrict, "True",
+			append(addOn("base", "leaf"), "get AddOnDeploymentConfig config"),
+		},
 		"Kubernetes": {`requirements: {kubernetes: "1"}`, evaluation.OfflineStrict, "True", []string{"get ManagedCluster cluster1"}},
 		"OCM":        {`requirements: {ocm: "1"}`, evaluation.OfflineStrict, "True", []string{"get CustomResourceDefinition " + OCMVersionCRD}},
 	} {

@@ -30,7 +30,7 @@ func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
 			if conditional.Conditional(name) == nil {
 				continue
 			}
-			got, want := cyclesOn(conditional.Catalog, name, labelled(conditional, name)), plain.Cycles(name)
+			got, want := cyclesOn(conditional.Catalog, name, labeled(conditional, name)), plain.Cycles(name)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("seed %d, %s: got %v, want %v", seed, name, got, want)
 			}
@@ -104,8 +104,8 @@ func layers(width int) []addonv1alpha1.ClusterManagementAddOn {
 	return append(addOns, top)
 }
 
-// labelled is a cluster on which every add-on has the label on.
-func labelled(e *Evaluator, addOn string) *State {
+// labeled is a cluster on which every add-on has the label on.
+func labeled(e *Evaluator, addOn string) *State {
 	state := e.State(addOn, Cluster{}, func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
 	return &state
 }
@@ -125,7 +125,7 @@ func TestConditionsAreEvaluatedAtMostOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, evaluated := evaluator(tc.addOns), 0
-			state := labelled(c, tc.of)
+			state := labeled(c, tc.of)
 			cycles := c.Conditional(tc.of).Cycles(tc.of, func(dependent string, when *declaration.When) bool {
 				evaluated++
 				does, err := applies(when, dependent, state)
