@@ -16,5 +16,6 @@ func (c *Catalog) WithoutFields() *Catalog {
 func (c *Catalog) Known(addOn string) bool {
 	declared, registered := c.declarations[addOn]
 	undeclared := registered && declared.Empty() && declared.Path == declaration.FieldPath.String()
-	return !declared.Invalid && !(c.fieldsUnread && undeclared)
+	unread := c.fieldsUnread && undeclared
+	return !declared.Invalid && !unread
 }

@@ -24,7 +24,7 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 		change(&dependency)
 		return dependency
 	}
-	const text = "(Degraded=True, RequiredDependencyNotSatisfied, since 2026-08-01T10:00:00Z)"
+	const text = "(a Required dependency of its own is not satisfied)"
 	for name, tc := range map[string]struct {
 		reason   string
 		edge     addonv1alpha1.AddonDependency
@@ -34,6 +34,7 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 	}{
 		"Breaks":        {"although it still says that it is available", fixture.Required("a"), evaluation.Observation{Available: up, Degraded: broken}, evaluation.NotAvailable, text},
 		"StaysTheSame":  {"the finding does not change when Available follows", fixture.Required("a"), evaluation.Observation{Available: follows, Degraded: broken}, evaluation.NotAvailable, text},
+		"Recovers":      {"nor on the way up, until Available follows", fixture.Required("a"), evaluation.Observation{Available: follows, Degraded: fixture.Degraded(metav1.ConditionFalse, satisfiedReason, "")}, evaluation.NotAvailable, text},
 		"NotReported":   {"its own dependency comes first", fixture.Required("a"), evaluation.Observation{Degraded: broken}, evaluation.NotAvailable, text},
 		"Optional":      {"an Optional edge is not satisfied either", fixture.Optional("a"), evaluation.Observation{Available: up, Degraded: broken}, evaluation.NotAvailable, text},
 		"Settling":      {"the hub itself has set this: nothing is waited for", fixture.Required("a"), evaluation.Observation{Available: lost, Degraded: broken}, evaluation.NotAvailable, text},

@@ -40,9 +40,9 @@ func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) 
 
 var (
 	specPath = field.NewPath("spec")
-	// FieldPath is where the field declares dependencies, AnnotationPath where the
-	// annotation does.
-	FieldPath      = specPath.Child("dependencies")
+	// FieldPath is where dependencies are declared by field.
+	FieldPath = specPath.Child("dependencies")
+	// AnnotationPath is where they are declared by annotation.
 	AnnotationPath = field.NewPath("metadata", "annotations").Key(addonv1alpha1.DependenciesAnnotation)
 )
 

@@ -45,21 +45,27 @@ func addOnSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed or not available.", f.Type(), text.Name(declaration.Target(f.Dependency)))
 }
 
+// ownDependencyFails is what Degraded and Available of the dependency both report.
+// One of them changes after the other. The text stays the same, because another
+// one would be written to each add-on of a chain, on its way down and up.
+const ownDependencyFails = "a Required dependency of its own is not satisfied"
+
 func addOnFound(f *Finding) string {
 	switch {
 	case f.Verdict == NotInstalled:
 		return "not installed"
-	case f.Degraded != nil:
-		return conditionText(addonv1alpha1.ManagedClusterAddOnConditionDegraded, f.Degraded)
+	case f.Degraded != nil, f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied:
+		return ownDependencyFails
 	case f.Available != nil:
-		return conditionText(addonv1alpha1.ManagedClusterAddOnConditionAvailable, f.Available)
+		return conditionText(f.Available)
 	default:
 		return "Available not reported yet"
 	}
 }
 
-func conditionText(kind string, condition *metav1.Condition) string {
-	described := kind + "=" + string(condition.Status)
+// conditionText describes a condition Available.
+func conditionText(condition *metav1.Condition) string {
+	described := addonv1alpha1.ManagedClusterAddOnConditionAvailable + "=" + string(condition.Status)
 	if condition.Reason != "" {
 		described += ", " + text.Cut(text.OneLine(condition.Reason), maxReason)
 	}
