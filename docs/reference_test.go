@@ -11,14 +11,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/notes"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
@@ -48,7 +48,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	for _, problem := range declaration.ProblemReasons {
 		visible = append(visible, string(problem))
 	}
-	for _, form := range guard.Forms {
+	for _, form := range installer.Forms {
 		visible = append(visible, string(form))
 	}
 	for _, name := range visible {
@@ -58,7 +58,8 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	help := maps.Clone(metrics.Help)
 	maps.Copy(help, agentmetrics.Help)
-	help[guard.NameGuard] = guard.HelpGuard
+	help[installer.NameGuard] = installer.HelpGuard
+	maps.Copy(help, graft.Help)
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)

@@ -12,7 +12,7 @@ import "embed"
 var CRDs embed.FS
 
 // Guard holds guard/*.yaml: the admission rule that keeps Available from
-// being True while a Required dependency fails. See pkg/guard.
+// being True while a Required dependency fails. See pkg/compat/guard.
 //
 //go:embed guard/*.yaml
 var Guard embed.FS

@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/pkg/webhook"
-	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 const (
@@ -93,14 +93,14 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(evaluation.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
-	flags.StringVar(&o.guard, flagGuard, string(guard.ModeAuto),
-		`How the hub keeps Available from being True while a Required dependency fails: "policy" as a MutatingAdmissionPolicy, "webhook" by addon-manager webhook, "auto" as a policy where the hub acts on one, else as a webhook where that is deployed, "off" not at all, and what was installed before is removed.`)
+	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
+		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,
-		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns and have addon-manager webhook convert them, once it answers. Off, the CRD is given back as it was found.")
+		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns, and let addon-manager webhook convert them as soon as it responds. Without this flag, an earlier graft is given back.")
 	flags.DurationVar(&o.graft.Grace, flagGraftGrace, 10*time.Minute,
-		"How long that conversion may fail before the CRD is given back, which hides spec.dependencies until it is served again.")
+		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
-		"Where addon-manager reaches addon-manager webhook, [host]:port, to see whether it converts. Default: by its Service, which takes a cluster's DNS.")
+		"Address of addon-manager webhook, [host]:port, where addon-manager probes the conversion. Default: its Service, which needs the DNS of the cluster.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)
@@ -111,8 +111,8 @@ func (o *options) validate() error {
 	if !slices.Contains([]evaluation.OfflinePolicy{evaluation.OfflineHold, evaluation.OfflineStrict}, o.hub.Offline) {
 		return fmt.Errorf("--offline=%q: must be hold or strict", o.offline)
 	}
-	o.hub.Guard = guard.Mode(o.guard)
-	if !slices.Contains(guard.Modes, o.hub.Guard) {
+	o.hub.Guard = installer.Mode(o.guard)
+	if !slices.Contains(installer.Modes, o.hub.Guard) {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
 	if err := o.validateGraft(); err != nil {
@@ -169,7 +169,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.hub.LeaderElectionNamespace == "" {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
-	o.hub.GuardServed = guard.Served{Configuration: webhook.ConfigurationName, Path: webhookguard.Path}
+	o.hub.GuardServed = installer.Served{Configuration: webhook.ConfigurationName, Path: guard.Path}
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

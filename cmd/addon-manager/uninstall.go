@@ -18,21 +18,27 @@ type uninstallOptions struct {
 	uninstall  uninstall.Options
 }
 
+const uninstallLong = `addon-manager uninstall restores the hub to its state before Interlock. The
+objects that were deployed stay: delete them afterwards with the tool that
+deployed them. These are its steps:
+
+  - scale the Deployment of addon-manager to 0, and wait until no replica leads
+  - remove addon-agent from the clusters where it is an add-on
+  - remove the guard
+  - give OCM's CRD back as it was found, with OCM's conversion
+  - delete all ManagedClusterFacts
+  - remove Interlock's conditions
+  - delete its events and its lease
+
+The chart runs it before a release is deleted, and make undeploy runs it too. It
+can be repeated, and runs where parts are absent.`
+
 func newUninstallCommand() *cobra.Command {
 	o := &uninstallOptions{}
 	command := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take back what Interlock wrote to the hub",
-		Long: `addon-manager uninstall leaves the hub as it was before Interlock, but for the
-objects that were deployed: those are deleted afterwards, by whatever deployed
-them. It scales the Deployment of addon-manager to 0 and waits until no replica
-leads; then it removes addon-agent from the clusters where it is an add-on and
-the guard, gives OCM's CRD back as it was found, with OCM's conversion, and
-removes what clusters are asked, Interlock's conditions and their traces in
-managedFields, its events and its lease.
-
-The chart runs it before a release is deleted, and so does make undeploy. It can
-be run again, and where parts are absent.`,
+		Short: "Remove what Interlock wrote to the hub",
+		Long:  uninstallLong,
 		Example: `  # Of the current context
   addon-manager uninstall
 
@@ -58,10 +64,10 @@ be run again, and where parts are absent.`,
 func (o *uninstallOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
 	flags.StringVar(&o.uninstall.Namespace, "namespace", "",
-		"Namespace that addon-manager is deployed in. Default: the one that it runs in, interlock-system outside a cluster.")
+		"Namespace where addon-manager is deployed. Default: the namespace of this process, interlock-system outside a cluster.")
 	flags.StringVar(&o.uninstall.LeaseNamespace, flagNamespace, "",
-		"Namespace of the lease by which replicas of addon-manager elect their leader. Default: that of --namespace.")
-	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take; half of it for the removal of addon-agent from managed clusters.")
+		"Namespace of the lease of addon-manager's leader election. Default: that of --namespace.")
+	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take. The removal of addon-agent from managed clusters may take half of it.")
 }
 
 func (o *uninstallOptions) complete() error {

@@ -38,14 +38,15 @@ func newWebhookCommand() *cobra.Command {
 		Use:   "webhook",
 		Short: "Check and convert add-ons for the API server",
 		Long: `addon-manager webhook serves the hub's API server. It denies
-ClusterManagementAddOns whose dependencies can never be satisfied, warns of
-those that probably will not be, and converts ClusterManagementAddOns between
-v1alpha1 and v1beta1 without losing spec.dependencies. It is the guard where
-addon-manager has installed it as a webhook (addon-manager --guard).
+ClusterManagementAddOns whose dependencies can never be satisfied, and warns of
+dependencies that probably will not be satisfied. It converts
+ClusterManagementAddOns between v1alpha1 and v1beta1 and keeps
+spec.dependencies. It serves the guard where addon-manager installs the guard as
+a webhook (addon-manager --guard).
 
-Every replica serves. Certificates are made and renewed by itself, and the
-authority put into the ValidatingWebhookConfiguration interlock-webhook; or
-cert-manager does both, and their files are mounted.`,
+Every replica serves. The webhook makes and renews its certificate, and writes
+the CA to the ValidatingWebhookConfiguration interlock-webhook. Or cert-manager
+does both, and the files of its Secret are mounted.`,
 		Example: `  # In the hub, as a Deployment does it
   addon-manager webhook --log-format=json
 
@@ -67,19 +68,19 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
 	flags.StringVar(&o.webhook.Address, flagWebhook, ":9443", "Address that serves the webhooks over TLS.")
 	flags.StringVar(&o.webhook.Namespace, "namespace", "",
-		"Namespace of the Service and the Secret. Default: the one that it runs in, interlock-system outside a cluster.")
+		"Namespace of the Service and the Secret. Default: the namespace of this process, interlock-system outside a cluster.")
 	flags.StringVar(&o.service, "service-name", "interlock-webhook", "Service by which the API server reaches the webhooks.")
 	flags.StringVar(&o.certificates, flagCertificates, string(webhook.CertificatesInterlock),
-		`Who makes the certificate: "interlock" makes and renews it and its CA by itself, "files" reads tls.crt and tls.key from --certificate-dir, again whenever they change.`)
+		`Source of the certificate: "interlock" makes and renews it and its CA. "files" reads tls.crt and tls.key from --certificate-dir, and again when they change.`)
 	flags.StringVar(&o.webhook.CertificateDir, flagCertificateDir, "",
 		"Folder with tls.crt and tls.key, such as a mounted Secret of cert-manager. Only with --certificates=files.")
 	flags.StringVar(&o.webhook.Secret, "secret-name", "interlock-webhook-certificate",
-		"Existing Secret that keeps the CA and the certificate, for all replicas. Only with --certificates=interlock.")
+		"Existing Secret with the CA and the certificate of all replicas. Only with --certificates=interlock.")
 	flags.StringVar(&o.webhook.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.BoolVar(&o.webhook.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.webhook.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.DurationVar(&o.webhook.StopAfter, flagStopAfter, 0,
-		"For how long it serves after it is told to stop, and has the API server turn to another replica meanwhile.")
+		"How long it serves after a signal to stop. Meanwhile it closes connections, so that the API server uses another replica.")
 	o.log.AddFlags(flags)
 }
 

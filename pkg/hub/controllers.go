@@ -1,13 +1,11 @@
 package hub
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"open-cluster-management.io/interlock/pkg/backoff"
@@ -44,12 +42,13 @@ type triggers struct {
 	evaluate *trigger.Trigger
 }
 
-// setupControllers adds the controllers to the manager. Reread gets an event when
-// all registrations were read again; hidden reports whether declarations by field
-// cannot be read, nil: they always can.
-func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, reread <-chan event.GenericEvent, hidden func() bool) error {
+func newTriggers() triggers {
+	return triggers{build: trigger.New(), request: trigger.New(), evaluate: trigger.New()}
+}
+
+// setupControllers adds the controllers to the manager.
+func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, registered registrations) error {
 	var (
-		on       = triggers{build: trigger.New(), request: trigger.New(), evaluate: trigger.New()}
 		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
 		recorder = mgr.GetEventRecorder(names.AddonManager)
@@ -69,12 +68,10 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 	reported := &facts.Reader{Clock: clock.RealClock{}, Fleet: reader, Informer: informer, Signs: signs}
 	inputs := hubcache.Inputs{Reader: reader, Configs: watches.configs, OCM: watches.ocm, Templates: watches.templates, Reported: reported}
 
-	if err := mgr.Add(forward(reread, on.build)); err != nil {
-		return fmt.Errorf("add trigger of the declarations controller: %w", err)
-	}
 	return setupEach(mgr,
 		&declarations.Reconciler{
-			Fleet: reader, Indexed: warmup.Indexed(), Store: store, Metrics: measured, Recorder: recorder, Hidden: hidden,
+			Fleet: hubcache.NewReader(registered.reader), Indexed: warmup.Indexed(), Store: store,
+			Metrics: measured, Recorder: recorder, Hidden: registered.hidden,
 			Build: on.build, Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
 		},
 		&facts.Reconciler{
@@ -90,20 +87,6 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Evaluate: on.evaluate,
 		},
 	)
-}
-
-// forward builds the catalog for each event.
-func forward(events <-chan event.GenericEvent, build *trigger.Trigger) manager.RunnableFunc {
-	return func(ctx context.Context) error {
-		for {
-			select {
-			case <-events:
-				build.Enqueue(declarations.Key)
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	}
 }
 
 // setupEach registers controllers.

@@ -12,19 +12,21 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/guard"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
-	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 const (
@@ -49,10 +51,10 @@ type Options struct {
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
 	// Guard is the form of the guard; empty leaves unchanged what is installed.
-	Guard guard.Mode
+	Guard installer.Mode
 	// GuardServed finds out where the guard is served as a webhook.
-	GuardServed guard.Served
-	GuardTiming guard.Timing
+	GuardServed installer.Served
+	GuardTiming installer.Timing
 	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
 	// unchanged.
 	Graft *graft.Settings
@@ -80,8 +82,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	rereader, cacheOptions := graft.NewRereader(), hubcache.Options()
-	cacheOptions.NewInformer = rereader.NewInformer
+	cacheOptions := hubcache.Options()
+	cacheOptions.NewInformer = informerstop.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                hubcache.Mapper,
@@ -110,11 +112,12 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	hidden, err := setupGraft(mgr, rereader, options)
+	on := newTriggers()
+	registrations, err := setupGraft(mgr, options, on.build)
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, warmup, options, rereader.Told, hidden); err != nil {
+	if err := setupControllers(mgr, warmup, options, on, registrations); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
@@ -136,29 +139,35 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	return (&guard.Installer{
+	return (&installer.Installer{
 		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
-		Clock: clock.RealClock{}, Metrics: guard.NewMetrics(options.registry()),
+		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
 	}).SetupWithManager(mgr)
 }
 
-// setupGraft returns a function that reports whether declarations by field cannot be
-// read.
-func setupGraft(mgr ctrl.Manager, rereader *graft.Rereader, options Options) (hidden func() bool, err error) {
+// registrations are how registered add-ons are read, which a graft of the CRD changes.
+type registrations struct {
+	reader client.Reader
+	// hidden reports whether declarations by field cannot be read; nil: they can.
+	hidden func() bool
+}
+
+// setupGraft adds the graft controller to the manager. It builds the catalog when all
+// declarations are to be read again.
+func setupGraft(mgr ctrl.Manager, options Options, build *trigger.Trigger) (registrations, error) {
 	if options.Graft == nil {
-		return nil, nil
-	}
-	if options.Graft.On {
-		if err := rereader.SetupWithManager(mgr); err != nil {
-			return nil, err
-		}
+		return registrations{reader: mgr.GetCache()}, nil
 	}
 	grafter := &graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Rereader: rereader,
-		Recorder: mgr.GetEventRecorder(names.AddonManager), Metrics: metrics.NewGraft(options.registry()),
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Build: build,
+		Recorder: mgr.GetEventRecorder(names.AddonManager), Metrics: graft.NewMetrics(options.registry()),
 	}
-	return grafter.Hidden, grafter.SetupWithManager(mgr)
+	read := registrations{reader: mgr.GetCache(), hidden: grafter.Hidden}
+	if options.Graft.On {
+		read.reader = graft.LiveRegistrations(mgr.GetCache(), mgr.GetAPIReader())
+	}
+	return read, grafter.SetupWithManager(mgr)
 }
 
 // setupProbes: addon-manager is alive while the process responds. It is ready once

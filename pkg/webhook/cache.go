@@ -11,8 +11,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// cacheOptions keep of the hub the one Secret and the one configuration, the
-// only ones that may be read.
+// cacheOptions limit the cache to the one Secret and the one configuration that
+// the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {

@@ -21,49 +21,50 @@ import (
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/conversion"
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
-	"open-cluster-management.io/interlock/pkg/webhook/conversion"
-	"open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 // ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub.
-const ConfigurationName = "interlock-webhook"
+const ConfigurationName = endpoint.ConfigurationName
 
 // Options configure the webhook.
 type Options struct {
 	// Address to serve webhooks on, [host]:port.
 	Address        string
 	MetricsAddress string
-	// MetricsSecure serves them over TLS, to those who may read them.
+	// MetricsSecure serves metrics over TLS, to clients with the right to read them.
 	MetricsSecure bool
 	HealthAddress string
-	// StopAfter is for how long it serves after it is told to stop.
+	// StopAfter is how long it serves after its context ends.
 	StopAfter time.Duration
 	// Namespace of the Secret.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.
 	ServerName string
-	// Certificates says who makes the certificate.
+	// Certificates says which component makes the certificate.
 	Certificates Certificates
-	// Secret is the name of an existing Secret that keeps CA and certificate,
-	// where Interlock makes them.
+	// Secret names an existing Secret for CA and certificate, where Interlock
+	// makes them.
 	Secret string
-	// CertificateDir has tls.crt and tls.key, where somebody else makes them.
+	// CertificateDir has tls.crt and tls.key, where another component makes them.
 	CertificateDir string
-	// Lifetimes of what Interlock makes.
+	// Lifetimes are those of certificates that Interlock makes.
 	Lifetimes certificate.Lifetimes
 }
 
-// Certificates says who makes the serving certificate and the authority.
+// Certificates says which component makes the serving certificate and its CA.
 type Certificates string
 
 const (
-	// CertificatesInterlock are made and renewed by the webhook itself.
+	// CertificatesInterlock are made and renewed by the webhook.
 	CertificatesInterlock Certificates = "interlock"
-	// CertificatesFiles are read from a folder, and read again when they change.
-	// Whoever makes them also tells the API server whom to trust.
+	// CertificatesFiles are read from a folder, and again when they change. The
+	// component that makes them also writes the CA to the webhook's configuration.
 	CertificatesFiles Certificates = "files"
 )
 
@@ -72,7 +73,7 @@ func (o Options) secret() types.NamespacedName {
 }
 
 // NewManager returns a manager that serves the webhooks, ready to be started.
-// No replica leads: each of them serves, and any of them renews certificates.
+// There is no leader: every replica serves, and any replica renews certificates.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
@@ -104,7 +105,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, err
 	}
-	served := &leaving{Manager: mgr, after: options.StopAfter}
+	served := &draining{Manager: mgr, after: options.StopAfter}
 	return served, setupServing(served, options, certified)
 }
 
@@ -124,8 +125,8 @@ func newServer(options Options, keeper *certificate.Keeper) (ctrlwebhook.Server,
 	return ctrlwebhook.NewServer(serving), nil
 }
 
-// setupCertificate makes, renews and injects the certificate, where that is
-// Interlock's. The channel closes once there is one to serve.
+// setupCertificate sets up the controllers that make, renew and inject the
+// certificate, where Interlock does so. The channel closes once there is one.
 func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Keeper) (<-chan struct{}, error) {
 	if options.Certificates == CertificatesFiles {
 		certified := make(chan struct{})
@@ -141,9 +142,9 @@ func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Kee
 	return keeper.Certified(), injector.SetupWithManager(mgr)
 }
 
-func setupServing(mgr *leaving, options Options, certified <-chan struct{}) error {
+func setupServing(mgr *draining, options Options, certified <-chan struct{}) error {
 	serving := &starter{certified: certified, secret: options.secret(), start: func() healthz.Checker {
-		webhooks := mgr.GetWebhookServer() // the first call adds it to the manager, which starts it
+		webhooks := mgr.GetWebhookServer() // the first call adds the server to the manager, which starts it
 		webhooks.Register(conversion.Path, mgr.closing(conversion.NewHandler(mgr.GetLogger().WithName("conversion"))))
 		webhooks.Register(guard.Path, mgr.closing(guard.NewWebhook()))
 		webhooks.Register(admission.Path, mgr.closing(&ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader()}}))

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// starter starts the server once there is a certificate for it.
+// starter starts the server once there is a certificate.
 type starter struct {
 	certified <-chan struct{}
-	// secret is where the certificate comes from.
+	// secret holds the certificate.
 	secret  types.NamespacedName
 	start   func() healthz.Checker
 	started atomic.Pointer[healthz.Checker]
@@ -25,7 +25,7 @@ func (s *starter) Start(ctx context.Context) error {
 	select {
 	case <-s.certified:
 	default:
-		log.FromContext(ctx).Info("Waiting for the Secret that keeps the certificate", "secret", s.secret)
+		log.FromContext(ctx).Info("Waiting for the Secret with the certificate", "secret", s.secret)
 	}
 	select {
 	case <-s.certified:
@@ -42,7 +42,7 @@ func (*starter) NeedLeaderElection() bool { return false }
 func (s *starter) check(request *http.Request) error {
 	checker := s.started.Load()
 	if checker == nil {
-		return fmt.Errorf("there is no certificate yet: it is made as soon as Secret %s exists", s.secret)
+		return fmt.Errorf("there is no certificate yet: it is made once Secret %s exists", s.secret)
 	}
 	return (*checker)(request)
 }

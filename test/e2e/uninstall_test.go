@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
-	"open-cluster-management.io/interlock/pkg/guard"
 	"open-cluster-management.io/interlock/test/snapshot"
 )
 
@@ -48,7 +48,7 @@ func describeUninstallation() {
 
 		By("running deploy/uninstall once more")
 		log := runJob(ctx, kustomized("../../deploy/uninstall", nextVersion))
-		Expect(log).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, nothing of Interlock's is left`))
+		Expect(log).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, no condition of Interlock is left`))
 		expectTakenBack(ctx)
 		remove(ctx, hub, []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}})
 
@@ -107,8 +107,9 @@ func expectTakenBack(ctx context.Context) {
 	for _, addOn := range addOns.Items {
 		key := client.ObjectKeyFromObject(&addOn)
 		Expect(key.Name).NotTo(Equal(agent), "the agent is still an add-on of %s", key.Namespace)
-		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(condition.Reasons))), key.String())
 		Expect(addOn.ManagedFields).NotTo(ContainElement(HaveField("Manager", HavePrefix("interlock-"))), key.String())
+		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(condition.Reasons))), key.String())
+		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(dependency.Reasons))), key.String())
 	}
 	for kind, version := range map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1"} {
 		object := &unstructured.Unstructured{}
@@ -193,8 +194,8 @@ func take(ctx context.Context, g Gomega) snapshot.Snapshot {
 	return taken
 }
 
-// neutral leaves out what comes and goes by itself on a cluster that lives, and
-// of managedFields all but what speaks of Interlock.
+// neutral leaves out what a running cluster changes by itself, and of managedFields
+// all but Interlock's entries. Those on conditions that stay are left out too.
 func neutral(object *unstructured.Unstructured) bool {
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	delete(metadata, "generation")
@@ -214,7 +215,7 @@ func neutral(object *unstructured.Unstructured) bool {
 		}
 	}
 	ours := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return !strings.HasPrefix(entry.Manager, "interlock-")
+		return object.GetKind() == "ManagedClusterAddOn" || !strings.HasPrefix(entry.Manager, "interlock-")
 	})
 	object.SetManagedFields(append([]metav1.ManagedFieldsEntry(nil), ours...))
 	if !strings.HasSuffix(object.GroupVersionKind().Group, "open-cluster-management.io") {

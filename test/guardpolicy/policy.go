@@ -31,7 +31,7 @@ type Policy struct {
 	patcher     patch.Patcher
 }
 
-// New compiles a MutatingAdmissionPolicy, as pkg/guard returns it.
+// New compiles a MutatingAdmissionPolicy, as pkg/compat/guard returns it.
 func New(object *unstructured.Unstructured) (*Policy, error) {
 	policy := &admissionregistrationv1beta1.MutatingAdmissionPolicy{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, policy, true); err != nil {

@@ -222,6 +222,8 @@ func TestDeclarationChanged(t *testing.T) {
 	touched := registered("leaf")
 	touched.Labels, touched.Annotations = map[string]string{"a": "b"}, map[string]string{"c": "d"}
 	touched.Spec.AddOnMeta.DisplayName, touched.ResourceVersion = "Leaf", "7"
+	respecified := registered("leaf")
+	respecified.Generation = 2
 	empty := registered("leaf")
 	empty.Spec.Dependencies = []addonv1alpha1.AddonDependency{}
 	worded := registered("leaf", "base")
@@ -234,6 +236,7 @@ func TestDeclarationChanged(t *testing.T) {
 	}{
 		{"nothing", registered("leaf", "base"), registered("leaf", "base"), false},
 		{"what is not a declaration", registered("leaf"), touched, false},
+		{"a change of spec that is not cached", registered("leaf"), respecified, true},
 		{"another dependency", registered("leaf", "base"), registered("leaf", "other"), true},
 		{"another order", registered("leaf", "a", "b"), registered("leaf", "b", "a"), true},
 		{"another message", registered("leaf", "base"), worded, true},

@@ -25,11 +25,12 @@ func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request]
 }
 
 // declarationChanged passes creations, deletions and changed declarations. OCM
-// updates the status of registrations far more often.
+// updates the status of registrations far more often. Every change of spec counts:
+// after a graft of the CRD, the cache may lack a declaration that is stored.
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return !catalog.Same(e.ObjectOld, e.ObjectNew)
+			return e.ObjectOld.Generation != e.ObjectNew.Generation || !catalog.Same(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }

@@ -44,6 +44,7 @@ func strip[T any](keep func(T) T) func(any) (any, error) {
 
 func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.ClusterManagementAddOn {
 	lean := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
+	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
 	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
 	for _, name := range []string{

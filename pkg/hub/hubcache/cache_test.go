@@ -101,6 +101,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
+	wantRegistered.Generation = registered.Generation // shows changes of spec whose fields the cache lacks
 	wantRegistered.Annotations = map[string]string{
 		addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3", addonv1alpha1.FormerVersionAnnotation: "1.2.2",
 	}

@@ -42,10 +42,8 @@ var Help = map[string]string{
 
 	NameEventsLeftOut: HelpEventsLeftOut,
 
-	NameFactsClusters:  HelpFactsClusters,
-	NameFactsWrites:    HelpFactsWrites,
-	NameGrafted:        HelpGrafted,
-	NameGraftContested: HelpGraftContested,
+	NameFactsClusters: HelpFactsClusters,
+	NameFactsWrites:   HelpFactsWrites,
 }
 
 // WriteResult is how a write of a condition ended.

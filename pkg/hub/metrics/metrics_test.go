@@ -159,9 +159,6 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m.Declared("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
 	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
-	g := NewGraft(registry)
-	g.State("R", true)
-	g.Contested()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -176,14 +173,6 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	if len(names) != len(Help) {
 		t.Errorf("metrics %q, of which %d are explained", slices.Sorted(slices.Values(names)), len(Help))
 	}
-}
-
-func TestTheStateOfTheCRDIsOneSeries(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	g := NewGraft(registry)
-	g.State("before", true)
-	g.State("now", false)
-	expect(t, registry, NameGrafted, "gauge", `{reason="now"} 0`)
 }
 
 func TestHowQuestionsStand(t *testing.T) {

@@ -27,12 +27,12 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 		},
 	}).Build()
 	done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
-	if err != nil || done != "0 ManagedClusterAddOns written, nothing of Interlock's is left on any of 0" {
+	if err != nil || done != "0 ManagedClusterAddOns written, no condition of Interlock is left on any of 0" {
 		t.Errorf("%q, %v", done, err)
 	}
 }
 
-func TestANamespaceThatIsNotThereHasNoLeader(t *testing.T) {
+func TestAMissingNamespaceHasNoLeader(t *testing.T) {
 	hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "interlock-system")
@@ -63,15 +63,15 @@ func TestALeaderThatDoesNotStopIsNamed(t *testing.T) {
 	}
 }
 
-// Others write between the list and the patch; only who does so for ever is an
-// error.
-func TestAConflictIsTriedAgain(t *testing.T) {
+// Another writer may write between the list and the patch. It is an error only if
+// that never ends.
+func TestAConflictIsRepeated(t *testing.T) {
 	for name, test := range map[string]struct {
 		conflicts int
 		want      string
 	}{
-		"once":     {1, ""},
-		"for ever": {1000, "others keep writing"},
+		"once":      {1, ""},
+		"each time": {1000, "other writers keep changing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			patched := 0
@@ -92,7 +92,7 @@ func TestAConflictIsTriedAgain(t *testing.T) {
 				},
 			}).Build()
 			done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
-			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, nothing of Interlock's is left on any of 0") {
+			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
 				t.Errorf("%q, %v", done, err)
 			}
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects are held at a time.
+// pageSize is how many objects are listed at a time.
 const pageSize = 500
 
-// selectors find the events of addon-manager and of the agents by who told
-// them, and those of the election by what they are about.
+// selectors find the events of addon-manager and addon-agent by their reporter,
+// and those of the leader election by the lease.
 func (r *eventRemover) selectors() []client.ListOptions {
 	var selectors []client.ListOptions
 	for _, controller := range []string{"interlock-addon-manager", "open-cluster-management.io/interlock-addon-agent"} {
@@ -29,8 +29,7 @@ func (r *eventRemover) selectors() []client.ListOptions {
 	})
 }
 
-// eventRemover deletes Interlock's events, which would go by themselves within
-// the hour that API servers keep them.
+// eventRemover deletes Interlock's events. API servers would keep them for an hour.
 type eventRemover struct {
 	hub     client.Client
 	options Options
@@ -48,8 +47,7 @@ func (r *eventRemover) run(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d deleted", deleted), nil
 }
 
-// deleteAll deletes the objects of a kind that the selector selects, and returns
-// how many there were.
+// deleteAll deletes the selected objects of a kind, and returns how many it deleted.
 func deleteAll(ctx context.Context, hub client.Client, kind schema.GroupVersionKind, selector client.ListOptions) (int, error) {
 	deleted := 0
 	page := &metav1.PartialObjectMetadataList{}

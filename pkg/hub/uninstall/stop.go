@@ -21,16 +21,16 @@ const (
 	// deploymentName and leaseName are those of addon-manager, in deploy/hub.
 	deploymentName = "interlock-addon-manager"
 	leaseName      = "interlock-addon-manager"
-	// holder is who holds the lease while things are taken back. A try that was
-	// cut short leaves it held, and the next one takes it over.
+	// holder is the holder of the lease during uninstallation. An uninstallation
+	// that was interrupted leaves it held, and the next one takes it over.
 	holder = "interlock-uninstall"
-	// paceOfWaiting is the time between two looks at the lease.
-	paceOfWaiting = time.Second
+	// pollInterval is the time between two reads of the lease.
+	pollInterval = time.Second
 )
 
-// stopper sees to it that no addon-manager writes meanwhile: it scales the
-// Deployment down and then holds the lease by which replicas elect their
-// leader, so that one that somebody starts again waits for its turn.
+// stopper keeps addon-manager from writing during uninstallation. It scales the
+// Deployment to 0 and then holds the lease of the leader election, so that a
+// replica that is started meanwhile does not lead.
 type stopper struct {
 	clock   clock.PassiveClock
 	hub     client.Client
@@ -62,10 +62,10 @@ func (s *stopper) scaleDown(ctx context.Context) (string, error) {
 	return "Deployment " + name + " has 0 replicas", nil
 }
 
-// takeLease waits until nobody leads and then takes the lease.
+// takeLease waits until no replica leads and then takes the lease.
 func (s *stopper) takeLease(ctx context.Context) error {
 	var leader string
-	err := wait.PollUntilContextCancel(ctx, paceOfWaiting, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		var err error
 		leader, err = s.tryLease(ctx)
 		return err == nil && leader == "", err
@@ -79,7 +79,7 @@ func (s *stopper) takeLease(ctx context.Context) error {
 	return nil
 }
 
-// tryLease takes the lease if it is free, and returns who leads if it is not.
+// tryLease takes the lease if it is free. If not, it returns the leader.
 func (s *stopper) tryLease(ctx context.Context) (leader string, err error) {
 	lease := &coordinationv1.Lease{}
 	err = s.hub.Get(ctx, s.leaseKey(), lease)
@@ -89,9 +89,9 @@ func (s *stopper) tryLease(ctx context.Context) (leader string, err error) {
 		err := s.hub.Create(ctx, lease)
 		switch {
 		case apierrors.IsAlreadyExists(err):
-			return "somebody else", nil // the next look tells its name
+			return "another process", nil // the next read returns its name
 		case apierrors.IsNotFound(err):
-			return "", nil // not even the namespace is there
+			return "", nil // the namespace does not exist
 		}
 		s.held = err == nil
 		return "", err
@@ -104,7 +104,7 @@ func (s *stopper) tryLease(ctx context.Context) (leader string, err error) {
 	}
 	s.fill(lease)
 	if err := s.hub.Update(ctx, lease); apierrors.IsConflict(err) {
-		return "somebody else", nil // it was faster; the next look tells its name
+		return "another process", nil // it was first; the next read returns its name
 	} else if err != nil {
 		return "", err
 	}
@@ -123,8 +123,8 @@ func (s *stopper) fill(lease *coordinationv1.Lease) {
 	}
 }
 
-// leaderOf is who leads by the lease now, or nothing. A leader that has stopped
-// gives it back; one that died renews it no more.
+// leaderOf returns the current leader by the lease, empty if there is none. A
+// leader that stops releases the lease; one that died no longer renews it.
 func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
 	identity := ptr.Deref(lease.Spec.HolderIdentity, "")
 	if identity == "" || strings.HasPrefix(identity, holder) || lease.Spec.RenewTime == nil {
@@ -137,7 +137,7 @@ func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
 	return identity
 }
 
-// release deletes the lease, which was addon-manager's before.
+// release deletes the lease, which addon-manager created.
 func (s *stopper) release(ctx context.Context) (string, error) {
 	if !s.held {
 		return "was not taken", nil

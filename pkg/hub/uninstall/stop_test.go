@@ -20,12 +20,12 @@ func TestLeaderOf(t *testing.T) {
 		renewed *metav1.MicroTime
 		want    string
 	}{
-		"never held":                        {nil, nil, ""},
-		"given back":                        {ptr.To(""), at(now), ""},
-		"held":                              {ptr.To("pod-1"), at(now.Add(-14 * time.Second)), "pod-1"},
-		"held by one that died":             {ptr.To("pod-1"), at(now.Add(-15 * time.Second)), ""},
-		"held by a try that was cut short":  {ptr.To(holder), at(now), ""},
-		"held, and nobody knows since when": {ptr.To("pod-1"), nil, ""},
+		"never held":                       {nil, nil, ""},
+		"given back":                       {ptr.To(""), at(now), ""},
+		"held":                             {ptr.To("pod-1"), at(now.Add(-14 * time.Second)), "pod-1"},
+		"held by one that died":            {ptr.To("pod-1"), at(now.Add(-15 * time.Second)), ""},
+		"held by a try that was cut short": {ptr.To(holder), at(now), ""},
+		"held, without a time of renewal":  {ptr.To("pod-1"), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
@@ -62,7 +62,7 @@ func TestAStepThatFailsKeepsNoOtherFromBeingTried(t *testing.T) {
 
 	ran = nil
 	err = runSteps(t.Context(), &out, []step{try("stop", errors.New("still leads"), true), try("guard", nil, false)})
-	if err == nil || !strings.Contains(err.Error(), "nothing was taken back: stop: still leads") || len(ran) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "nothing was removed: stop: still leads") || len(ran) != 1 {
 		t.Errorf("ran %v, error %v", ran, err)
 	}
 }

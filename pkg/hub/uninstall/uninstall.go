@@ -1,5 +1,5 @@
-// Package uninstall takes back what Interlock wrote to a hub, so that its
-// objects are as they were before.
+// Package uninstall removes what Interlock wrote to a hub, and restores objects
+// that it changed.
 package uninstall
 
 import (
@@ -18,31 +18,31 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Options say what to take back, and how long that may take.
+// Options configure an uninstallation.
 type Options struct {
-	// Namespace that addon-manager is deployed in.
+	// Namespace is where addon-manager is deployed.
 	Namespace string
-	// LeaseNamespace is where its replicas elect their leader.
+	// LeaseNamespace is the namespace of the lease of its leader election.
 	LeaseNamespace string
 	// Timeout bounds all steps together.
 	Timeout time.Duration
-	// Out takes a line for each step.
+	// Out receives a line for each step.
 	Out io.Writer
 }
 
-// step is one thing to take back. Each can be done again, and where there is
-// nothing to do.
+// step is one step of an uninstallation. It can be repeated, and succeeds where
+// there is nothing to do.
 type step struct {
 	name string
 	// run returns what was done, in a few words.
 	run func(context.Context) (string, error)
-	// first: without it the others are in vain.
+	// first means that the other steps need it.
 	first bool
 }
 
-// Run takes everything back. What fails does not keep the other steps from
-// being tried, unless addon-manager cannot be stopped: it would write again what
-// is taken back. The error says which steps are left.
+// Run runs all steps. A step that fails does not stop the others, except the
+// first: an addon-manager that runs would write again what they remove. The
+// error names the steps that failed.
 func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme)); err != nil {
@@ -57,12 +57,13 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	ctx, cancel := context.WithTimeout(ctx, options.Timeout)
 	defer cancel()
 	stop := &stopper{clock: clock.RealClock{}, hub: hub, options: options}
+	remove := &remover{hub: hub, config: restConfig, options: options}
 	return runSteps(ctx, options.Out, []step{
 		{name: "addon-manager", run: stop.run, first: true},
-		{name: "agent", run: (&agentRemover{config: restConfig, share: options.Timeout / 2}).run},
-		{name: "guard", run: (&guardRemover{hub: hub, config: restConfig}).run},
-		{name: "graft", run: (&ungrafter{hub: hub}).run},
-		{name: "facts", run: (&factsRemover{hub: hub}).run},
+		{name: "agent", run: remove.agent},
+		{name: "guard", run: remove.guard},
+		{name: "graft", run: remove.graft},
+		{name: "facts", run: remove.facts},
 		{name: "conditions", run: (&cleaner{hub: hub, out: options.Out}).run},
 		{name: "events", run: (&eventRemover{hub: hub, options: options}).run},
 		{name: "lease", run: stop.release},
@@ -80,11 +81,11 @@ func runSteps(ctx context.Context, out io.Writer, steps []step) error {
 		fmt.Fprintf(out, "%d/%d  %-14s failed: %v\n", i+1, len(steps), step.name, err)
 		failures = append(failures, fmt.Errorf("%s: %w", step.name, err))
 		if step.first {
-			return fmt.Errorf("nothing was taken back: %w", errors.Join(failures...))
+			return fmt.Errorf("nothing was removed: %w", errors.Join(failures...))
 		}
 	}
 	if len(failures) > 0 {
-		return fmt.Errorf("%d of %d steps failed; what is done stays done, and it can be run again: %w",
+		return fmt.Errorf("%d of %d steps failed. The others are done. Run this again to repeat the rest: %w",
 			len(failures), len(steps), errors.Join(failures...))
 	}
 	return nil

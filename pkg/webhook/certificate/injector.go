@@ -18,12 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// paceOfInjection bounds how often a replica writes where somebody insists on
-// another authority: a cert-manager that was not told that it is not asked for.
-const paceOfInjection = time.Second
+// writeInterval bounds how often a replica writes where another writer insists on
+// another CA, such as a cert-manager whose annotation was left in place.
+const writeInterval = time.Second
 
-// Injector puts the authorities of the Secret into a configuration, so that
-// the API server trusts what is served.
+// Injector copies the CA bundle of the Secret to a webhook configuration, so that
+// the API server trusts the serving certificate.
 type Injector struct {
 	Client client.Client
 	Clock  clock.PassiveClock
@@ -43,7 +43,7 @@ func (i *Injector) SetupWithManager(mgr ctrl.Manager) error {
 		For(&admissionregistrationv1.ValidatingWebhookConfiguration{}).Watches(&corev1.Secret{}, all).
 		WithOptions(everyReplica()).Complete(i)
 	if err != nil {
-		return fmt.Errorf("set up the injector of the authority: %w", err)
+		return fmt.Errorf("set up the injector of the CA: %w", err)
 	}
 	return nil
 }
@@ -65,18 +65,18 @@ func (i *Injector) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, nil
 	}
 	now := i.Clock.Now()
-	if wait := i.written.Add(paceOfInjection).Sub(now); wait > 0 {
+	if wait := i.written.Add(writeInterval).Sub(now); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	i.written = now
 	if err := i.Client.Update(ctx, &configuration, fieldOwner); err != nil && !apierrors.IsConflict(err) {
-		return ctrl.Result{}, fmt.Errorf("put the authority into ValidatingWebhookConfiguration %s: %w", i.Configuration, err)
+		return ctrl.Result{}, fmt.Errorf("write the CA to ValidatingWebhookConfiguration %s: %w", i.Configuration, err)
 	}
-	return ctrl.Result{}, nil // a conflict: somebody wrote it, and that comes as an event
+	return ctrl.Result{}, nil // after a conflict, the other write triggers the next reconcile
 }
 
-// trust puts the bundle into all webhooks and says whether it changed any. What
-// is no bundle, which the keeper is about to replace, changes nothing.
+// trust sets the bundle on all webhooks, and reports whether any changed. An
+// invalid bundle, which the keeper is about to replace, changes nothing.
 func trust(webhooks []admissionregistrationv1.ValidatingWebhook, bundle []byte) bool {
 	if _, err := cert.ParseCertsPEM(bundle); err != nil {
 		return false

@@ -35,7 +35,7 @@ func TestInjector(t *testing.T) {
 		name    string
 		before  []byte
 		secret  map[string][]byte
-		asked   string
+		request string
 		written error
 		want    []byte
 		writes  int
@@ -46,7 +46,7 @@ func TestInjector(t *testing.T) {
 		{name: "the same: no write", before: fresh[BundleKey], secret: fresh, want: fresh[BundleKey]},
 		{name: "no authority: what is trusted stays", before: fresh[BundleKey], want: fresh[BundleKey]},
 		{name: "nonsense: what is trusted stays", before: fresh[BundleKey], secret: map[string][]byte{BundleKey: []byte("x")}, want: fresh[BundleKey]},
-		{name: "somebody else's configuration", before: other[BundleKey], secret: fresh, asked: "other", want: other[BundleKey]},
+		{name: "another configuration", before: other[BundleKey], secret: fresh, request: "other", want: other[BundleKey]},
 		{
 			name: "another replica was first", secret: fresh, writes: 1,
 			written: apierrors.NewConflict(schema.GroupResource{}, "interlock-webhook", errors.New("changed")),
@@ -67,11 +67,11 @@ func TestInjector(t *testing.T) {
 			injector := &Injector{
 				Client: c, Clock: clocktesting.NewFakePassiveClock(start), Secret: secretKey, Configuration: "interlock-webhook",
 			}
-			asked := "interlock-webhook"
-			if test.asked != "" {
-				asked = test.asked
+			request := "interlock-webhook"
+			if test.request != "" {
+				request = test.request
 			}
-			_, err := injector.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: asked}})
+			_, err := injector.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: request}})
 			if (err != nil) != test.fails || writes != test.writes {
 				t.Errorf("error %v after %d writes, want %d", err, writes, test.writes)
 			}
@@ -88,8 +88,8 @@ func TestInjector(t *testing.T) {
 	}
 }
 
-// Whoever puts another authority in each time is answered once a second.
-func TestInjectorAnswersWhoInsistsAtAPace(t *testing.T) {
+// Where another writer keeps injecting another CA, each replica writes once a second.
+func TestInjectorWritesAtMostOnceASecond(t *testing.T) {
 	fresh, _, _ := renewAt(t, nil, start)
 	c := fake.NewClientBuilder().WithObjects(secretWith(fresh), configured(nil)).Build()
 	clock := clocktesting.NewFakePassiveClock(start)

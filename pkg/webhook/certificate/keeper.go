@@ -1,6 +1,6 @@
-// Package certificate makes and renews the certificate that the webhooks are
-// served with and the authority that signs it, keeps both in one Secret for
-// all replicas, and puts the authority into the webhook's configuration.
+// Package certificate makes and renews the serving certificate of the webhooks
+// and its CA. It stores both in one Secret for all replicas, and writes the CA to
+// the webhook's configuration.
 package certificate
 
 import (
@@ -25,14 +25,14 @@ import (
 
 const fieldOwner = client.FieldOwner("interlock-webhook")
 
-// Keeper keeps the Secret's content current and serves what is in it. It runs
-// in every replica: of two that write at once the API server refuses one,
-// which then finds the other's work.
+// Keeper keeps the Secret current and serves its certificate. It runs in every
+// replica. Where two replicas write at once, one write is a conflict, and that
+// replica then uses the certificate of the other.
 type Keeper struct {
 	client client.Client
 	clock  clock.PassiveClock
 	secret types.NamespacedName
-	// name is the server's.
+	// name is the DNS name of the server.
 	name      string
 	lifetimes Lifetimes
 
@@ -41,7 +41,7 @@ type Keeper struct {
 	certified chan struct{}
 }
 
-// NewKeeper returns a Keeper of an existing Secret, for a server of that name.
+// NewKeeper returns a Keeper of an existing Secret, for a server of that DNS name.
 func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, name string, lifetimes Lifetimes) *Keeper {
 	return &Keeper{clock: now, secret: secret, name: name, lifetimes: lifetimes, certified: make(chan struct{})}
 }
@@ -80,8 +80,8 @@ func (k *Keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	var secret corev1.Secret
 	if err := k.client.Get(ctx, k.secret, &secret); err != nil {
 		if current := k.current.Load(); current != nil && apierrors.IsNotFound(err) {
-			log.FromContext(ctx).Error(err, "The Secret that keeps the certificate is gone. What it kept is served until it ends or this process does; "+
-				"apply the empty Secret of the deployment again to have a new one made", "secret", k.secret, "end", current.Leaf.NotAfter)
+			log.FromContext(ctx).Error(err, "The Secret with the certificate was deleted. This process serves the old certificate until it expires. "+
+				"Apply the empty Secret of the deployment again, and a new certificate is made", "secret", k.secret, "expires", current.Leaf.NotAfter)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -102,7 +102,7 @@ func (k *Keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	return ctrl.Result{RequeueAfter: wait}, nil
 }
 
-// renew takes all steps that are due, and returns how long it is to the next.
+// renew takes all steps that are due, and returns when the next one is.
 func (k *Keeper) renew(secret *corev1.Secret) (steps []step, wait time.Duration, err error) {
 	if secret.Data == nil {
 		secret.Data = map[string][]byte{}
@@ -121,8 +121,8 @@ func (k *Keeper) renew(secret *corev1.Secret) (steps []step, wait time.Duration,
 	}
 }
 
-// serve takes over what is stored; what is no pair of certificate and key
-// leaves the former one in place.
+// serve uses the stored certificate. An invalid pair of certificate and key leaves
+// the former one in use.
 func (k *Keeper) serve(data map[string][]byte) {
 	pair, err := tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey])
 	if err != nil {

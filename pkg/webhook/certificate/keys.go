@@ -14,34 +14,33 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// The keys of the Secret, those of a Secret of type kubernetes.io/tls and of
-// cert-manager, and the authority's own.
+// The keys of the Secret are those of type kubernetes.io/tls and of cert-manager,
+// and one for the key of the CA.
 const (
 	authorityName = "interlock-webhook-ca"
-	// BundleKey has all authorities that are trusted, one or two of them. Who
-	// calls the webhook has to trust all of it.
+	// BundleKey holds all trusted CAs, one or two of them. Clients of the webhook
+	// must trust all of them.
 	BundleKey       = corev1.ServiceAccountRootCAKey // ca.crt
 	authorityKeyKey = "ca.key"
 )
 
-// keys is the content of the Secret, as far as it can be used.
+// keys is the usable content of the Secret.
 type keys struct {
-	// trusted are the authorities that have not ended, the newest first.
+	// trusted are the CAs that have not expired, the newest first.
 	trusted []*x509.Certificate
-	// authority signs: the one whose key there is. Nil: none, or one that by
-	// this replica's clock is not valid yet: what it signs would not be either.
+	// authority is the CA whose key is stored. It is nil where there is none, or
+	// where by this replica's clock it is not valid yet.
 	authority *rotator.KeyPairArtifacts
-	// serving is nil where none is, or what is there would not be trusted.
+	// serving is nil where there is no certificate that the CAs trust.
 	serving *x509.Certificate
 }
 
-// read finds what of the Secret's data is of use at the time now for a server
-// of that name.
+// read returns what of the Secret's data is usable now for a server of that DNS name.
 func read(data map[string][]byte, name string, now time.Time) keys {
 	var content keys
 	bundle, err := cert.ParseCertsPEM(data[BundleKey])
 	if err != nil {
-		bundle = nil // nothing there, or nothing that can be used
+		bundle = nil // absent or invalid
 	}
 	roots := x509.NewCertPool()
 	for _, authority := range bundle {
@@ -63,7 +62,7 @@ func read(data map[string][]byte, name string, now time.Time) keys {
 	return content
 }
 
-// signer returns the authority with its key, if the key is its own.
+// signer returns the CA with its key, nil where the key is not that of the CA.
 func signer(authority *x509.Certificate, keyPEM []byte) *rotator.KeyPairArtifacts {
 	certPEM := encode(authority)
 	pair, err := tls.X509KeyPair(certPEM, keyPEM)
@@ -85,7 +84,7 @@ func encode(certificates ...*x509.Certificate) []byte {
 	return text.Bytes()
 }
 
-// do writes one step to the Secret's data.
+// do takes one step in the Secret's data.
 func (l Lifetimes) do(next step, content keys, data map[string][]byte, name string, now time.Time) error {
 	maker := rotator.CertRotator{
 		CAName: authorityName, CAOrganization: "interlock", DNSName: name,
@@ -95,10 +94,10 @@ func (l Lifetimes) do(next step, content keys, data map[string][]byte, name stri
 	case introduce:
 		made, err := maker.CreateCACert(now.Add(-backdated), now.Add(l.Authority))
 		if err != nil {
-			return fmt.Errorf("make a certificate authority: %w", err)
+			return fmt.Errorf("make a CA: %w", err)
 		}
 		data[BundleKey], data[authorityKeyKey] = made.CertPEM, made.KeyPEM
-		if content.serving != nil { // else nothing speaks for the old ones any more
+		if content.serving != nil { // else no certificate needs the old CAs
 			data[BundleKey] = append(data[BundleKey], encode(content.trusted...)...)
 		}
 	case issue:

@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-// backdated is how far before its making a certificate becomes valid, for
-// clocks that are behind.
+// backdated is how long before its creation a certificate is valid, for clocks
+// that are behind.
 const backdated = time.Hour
 
-// Lifetimes say how long certificates live, and when they are renewed.
+// Lifetimes say how long certificates are valid, and when they are renewed.
 type Lifetimes struct {
 	Authority   time.Duration
 	Certificate time.Duration
-	// RenewBefore is how long before its end either of them is renewed.
+	// RenewBefore is how long before it expires either of them is renewed.
 	RenewBefore time.Duration
-	// Overlap is how long a new authority is only trusted, beside the old one,
-	// before it signs what is served. The old one is trusted for as long again.
+	// Overlap is how long a new CA is trusted beside the old one before it signs.
+	// Then the old one stays trusted for the same time.
 	Overlap time.Duration
 }
 
-// DefaultLifetimes leave a week for a new authority to reach all who trust it.
+// DefaultLifetimes give a new CA a week to reach all clients.
 func DefaultLifetimes() Lifetimes {
 	const day = 24 * time.Hour
 	return Lifetimes{Authority: 10 * 365 * day, Certificate: 365 * day, RenewBefore: 90 * day, Overlap: 7 * day}
 }
 
-// step is what is to be done next.
+// step is the next change of the Secret.
 type step string
 
 const (
-	// rest: nothing, for some time.
+	// rest changes nothing.
 	rest step = "rest"
-	// introduce: make a new authority, trusted beside the others.
+	// introduce makes a new CA, trusted beside the others.
 	introduce step = "introduce"
-	// issue: make a new certificate, signed by the newest authority.
+	// issue makes a new certificate, signed by the newest CA.
 	issue step = "issue"
-	// retire: trust the newest authority alone.
+	// retire removes all CAs but the newest from the bundle.
 	retire step = "retire"
 )
 
-// plan decides what is to be done at the time now, or for how long nothing is.
+// plan returns the step to take now, or how long to rest.
 func (l Lifetimes) plan(of keys, now time.Time) (step, time.Duration) {
 	if of.authority == nil || l.due(of.authority.Cert, now) <= 0 {
 		return introduce, 0
@@ -51,7 +51,8 @@ func (l Lifetimes) plan(of keys, now time.Time) (step, time.Duration) {
 	}
 	made := of.authority.Cert.NotBefore.Add(backdated)
 	if !bytes.Equal(of.serving.AuthorityKeyId, of.authority.Cert.SubjectKeyId) {
-		// What is served must not end meanwhile, after a long time without us.
+		// After a long time without a running webhook, the old certificate must not
+		// expire during the overlap.
 		last := of.serving.NotAfter.Add(-l.Overlap / 10)
 		return until(min(made.Add(l.Overlap).Sub(now), last.Sub(now)), issue)
 	}
@@ -73,7 +74,7 @@ func until(left time.Duration, then step) (step, time.Duration) {
 	return then, 0
 }
 
-// due returns how long it is until a certificate is to be renewed.
+// due returns how long it is until a certificate must be renewed.
 func (l Lifetimes) due(certificate *x509.Certificate, now time.Time) time.Duration {
 	return certificate.NotAfter.Add(-l.RenewBefore).Sub(now)
 }

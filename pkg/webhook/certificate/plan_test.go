@@ -116,27 +116,26 @@ func TestStepsThatAreDue(t *testing.T) {
 	}
 }
 
-// TestForThirtyYears follows a webhook that nobody touches. At any time, what
-// is served is trusted by all who know what was to be trusted at most a week
-// before, the overlap.
+// TestForThirtyYears renews for thirty years. At any time, every client whose
+// bundle was current at most a week before, the overlap, trusts the certificate.
 func TestForThirtyYears(t *testing.T) {
-	type told struct {
+	type client struct {
 		until  time.Time
 		bundle []byte
 	}
 	var data map[string][]byte
-	var known []told
+	var clients []client
 	authorities, certificates := map[string]bool{}, map[string]bool{}
 	for now := start; now.Before(start.Add(30 * 365 * day)); {
 		after, _, wait := renewAt(t, data, now)
 		if data != nil {
-			known = append(known, told{until: now.Add(7 * day), bundle: data[BundleKey]})
+			clients = append(clients, client{until: now.Add(7 * day), bundle: data[BundleKey]})
 		}
-		known = slices.DeleteFunc(known, func(k told) bool { return !now.Before(k.until) })
-		for _, bundle := range append(known, told{bundle: after[BundleKey]}) {
+		clients = slices.DeleteFunc(clients, func(c client) bool { return !now.Before(c.until) })
+		for _, bundle := range append(clients, client{bundle: after[BundleKey]}) {
 			seen := map[string][]byte{BundleKey: bundle.bundle, "tls.crt": after["tls.crt"], "tls.key": after["tls.key"]}
 			if read(seen, serverName, now).serving == nil {
-				t.Fatalf("on %s, who was told until %s does not trust what is served", now, bundle.until)
+				t.Fatalf("on %s, a client whose bundle was current until %s does not trust the certificate", now, bundle.until)
 			}
 		}
 		authorities[string(after["ca.key"])], certificates[string(after["tls.crt"])] = true, true

@@ -15,7 +15,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 
-	"open-cluster-management.io/interlock/pkg/webhook/conversion"
+	"open-cluster-management.io/interlock/pkg/compat/conversion"
 )
 
 // side is one of the two conversions that are compared.

@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	. "github.com/onsi/gomega"
@@ -28,12 +27,8 @@ func neutral(object *unstructured.Unstructured) bool {
 		component, _ := object.Object["reportingComponent"].(string)
 		return strings.Contains(reporter+component, "interlock")
 	case "ManagedClusterAddOn":
-		// OCM's agent owned Available, lost it to Interlock's, and owns it again.
-		others, _ := metadata["managedFields"].([]any)
-		metadata["managedFields"] = slices.DeleteFunc(others, func(entry any) bool {
-			manager, _ := entry.(map[string]any)["manager"].(string)
-			return !strings.HasPrefix(manager, "interlock-")
-		})
+		// OCM's agent owned Available, lost it to Interlock's, and owns it again with its next change.
+		delete(metadata, "managedFields")
 	}
 	if object.GetKind() == "CustomResourceDefinition" && object.GetName() == crdName {
 		// It was grafted and given back: no writer owns its versions until OCM's operator writes them again.

@@ -108,12 +108,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, judged)
 }, NodeTimeout(8*time.Minute))
 
-// judged leaves out conditions and labels: the suite changes too much. It leaves out
-// what interlock-uninstall writes too: it removes Interlock from managedFields,
-// which a witness does not compare.
-func judged(f witness.Finding) bool {
-	return suite.Undeclared(f) && f.Writer.Manager != "interlock-uninstall"
-}
+// judged leaves out conditions and labels: the suite changes too much.
+func judged(f witness.Finding) bool { return suite.Undeclared(f) }
 
 // kustomized are the objects of a folder of deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"open-cluster-management.io/interlock/pkg/crdgraft"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
 )
 
 // readCRD names the CRD to a client.

@@ -24,10 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
-	"open-cluster-management.io/interlock/pkg/hub/graft"
-	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -64,7 +64,7 @@ func deployWebhook(ctx context.Context) {
 	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	deployed("webhook-configuration.yaml", configuration)
-	Expect(configuration.Name).To(Equal(graft.ConfigurationName))
+	Expect(configuration.Name).To(Equal(endpoint.ConfigurationName))
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
 	}
@@ -155,7 +155,7 @@ func (p *process) state() map[string]float64 {
 	Expect(err).NotTo(HaveOccurred())
 	state := map[string]float64{}
 	for _, family := range families {
-		if family.GetName() == metrics.NameGrafted {
+		if family.GetName() == graft.NameGrafted {
 			for _, metric := range family.GetMetric() {
 				state[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
 			}
@@ -169,7 +169,7 @@ func (p *process) contested() float64 {
 	families, err := p.registry.Gather()
 	Expect(err).NotTo(HaveOccurred())
 	for _, family := range families {
-		if family.GetName() == metrics.NameGraftContested {
+		if family.GetName() == graft.NameContested {
 			return family.GetMetric()[0].GetCounter().GetValue()
 		}
 	}

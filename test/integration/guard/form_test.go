@@ -17,8 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/guard"
-	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -126,7 +125,7 @@ func (s *server) start() {
 	}).Should(Succeed())
 	s.address = listener.Addr().String()
 	mux := http.NewServeMux()
-	mux.Handle(webhookguard.Path, webhookguard.NewWebhook())
+	mux.Handle(guard.Path, guard.NewWebhook())
 	s.running = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.certificate}, MinVersion: tls.VersionTLS12},
@@ -140,6 +139,6 @@ func (s *server) stop() {
 }
 
 func (s *server) place() admissionregistrationv1.WebhookClientConfig {
-	url := fmt.Sprintf("https://%s%s", s.address, webhookguard.Path)
+	url := fmt.Sprintf("https://%s%s", s.address, guard.Path)
 	return admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: s.bundle}
 }

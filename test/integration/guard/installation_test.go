@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/guard"
-	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 )
 
 // there are the guard's objects by kind, with their versions.
@@ -49,7 +49,7 @@ func installation(f *form) {
 	})
 
 	It("in the form that the hub can have, puts it back, and takes it away when told to", func(ctx context.Context) {
-		stop := f.manage(ctx, hubguard.ModeAuto)
+		stop := f.manage(ctx, installer.ModeAuto)
 		f.awaitForce(ctx, true)
 		Expect(f.there(ctx)()).To(And(HaveLen(len(f.objects)), HaveKey(f.kinds()[0])))
 
@@ -78,7 +78,7 @@ func installation(f *form) {
 		Consistently(f.there(ctx)).Should(HaveLen(len(f.objects)))
 
 		By("addon-manager starting with it off")
-		f.manage(ctx, hubguard.ModeOff)
+		f.manage(ctx, installer.ModeOff)
 		Eventually(f.there(ctx)).Should(BeEmpty())
 	})
 
@@ -90,7 +90,7 @@ func installation(f *form) {
 		for _, object := range own {
 			Expect(f.client.Create(ctx, object.DeepCopy())).To(Succeed())
 		}
-		f.manage(ctx, hubguard.ModeOff)
+		f.manage(ctx, installer.ModeOff)
 		Eventually(f.there(ctx)).Should(HaveLen(1))
 		Consistently(f.there(ctx)).WithTimeout(500 * time.Millisecond).Should(And(HaveLen(1), HaveKey(foreign.GetKind())))
 	})
@@ -103,7 +103,7 @@ func choice() {
 			Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
 		}
 		DeferCleanup(asPolicy.leave)
-		asPolicy.manage(ctx, hubguard.ModePolicy)
+		asPolicy.manage(ctx, installer.ModePolicy)
 		Eventually(asPolicy.there(ctx)).Should(And(HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding), Not(HaveKey(guard.KindWebhook))))
 	})
 
@@ -115,23 +115,23 @@ func choice() {
 		both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
 		DeferCleanup(both.leave)
 		both.deployWebhook(ctx, asWebhook.server)
-		both.manage(ctx, hubguard.ModeWebhook)
+		both.manage(ctx, installer.ModeWebhook)
 		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(guard.KindWebhook)))
 		both.awaitForce(ctx, true)
 	})
 
 	DescribeTable("installs nothing that the hub cannot have, and does its other work",
-		func(ctx context.Context, mode hubguard.Mode) {
+		func(ctx context.Context, mode installer.Mode) {
 			plain := &form{cluster: asWebhook.cluster, client: asWebhook.client}
-			plain.manageServed(ctx, mode, hubguard.Served{Configuration: "nowhere", Path: "/"})
+			plain.manageServed(ctx, mode, installer.Served{Configuration: "nowhere", Path: "/"})
 			a := plain.newAddOn(ctx)
 			a.write(ctx, viaBeta, withConditions(fails(missing)))
 			Eventually(func() any { return find(a.read(ctx, viaStorage), "Degraded")["reason"] }).Should(Equal("DependenciesSatisfied"))
 			Consistently(plain.there(ctx)).Should(BeEmpty())
 		},
-		Entry("no policy", hubguard.ModePolicy),
-		Entry("no webhook", hubguard.ModeWebhook),
-		Entry("no policy and no webhook", hubguard.ModeAuto),
+		Entry("no policy", installer.ModePolicy),
+		Entry("no webhook", installer.ModeWebhook),
+		Entry("no policy and no webhook", installer.ModeAuto),
 	)
 }
 

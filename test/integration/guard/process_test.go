@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/agent"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
-	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
-	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
 )
 
 var users int
@@ -48,17 +48,17 @@ func (f *form) deployed(ctx context.Context) *rest.Config {
 
 // manage runs addon-manager on the form's hub until the returned function is
 // called or the spec ends.
-func (f *form) manage(ctx context.Context, mode hubguard.Mode) (stop func()) {
+func (f *form) manage(ctx context.Context, mode installer.Mode) (stop func()) {
 	GinkgoHelper()
-	return f.manageServed(ctx, mode, hubguard.Served{Configuration: served, Path: webhookguard.Path})
+	return f.manageServed(ctx, mode, installer.Served{Configuration: served, Path: guard.Path})
 }
 
-func (f *form) manageServed(ctx context.Context, mode hubguard.Mode, served hubguard.Served) (stop func()) {
+func (f *form) manageServed(ctx context.Context, mode installer.Mode, served installer.Served) (stop func()) {
 	GinkgoHelper()
 	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		Registry: prometheus.NewRegistry(), Guard: mode, GuardServed: served,
-		GuardTiming: hubguard.Timing{Settling: 3 * time.Second, Recheck: time.Second},
+		GuardTiming: installer.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(f.unregister) // once it has stopped: it would be busy with all add-ons

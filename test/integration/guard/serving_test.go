@@ -31,9 +31,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"open-cluster-management.io/interlock/pkg/guard"
-	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
-	webhookguard "open-cluster-management.io/interlock/pkg/webhook/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -53,7 +52,7 @@ func serving() {
 		DeferCleanup(f.leave)
 		start := f.starter(user)
 		sessions := []*gexec.Session{start(replicas[0]), start(replicas[1])}
-		f.manage(ctx, hubguard.ModeWebhook)
+		f.manage(ctx, installer.ModeWebhook)
 		f.awaitForce(ctx, true)
 		Expect(f.there(ctx)()).To(And(HaveLen(1), HaveKey(guard.KindWebhook)))
 		for _, address := range replicas {
@@ -184,7 +183,7 @@ func (f *form) ask(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	response, err := asking.Post("https://"+address+webhookguard.Path, "application/json", bytes.NewReader(review))
+	response, err := asking.Post("https://"+address+guard.Path, "application/json", bytes.NewReader(review))
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
-	"open-cluster-management.io/interlock/pkg/guard"
-	hubguard "open-cluster-management.io/interlock/pkg/hub/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 )
 
 // upgrade is what becomes of the guard when the hub's API server is replaced
@@ -21,7 +21,7 @@ func upgrade() {
 		policy, webhook := []types.GomegaMatcher{HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding)}, HaveKey(guard.KindWebhook)
 		f.deployWebhook(ctx, asWebhook.server)
 		f.objects = append(f.objects, asWebhook.objects...)
-		f.manage(ctx, hubguard.ModeAuto)
+		f.manage(ctx, installer.ModeAuto)
 
 		By("no policies")
 		f.awaitForce(ctx, true)

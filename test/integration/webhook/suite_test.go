@@ -29,8 +29,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
-	"open-cluster-management.io/interlock/pkg/webhook/conversion"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 

@@ -1,0 +1,13 @@
+// Package compat groups what exists only while OCM lacks the add-on dependency
+// proposal. Each package says what ends it:
+//
+//   - graft and crdgraft end when every supported OCM ships spec.dependencies
+//     with all fields of Interlock.
+//   - conversion ends with them: then OCM's own conversion keeps the fields.
+//   - guard and guard/installer end when every stock writer of Available follows
+//     the rule of the proposal.
+//   - endpoint and objectwatch serve the others, and end with the last of them.
+//
+// pkg/hub, pkg/webhook and cmd use these packages. pkg/agent, pkg/cli and
+// pkg/author may not.
+package compat

@@ -1,0 +1,217 @@
+package graft
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// CRDName names the only CRD that is grafted.
+const CRDName = "clustermanagementaddons.addon.open-cluster-management.io"
+
+// Settings say whether and how the CRD is grafted.
+type Settings struct {
+	// On grafts the CRD. Off gives an earlier graft back.
+	On bool
+	// Grace is how long the conversion may fail before the CRD is given back.
+	Grace time.Duration
+	// Interval is how often the conversion is checked; 0 for the default.
+	Interval time.Duration
+	// WebhookAddress, [host]:port, is where addon-manager reaches the webhook.
+	// Empty: by the webhook's Service, as the API server does.
+	WebhookAddress string
+}
+
+// defaultInterval is as often as a kubelet probes.
+const defaultInterval = 10 * time.Second
+
+// Reconciler grafts the CRD or gives it back. It has a single key. Only Hidden
+// is safe for concurrent use.
+type Reconciler struct {
+	Settings Settings
+	// Client reads and writes the hub without a cache.
+	Client   client.Client
+	Clock    clock.PassiveClock
+	Recorder events.EventRecorder
+	Metrics  *Metrics
+	// Build triggers the controller that reads all declarations.
+	Build *trigger.Trigger
+
+	present    atomic.Bool // whether the CRD has the fields, as last observed
+	rereads    rereads
+	schemas    schemas
+	prober     prober
+	overwrites backoff // of restoring a graft that another writer overwrites
+	attempts   backoff // of conversions that the API server could not use
+	history    history
+	reported   Reason
+}
+
+// decision is the desired CRD and the reason for it.
+type decision struct {
+	// desired is nil where the CRD stays as it is.
+	desired map[string]any
+	reason  Reason
+	message string
+	// again is when to reconcile again without a change; 0: never.
+	again time.Duration
+}
+
+// Reconcile brings the CRD to what the settings ask for and the conversion allows.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	crd, err := readCRD(ctx, r.Client)
+	if apierrors.IsNotFound(err) || err == nil && crd.GetDeletionTimestamp() != nil {
+		r.report(ctx, nil, decision{reason: ReasonMissing, message: "The hub has no CRD " + CRDName + ": install Open Cluster Management"}, false)
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	decided := r.delayRestore(crd, r.decide(ctx, crd))
+	if decided.desired != nil && !r.hasFields(crd, decided, true) {
+		r.present.Store(false) // before the write, so that no reader trusts what it reads after it
+	}
+	wrote, err := update(ctx, r.Client, crd, decided.desired)
+	if apierrors.IsConflict(err) { // another writer was first: read what it wrote
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
+	if err != nil {
+		decided.reason, decided.message = ReasonWriteFailed, err.Error()
+		r.report(ctx, crd, decided, false)
+		return reconcile.Result{}, err
+	}
+	r.remember(decided, wrote)
+	again := r.scheduleReads(wrote, r.hasFields(crd, decided, wrote))
+	r.report(ctx, crd, decided, wrote)
+	return reconcile.Result{RequeueAfter: sooner(decided.again, again)}, nil
+}
+
+// scheduleReads triggers the reads that are due, and returns when the next one is.
+func (r *Reconciler) scheduleReads(wrote, present bool) time.Duration {
+	if wrote {
+		r.rereads.start(r.Clock.Now(), true)
+	}
+	due, again := r.rereads.take(r.Clock.Now())
+	if r.present.Swap(present) != present || due {
+		r.Build.Enqueue(onlyKey.NamespacedName)
+	}
+	return again
+}
+
+// sooner returns the shorter of two delays, where 0 means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// Hidden reports whether declarations by field cannot be read, or what was
+// read of them may be incomplete.
+func (r *Reconciler) Hidden() bool {
+	return r.Settings.On && (!r.present.Load() || r.rereads.pending())
+}
+
+const conflictDelay = 50 * time.Millisecond
+
+// decide inspects the CRD, and probes the webhook only where a graft needs it.
+func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured) decision {
+	if !r.Settings.On {
+		return giveBack(crd, ReasonOff, "Grafting is off")
+	}
+	survey, err := crdgraft.Inspect(crd.Object, r.schemas.properties)
+	if err != nil {
+		return decision{reason: ReasonNotGraftable, message: err.Error()}
+	}
+	unknown, err := crdgraft.Compare(survey.Original, r.schemas.known)
+	switch {
+	case err != nil:
+		return decision{reason: ReasonNotGraftable, message: err.Error()}
+	case len(survey.Added) == 0 && !equal(conversionOf(crd.Object), conversionOf(survey.Original)):
+		// OCM ships its fields together with its conversion, and the conversion is
+		// still Interlock's. So another writer changed the schemas. OCM's
+		// conversion would lose the fields.
+		return decision{reason: ReasonNotGraftable, message: changedMessage(survey.Native)}
+	case len(survey.Added) == 0:
+		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
+	case !survey.Converts:
+		return r.put(crd, survey, nil)
+	case len(unknown.Lost) > 0:
+		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(unknown.Lost)}
+	}
+	return r.decideConverted(ctx, crd, survey, unknown)
+}
+
+// put decides to graft.
+func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey, conversion map[string]any) decision {
+	grafted, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: r.schemas.properties, Conversion: conversion})
+	if err != nil {
+		return decision{reason: ReasonNotGraftable, message: err.Error()}
+	}
+	message := "Added " + survey.Added.String()
+	if len(survey.Native) > 0 {
+		message += "; left as OCM has them: " + survey.Native.String()
+	}
+	return decision{desired: grafted, reason: ReasonGrafted, message: message}
+}
+
+// giveBack decides to restore the CRD as it was found.
+func giveBack(crd *unstructured.Unstructured, reason Reason, message string) decision {
+	original, err := crdgraft.Remove(crd.Object)
+	if err != nil {
+		return decision{reason: ReasonNotGraftable, message: err.Error()}
+	}
+	return decision{desired: original, reason: reason, message: message}
+}
+
+// delayRestore delays a graft that another writer keeps overwriting. The first
+// time it is restored at once.
+func (r *Reconciler) delayRestore(crd *unstructured.Unstructured, decided decision) decision {
+	if !r.overwritten(crd, decided) {
+		return decided
+	}
+	if wait := r.overwrites.wait(r.Clock.Now()); wait > 0 {
+		return decision{reason: ReasonContested, again: wait, message: fmt.Sprintf(
+			"Another writer keeps overwriting the graft, although the graft is marked as newer. metadata.managedFields names the writer. "+
+				"The graft is restored at growing intervals, next in %s", wait.Round(time.Second))}
+	}
+	return decided
+}
+
+// overwritten reports whether the same graft was written before.
+func (r *Reconciler) overwritten(crd *unstructured.Unstructured, decided decision) bool {
+	if decided.reason != ReasonGrafted || r.history.written == nil || equal(crd.Object, decided.desired) {
+		return false
+	}
+	return equal(conversionOf(decided.desired), r.history.written)
+}
+
+// remember keeps what later decisions need of this one.
+func (r *Reconciler) remember(decided decision, wrote bool) {
+	if !wrote {
+		return
+	}
+	if decided.reason != ReasonGrafted {
+		r.history.written = nil
+		return
+	}
+	conversion := conversionOf(decided.desired)
+	if equal(conversion, r.history.written) && r.overwrites.record(r.Clock.Now()) {
+		r.Metrics.Contested()
+	}
+	if r.history.written == nil {
+		r.history.failing, r.history.confirmed = time.Time{}, false
+	}
+	r.history.written = conversion
+}

@@ -1,0 +1,269 @@
+package graft
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+)
+
+var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+const grace = 10 * time.Minute
+
+// bench is a reconciler on a fake hub with OCM's CRD and a webhook that
+// converts. It records events and metrics.
+type bench struct {
+	*Reconciler
+	hub      client.Client
+	clock    *clocktesting.FakeClock
+	registry *prometheus.Registry
+	events   chan string
+	// built takes the keys with which it triggered a read of all declarations.
+	built   func() []string
+	webhook *httptest.Server
+	// answer replaces the webhook's handler; nil: it converts correctly.
+	answer http.HandlerFunc
+	// fail returns the error of a read or write; nil: none fails.
+	fail func(verb string, object client.Object) error
+	// writes counts those of the CRD.
+	writes int
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recorder := events.NewFakeRecorder(100)
+	b := &bench{clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
+	b.webhook = httptest.NewTLSServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		if b.answer != nil {
+			b.answer(writer, request)
+			return
+		}
+		convert(writer, request, nil)
+	}))
+	t.Cleanup(b.webhook.Close)
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(b.configuration()).Build()
+	b.Reconciler = &Reconciler{
+		Settings: Settings{On: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
+		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry), Build: trigger.New(),
+	}
+	var err error
+	if b.schemas, err = loadSchemas(); err != nil {
+		t.Fatal(err)
+	}
+	b.built = triggertest.Enqueued(t, b.Build)
+	b.prepare()
+	b.create(t, stockCRD(t, b.schemas))
+	return b
+}
+
+func (b *bench) intercepted() interceptor.Funcs {
+	answer := func(verb string, object client.Object) error {
+		if b.fail == nil {
+			return nil
+		}
+		return b.fail(verb, object)
+	}
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if err := answer("get", object); err != nil {
+				return err
+			}
+			return hub.Get(ctx, key, object, options...)
+		},
+		Update: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			if err := answer("update", object); err != nil {
+				return err
+			}
+			b.writes++
+			return hub.Update(ctx, object, options...)
+		},
+	}
+}
+
+func (b *bench) authority() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.webhook.Certificate().Raw})
+}
+
+func (b *bench) configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
+	url := b.webhook.URL + "/validate"
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: endpoint.ConfigurationName},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "a", ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: b.authority()},
+		}},
+	}
+}
+
+// stockCRD is the CRD as an operator of 1.3.1 writes it: what this program
+// ships without its own fields.
+func stockCRD(t *testing.T, known schemas) *unstructured.Unstructured {
+	t.Helper()
+	crd := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(known.known)}
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, version := range versions {
+		for field := range known.properties {
+			unstructured.RemoveNestedField(version.(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties", field)
+		}
+	}
+	conversion := map[string]any{"strategy": "Webhook", "webhook": map[string]any{
+		"conversionReviewVersions": []any{"v1"},
+		"clientConfig":             map[string]any{"url": "https://ocm.example.com/convert", "caBundle": "b2Nt"},
+	}}
+	if err := unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unstructured.SetNestedMap(crd.Object, conversion, "spec", "conversion"); err != nil {
+		t.Fatal(err)
+	}
+	crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: "1.3.1"})
+	return crd
+}
+
+func (b *bench) create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := b.hub.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) crd(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	crd, err := readCRD(t.Context(), b.hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+// overwrite writes the CRD as a writer without knowledge of the graft does.
+func (b *bench) overwrite(t *testing.T, change ...func(*unstructured.Unstructured)) {
+	t.Helper()
+	crd := stockCRD(t, b.schemas)
+	for _, apply := range change {
+		apply(crd)
+	}
+	crd.SetResourceVersion(b.crd(t).GetResourceVersion())
+	if err := b.hub.Update(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
+	t.Helper()
+	return b.Reconcile(t.Context(), onlyKey)
+}
+
+// expect reconciles once and compares what becomes of the CRD.
+func (b *bench) expect(t *testing.T, reason Reason, grafted bool) reconcile.Result {
+	t.Helper()
+	result, err := b.reconcile(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.expectState(t, reason, grafted)
+	if got := crdgraft.Grafted(b.crd(t).Object); got != grafted && reason != ReasonNative {
+		t.Errorf("grafted: %t", got)
+	}
+	return result
+}
+
+func (b *bench) expectState(t *testing.T, reason Reason, grafted bool) {
+	t.Helper()
+	state, value := "", 0.0
+	for _, metric := range b.gather(t, NameGrafted) {
+		state += metric.GetLabel()[0].GetValue()
+		value += metric.GetGauge().GetValue()
+	}
+	if state != string(reason) || (value == 1) != grafted {
+		t.Errorf("metric says %s %v, want %s %t", state, value, reason, grafted)
+	}
+}
+
+func (b *bench) contested(t *testing.T) float64 {
+	t.Helper()
+	return b.gather(t, NameContested)[0].GetCounter().GetValue()
+}
+
+func (b *bench) gather(t *testing.T, name string) []*dto.Metric {
+	t.Helper()
+	families, err := b.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.GetMetric()
+		}
+	}
+	return nil
+}
+
+// reads reports whether a read of all declarations was triggered.
+func (b *bench) reads() bool { return len(b.built()) > 0 }
+
+// readAgain lets the time of all rereads pass, without the clock of the rest.
+func (b *bench) readAgain() { b.rereads.take(b.clock.Now().Add(time.Hour)) }
+
+// emitted returns the events since the last call.
+func (b *bench) emitted() []string {
+	var emitted []string
+	for {
+		select {
+		case event := <-b.events:
+			emitted = append(emitted, event)
+		default:
+			return emitted
+		}
+	}
+}
+
+// convert responds as a webhook that keeps all fields. change alters the response.
+func convert(writer http.ResponseWriter, request *http.Request, change func(object map[string]any, response *apiextensionsv1.ConversionResponse)) {
+	review := &apiextensionsv1.ConversionReview{}
+	if err := json.NewDecoder(request.Body).Decode(review); err != nil {
+		http.Error(writer, err.Error(), http.StatusBadRequest)
+		return
+	}
+	review.Response = &apiextensionsv1.ConversionResponse{UID: review.Request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
+	object := map[string]any{}
+	_ = json.Unmarshal(review.Request.Objects[0].Raw, &object)
+	object["apiVersion"] = review.Request.DesiredAPIVersion
+	if change != nil {
+		change(object, review.Response)
+	}
+	raw, _ := json.Marshal(object)
+	if review.Response.ConvertedObjects == nil {
+		review.Response.ConvertedObjects = []runtime.RawExtension{{Raw: raw}}
+	}
+	_ = json.NewEncoder(writer).Encode(review)
+}

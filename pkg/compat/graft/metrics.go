@@ -1,0 +1,45 @@
+package graft
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Names and meanings of the metrics of the CRD graft.
+const (
+	NameGrafted = "interlock_crd_grafted"
+	HelpGrafted = "Whether the CRD of ClusterManagementAddOns has Interlock's fields (1) or not (0), by the reason; reported by the leader."
+
+	NameContested = "interlock_crd_graft_contested_total"
+	HelpContested = "Times that the CRD was grafted again because another writer keeps overwriting it."
+)
+
+// Help maps the name of each metric to its meaning.
+var Help = map[string]string{NameGrafted: HelpGrafted, NameContested: HelpContested}
+
+// Metrics reports the state of the CRD to Prometheus.
+type Metrics struct {
+	state     *prometheus.GaugeVec
+	contested prometheus.Counter
+}
+
+// NewMetrics registers the metrics with the registry. It panics when a name is
+// taken, which only a programming error can cause.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		state:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameGrafted, Help: HelpGrafted}, []string{"reason"}),
+		contested: prometheus.NewCounter(prometheus.CounterOpts{Name: NameContested, Help: HelpContested}),
+	}
+	registry.MustRegister(m.state, m.contested)
+	return m
+}
+
+// State replaces the state of the CRD.
+func (m *Metrics) State(reason string, grafted bool) {
+	m.state.Reset()
+	value := 0.0
+	if grafted {
+		value = 1
+	}
+	m.state.WithLabelValues(reason).Set(value)
+}
+
+// Contested counts one graft that another writer's overwriting made necessary.
+func (m *Metrics) Contested() { m.contested.Inc() }

@@ -1,0 +1,251 @@
+package installer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+)
+
+const webhookName = "interlock-webhook"
+
+// fakeHub is an API server. The test sets what it serves, acts on and refuses.
+type fakeHub struct {
+	discovery.ServerResourcesInterface
+	t         *testing.T
+	registry  *prometheus.Registry
+	client    client.WithWatch
+	installer *Installer
+	clock     *clocktesting.FakeClock
+	logger    logr.Logger
+
+	policies string // version in which policies are served; none if empty
+	// actsOn are the kinds that it acts on when they are installed.
+	actsOn map[string]bool
+	// refusals are errors by verb and kind, such as "apply MutatingAdmissionPolicy".
+	refusals  map[string]error
+	discovery error
+	// writes are those that it got, without dry runs.
+	writes  []string
+	probes  int
+	watched []string
+	stored  map[string]storedObject
+}
+
+type storedObject struct{ content, resourceVersion string }
+
+func newFakeHub(t *testing.T, mode Mode, objects ...client.Object) *fakeHub {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	h := &fakeHub{t: t, logger: logr.Discard(), registry: prometheus.NewRegistry(), clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), actsOn: map[string]bool{}, refusals: map[string]error{}, stored: map[string]storedObject{}}
+	h.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Apply: h.apply, Delete: h.delete, Get: h.get, List: h.list, SubResourcePatch: h.dryRun,
+		}).Build()
+	h.installer = &Installer{
+		Mode: mode, Served: Served{Configuration: webhookName, Path: "/guard"}, Client: h.client, Live: h.client, Discovery: h,
+		Clock: h.clock, Metrics: NewMetrics(h.registry),
+		watched: map[string]string{}, applied: map[string]applied{},
+		watch: func(kind schema.GroupVersionKind, name string) error {
+			h.watched = append(h.watched, "+"+kind.Version+" "+kind.Kind+" "+name)
+			return nil
+		},
+		unwatch: func(kind schema.GroupVersionKind) { h.watched = append(h.watched, "-"+kind.Version+" "+kind.Kind) },
+	}
+	return h
+}
+
+func (h *fakeHub) ServerResourcesForGroupVersion(groupVersion string) (*metav1.APIResourceList, error) {
+	if h.discovery != nil {
+		return nil, h.discovery
+	}
+	if h.policies == "" || groupVersion != guard.Group+"/"+h.policies {
+		return nil, apierrors.NewNotFound(schema.GroupResource{}, groupVersion)
+	}
+	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Kind: guard.KindBinding}, {Kind: guard.KindPolicy}}}, nil
+}
+
+func (h *fakeHub) apply(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	var applied unstructured.Unstructured
+	content, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(content, &applied.Object)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.refusals["apply "+applied.GetKind()]; err != nil {
+		return err
+	}
+	h.writes = append(h.writes, "apply "+applied.GetKind())
+	// Unlike the fake client, an API server stores nothing where nothing changed.
+	if stored, there := h.stored[applied.GetKind()]; there && stored.content == string(content) && h.there()[applied.GetKind()] {
+		object.(metav1.Object).SetResourceVersion(stored.resourceVersion)
+		return nil
+	}
+	err = c.Apply(ctx, object, options...)
+	h.stored[applied.GetKind()] = storedObject{string(content), object.(metav1.Object).GetResourceVersion()}
+	return err
+}
+
+func (h *fakeHub) delete(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	if err := h.refusals["delete "+kind]; err != nil {
+		return err
+	}
+	h.writes = append(h.writes, "delete "+kind)
+	return c.Delete(ctx, object, options...)
+}
+
+func (h *fakeHub) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if err := h.refusals["get "+object.GetObjectKind().GroupVersionKind().Kind]; err != nil {
+		return err
+	}
+	return c.Get(ctx, key, object, options...)
+}
+
+func (h *fakeHub) list(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	if err := h.refusals["list"]; err != nil {
+		return err
+	}
+	return c.List(ctx, list, options...)
+}
+
+// dryRun responds to the probe as an API server with the guard would.
+func (h *fakeHub) dryRun(
+	_ context.Context, _ client.Client, _ string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
+) error {
+	var given client.SubResourcePatchOptions
+	given.ApplyOptions(options)
+	if len(given.DryRun) != 1 || given.DryRun[0] != metav1.DryRunAll {
+		h.t.Error("the probe is written")
+	}
+	if err := h.refusals["probe"]; err != nil {
+		return err
+	}
+	h.probes++
+	content, err := patch.Data(object)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	kind, isPolicy := guard.KindWebhook, strings.Contains(string(content), guard.ProbePolicy)
+	if isPolicy {
+		kind = guard.KindPolicy
+	}
+	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
+	addOn.Status.Conditions = []metav1.Condition{{Type: guard.TypeAvailable, Status: metav1.ConditionTrue}}
+	if h.actsOn[kind] && h.there()[kind] {
+		addOn.Status.Conditions[0].Status = metav1.ConditionFalse
+	}
+	return nil
+}
+
+// there are the kinds of the guard's objects that are stored.
+func (h *fakeHub) there() map[string]bool {
+	found := map[string]bool{}
+	for _, kind := range []string{guard.KindPolicy, guard.KindBinding, guard.KindWebhook} {
+		for _, version := range []string{"v1", "v1beta1"} {
+			object := &unstructured.Unstructured{}
+			object.SetGroupVersionKind(schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind})
+			refused := h.refusals["get "+kind]
+			delete(h.refusals, "get "+kind)
+			err := h.client.Get(context.Background(), client.ObjectKey{Name: guard.Name}, object)
+			if refused != nil {
+				h.refusals["get "+kind] = refused
+			}
+			if err == nil {
+				found[kind] = true
+			} else if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	return found
+}
+
+func (h *fakeHub) reconcile() (time.Duration, error) {
+	result, err := h.installer.Reconcile(log.IntoContext(h.t.Context(), h.logger), reconcile.Request{})
+	return result.RequeueAfter, err
+}
+
+// settle reconciles as the controller does until probes are rare.
+func (h *fakeHub) settle() time.Duration {
+	h.t.Helper()
+	for range 30 {
+		after, err := h.reconcile()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if after != recheckSettling {
+			return after
+		}
+		h.clock.Step(after)
+	}
+	h.t.Fatal("it does not settle")
+	return 0
+}
+
+// form is what the metric says.
+func (h *fakeHub) form() string {
+	h.t.Helper()
+	families, err := h.registry.Gather()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var forms []string
+	for _, family := range families {
+		for _, series := range family.GetMetric() {
+			forms = append(forms, fmt.Sprintf("%s%.0f", series.GetLabel()[0].GetValue(), series.GetGauge().GetValue()))
+		}
+	}
+	return strings.TrimSuffix(strings.Join(forms, " "), "1")
+}
+
+func anAddOn() client.Object {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
+}
+
+// deployed is the configuration that is installed together with addon-manager webhook.
+func deployed(authority string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: webhookName},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "admission.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				CABundle: []byte(authority),
+				Service: &admissionregistrationv1.ServiceReference{
+					Namespace: "interlock-system", Name: "webhook", Path: ptr.To("/validate"), Port: ptr.To(int32(443)),
+				},
+			},
+		}},
+	}
+}

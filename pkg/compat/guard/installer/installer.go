@@ -1,0 +1,214 @@
+// Package installer installs the guard on the hub, restores it after other
+// writers change it, reports whether the API server acts on it, and removes it.
+//
+// What ends it: see package guard. `addon-manager uninstall` must remove the
+// guard for one release more.
+package installer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+)
+
+// FieldManager is the field manager that owns every field of the guard's objects.
+const FieldManager = "interlock-addon-manager"
+
+// Mode says which form of the guard is installed.
+type Mode string
+
+// The modes.
+const (
+	// ModeAuto installs a policy where the API server acts on policies, else a
+	// webhook where addon-manager webhook is deployed, else nothing.
+	ModeAuto    Mode = "auto"
+	ModePolicy  Mode = "policy"
+	ModeWebhook Mode = "webhook"
+	// ModeOff removes what was installed before.
+	ModeOff Mode = "off"
+)
+
+// Modes are all modes in the order of the flag's help.
+var Modes = []Mode{ModeAuto, ModePolicy, ModeWebhook, ModeOff}
+
+// Served names the ValidatingWebhookConfiguration of `addon-manager webhook`.
+// The guard is served by the same server, with the same CA.
+type Served struct {
+	Configuration string
+	// Path is that of the guard on the server.
+	Path string
+}
+
+// Installer installs the guard in the form of its mode, and removes other forms.
+type Installer struct {
+	Mode   Mode
+	Served Served
+	// Client writes the guard's objects. Live reads without a cache.
+	Client    client.Client
+	Live      client.Reader
+	Discovery discovery.ServerResourcesInterface
+	Clock     clock.PassiveClock
+	Metrics   *Metrics
+	Timing    Timing
+
+	// watch starts to enqueue the installer when an object changes, unwatch stops it.
+	watch   func(kind schema.GroupVersionKind, name string) error
+	unwatch func(kind schema.GroupVersionKind)
+	// watched are the versions of the kinds that are watched.
+	watched map[string]string
+	// applied are the objects last written, by kind.
+	applied  map[string]applied
+	reported report
+}
+
+// applied is an object as it was desired and as it was stored.
+type applied struct {
+	desired         *unstructured.Unstructured
+	resourceVersion string
+	since           time.Time
+}
+
+// Reconcile installs the form of the guard that the mode asks for. It checks
+// each time what the API server serves and acts on, so that it follows upgrades.
+func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	version, err := servedVersion(i.Discovery)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	i.stopUnserved(version)
+	// Install first, remove later: so a change of form leaves no gap.
+	policy, err := i.policy(ctx, version)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	webhook, err := i.webhook(ctx, policy)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	err = i.removeNotWanted(ctx, version, policy, webhook)
+	if apierrors.IsForbidden(err) {
+		// An object that may not even be read was not installed by addon-manager.
+		log.FromContext(ctx).Info("Cannot read other forms of the guard", "reason", err.Error())
+	} else if err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: i.report(ctx, policy, webhook)}, nil
+}
+
+// policy installs the policy, where the mode allows it and the hub serves it.
+func (i *Installer) policy(ctx context.Context, version string) (status, error) {
+	if i.Mode != ModeAuto && i.Mode != ModePolicy {
+		return status{phase: notWanted}, nil
+	}
+	if version == "" {
+		return status{phase: notWanted, why: "the hub does not serve MutatingAdmissionPolicy"}, nil
+	}
+	objects, err := guard.Policy(version)
+	if err != nil {
+		return status{}, err
+	}
+	return i.install(ctx, guard.ProbePolicy, objects...)
+}
+
+// webhook installs the webhook, where the mode allows it and it is deployed. In
+// mode auto it does so only while the policy is not in force.
+func (i *Installer) webhook(ctx context.Context, policy status) (status, error) {
+	switch {
+	case i.Mode != ModeAuto && i.Mode != ModeWebhook, i.Mode == ModeAuto && policy.phase == inForce:
+		return status{phase: notWanted}, nil
+	case i.Mode == ModeAuto && policy.phase == settling:
+		return status{phase: settling, why: "waiting for the policy to take effect"}, nil
+	}
+	config, err := endpoint.Find(ctx, i.Client, i.Served.Configuration, i.Served.Path)
+	if apierrors.IsForbidden(err) {
+		return status{phase: forbidden, why: err.Error()}, nil
+	}
+	notDeployed := errors.Is(err, endpoint.ErrNotDeployed)
+	if err != nil && !notDeployed {
+		return status{}, err
+	}
+	if watchErr := i.startWatching(endpoint.Kind); watchErr != nil {
+		return status{}, watchErr
+	}
+	if notDeployed {
+		return status{phase: notWanted, why: err.Error()}, nil
+	}
+	object, err := guard.Webhook(*config)
+	if err != nil {
+		return status{}, err
+	}
+	return i.install(ctx, guard.ProbeWebhook, object)
+}
+
+// install applies the objects of one form and probes whether it is in force.
+func (i *Installer) install(ctx context.Context, probe string, objects ...*unstructured.Unstructured) (status, error) {
+	var since time.Time
+	for _, object := range objects {
+		err := i.keep(ctx, object)
+		if apierrors.IsForbidden(err) {
+			return status{phase: forbidden, why: err.Error()}, nil
+		}
+		if err != nil {
+			return status{}, err
+		}
+		if at := i.applied[object.GetKind()].since; at.After(since) {
+			since = at
+		}
+	}
+	found := i.probe(ctx, probe)
+	if found.phase == ignored && i.Clock.Since(since) < i.Timing.settling() {
+		found.phase = settling
+	}
+	return found, nil
+}
+
+// keep applies an object and watches it, so that it is restored after another
+// writer changes or deletes it. An object that is stored as it was last applied is
+// not applied again, because that write would change nothing.
+func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured) error {
+	kind, desired := object.GroupVersionKind(), object.DeepCopy()
+	stored, err := i.stored(ctx, desired)
+	if err != nil || stored {
+		return err
+	}
+	err = i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+	}
+	if version := object.GetResourceVersion(); i.applied[kind.Kind].resourceVersion != version {
+		i.applied[kind.Kind] = applied{desired: desired, resourceVersion: version, since: i.Clock.Now()}
+		log.FromContext(ctx).Info("Guard is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
+	}
+	return i.startWatching(kind)
+}
+
+// stored reports whether the object is watched and stored as it was last applied.
+func (i *Installer) stored(ctx context.Context, desired *unstructured.Unstructured) (bool, error) {
+	kind := desired.GroupVersionKind()
+	last := i.applied[kind.Kind]
+	if last.desired == nil || i.watched[kind.Kind] != kind.Version || !apiequality.Semantic.DeepEqual(last.desired, desired) {
+		return false, nil
+	}
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(kind)
+	err := i.Live.Get(ctx, client.ObjectKeyFromObject(desired), found)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return found.ResourceVersion == last.resourceVersion, nil
+}

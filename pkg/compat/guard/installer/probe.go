@@ -1,0 +1,61 @@
+package installer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+)
+
+// probeManager is the field manager of the probe, which the hub's audit log shows.
+const probeManager = "interlock-guard-probe"
+
+// probe sends a dry run of a write that the guard must change. A dry run is not
+// stored, triggers no watch, and needs no further right. Its subject is any
+// add-on of the fleet, because only an existing object has a status to write.
+func (i *Installer) probe(ctx context.Context, message string) status {
+	subject, err := i.anyAddOn(ctx)
+	if err != nil {
+		return status{phase: unproven, why: fmt.Sprintf("find a ManagedClusterAddOn to probe the guard with: %v", err)}
+	}
+	if subject == nil {
+		return status{phase: unproven, why: "there is no ManagedClusterAddOn yet to probe the guard with"}
+	}
+	patch, err := probePatch(message, i.Clock.Now())
+	if err != nil {
+		return status{phase: unproven, why: err.Error()}
+	}
+	err = client.NewDryRunClient(i.Client).Status().Patch(ctx, subject, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(probeManager))
+	if err != nil {
+		return status{phase: unproven, why: fmt.Sprintf("probe with %s/%s: %v", subject.Namespace, subject.Name, err)}
+	}
+	if meta.IsStatusConditionTrue(subject.Status.Conditions, guard.TypeAvailable) {
+		return status{phase: ignored, why: "it is installed, but the API server does not act on it"}
+	}
+	return status{phase: inForce}
+}
+
+// anyAddOn reads one add-on without the cache, which may have a deleted one.
+func (i *Installer) anyAddOn(ctx context.Context) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := i.Live.List(ctx, &list, client.Limit(1)); err != nil || len(list.Items) == 0 {
+		return nil, err
+	}
+	return &list.Items[0], nil
+}
+
+func probePatch(message string, now time.Time) ([]byte, error) {
+	at := metav1.NewTime(now)
+	return json.Marshal(map[string]any{"status": map[string]any{"conditions": []metav1.Condition{
+		{Type: guard.TypeDegraded, Status: metav1.ConditionTrue, Reason: guard.Reason, Message: message, LastTransitionTime: at},
+		{Type: guard.TypeAvailable, Status: metav1.ConditionTrue, Reason: "Probe", Message: message, LastTransitionTime: at},
+	}}})
+}

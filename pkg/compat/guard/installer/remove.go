@@ -1,0 +1,95 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+)
+
+// Remove deletes the guard in every form. Objects of its name without its label
+// stay. An absent guard is no error.
+func Remove(ctx context.Context, hub client.Client, served discovery.ServerResourcesInterface) error {
+	version, err := servedVersion(served)
+	if err != nil {
+		return err
+	}
+	return removeKinds(ctx, hub, version, guard.KindBinding, guard.KindPolicy, guard.KindWebhook)
+}
+
+// removeNotWanted deletes the objects of the forms that are not wanted.
+func (i *Installer) removeNotWanted(ctx context.Context, version string, policy, webhook status) error {
+	var kinds []string
+	if policy.phase == notWanted {
+		// The binding first: a policy without one has no effect.
+		kinds = append(kinds, guard.KindBinding, guard.KindPolicy)
+	}
+	if webhook.phase == notWanted {
+		kinds = append(kinds, guard.KindWebhook)
+	}
+	return removeKinds(ctx, i.Client, version, kinds...)
+}
+
+func removeKinds(ctx context.Context, hub client.Client, version string, kinds ...string) error {
+	for _, kind := range kinds {
+		of := schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind}
+		if kind == guard.KindWebhook {
+			of.Version = admissionregistrationv1.SchemeGroupVersion.Version
+		}
+		if of.Version == "" {
+			continue // not served, so not in force
+		}
+		if err := remove(ctx, hub, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes the guard's object of a kind if it has Interlock's label.
+func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind) error {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	err := hub.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
+	if apierrors.IsNotFound(err) || err == nil && object.GetLabels()[guard.ManagedByLabel] != guard.ManagedByValue {
+		return nil
+	}
+	if err == nil {
+		uid := object.GetUID()
+		err = hub.Delete(ctx, object, client.Preconditions{UID: &uid})
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove %s %s: %w", kind.Kind, guard.Name, err)
+	}
+	log.FromContext(ctx).Info("Removed the guard", "kind", kind.Kind, "version", kind.Version, "name", guard.Name)
+	return nil
+}
+
+// servedVersion returns the newest version in which the API server serves
+// policies, empty where it serves none.
+func servedVersion(served discovery.ServerResourcesInterface) (string, error) {
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		groupVersion := schema.GroupVersion{Group: guard.Group, Version: version}.String()
+		resources, err := served.ServerResourcesForGroupVersion(groupVersion)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("discover %s: %w", groupVersion, err)
+		}
+		for _, resource := range resources.APIResources {
+			if resource.Kind == guard.KindPolicy {
+				return version, nil
+			}
+		}
+	}
+	return "", nil
+}

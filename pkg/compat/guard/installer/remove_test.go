@@ -1,0 +1,70 @@
+package installer
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+)
+
+func TestRemove(t *testing.T) {
+	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
+	h.policies, h.actsOn[guard.KindWebhook] = "v1beta1", true
+	h.settle()
+	if !cmp.Equal(both, h.there()) {
+		t.Fatalf("%v", h.there())
+	}
+	h.writes = nil
+	for range 2 { // the second time there is nothing left
+		if err := Remove(t.Context(), h.client, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"delete " + guard.KindBinding, "delete " + guard.KindPolicy, "delete " + guard.KindWebhook}, h.writes); diff != "" {
+		t.Error(diff)
+	}
+	if !cmp.Equal(nothing, h.there()) {
+		t.Errorf("%v", h.there())
+	}
+}
+
+func TestRemoveLeavesWhatIsNotOurs(t *testing.T) {
+	foreign := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: guard.Name}}
+	h := newFakeHub(t, ModeOff, foreign)
+	if err := Remove(t.Context(), h.client, h); err != nil || !cmp.Equal(webhook, h.there()) {
+		t.Errorf("%v, %v", err, h.there())
+	}
+}
+
+func TestRemoveSaysWhatItCouldNot(t *testing.T) {
+	for name, refused := range map[string]error{
+		"forbidden": apierrors.NewForbidden(anything, guard.Name, errBroken),
+		"replaced":  apierrors.NewConflict(anything, guard.Name, errBroken),
+		"failed":    errBroken,
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())
+			h.actsOn[guard.KindWebhook] = true
+			h.settle()
+			h.refusals["delete "+guard.KindWebhook] = refused
+			err := Remove(t.Context(), h.client, h)
+			if err == nil || !strings.Contains(err.Error(), "remove MutatingWebhookConfiguration interlock-required-dependency") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	t.Run("gone meanwhile", func(t *testing.T) {
+		h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())
+		h.actsOn[guard.KindWebhook] = true
+		h.settle()
+		h.refusals["delete "+guard.KindWebhook] = apierrors.NewNotFound(anything, guard.Name)
+		if err := Remove(t.Context(), h.client, h); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+// Package guard holds one rule for all writers: an add-on whose Required
+// dependency fails is not Available. The rule exists as a
+// MutatingAdmissionPolicy, and as a webhook with the function Mutate. Both
+// rewrite a status before it is stored.
+//
+// What ends it: OCM releases whose writers of Available (the registration agent,
+// the hub's registration controller and addon-framework's health prober) follow
+// the rule of the add-on dependency proposal. The package can be deleted once no
+// supported klusterlet or add-on lacks the rule. Nothing else in Interlock
+// depends on it: addon-agent keeps the rule alone, with moments of True between.
+package guard
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/manifests"
+)
+
+// Name is the name of each of the guard's objects.
+const Name = "interlock-required-dependency"
+
+// The label by which the guard's objects are recognized as Interlock's own.
+const (
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	ManagedByValue = "interlock-addon-manager"
+)
+
+// Group is the API group of the guard's objects.
+const Group = admissionregistrationv1.GroupName
+
+// The kinds of the guard's objects: a policy and its binding, or a webhook.
+const (
+	KindPolicy  = "MutatingAdmissionPolicy"
+	KindBinding = "MutatingAdmissionPolicyBinding"
+	KindWebhook = "MutatingWebhookConfiguration"
+)
+
+// The messages of Degraded in dry runs that probe whether the guard is in force.
+// The webhook ignores a probe of the policy (see webhook.yaml).
+const (
+	ProbePolicy  = "Dry run: is the guard in force as a policy?"
+	ProbeWebhook = "Dry run: is the guard in force as a webhook?"
+)
+
+// Policy returns the policy and its binding in the given version of their API.
+// Their schema is the same in all versions.
+func Policy(version string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, file := range []string{"policy.yaml", "binding.yaml"} {
+		object, err := load(file)
+		if err != nil {
+			return nil, err
+		}
+		object.SetAPIVersion(schema.GroupVersion{Group: Group, Version: version}.String())
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// Webhook returns the guard as a webhook that is served as given. It has the rule
+// of the policy, and the match conditions of the policy before those of webhook.yaml.
+func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
+	policy, err := load("policy.yaml")
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := load("webhook.yaml")
+	if err != nil {
+		return nil, err
+	}
+	clientConfig, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&served)
+	if err != nil {
+		return nil, fmt.Errorf("client configuration of the webhook: %w", err)
+	}
+	rule, ok := policy.Object["spec"].(map[string]any)
+	webhooks, _ := configuration.Object["webhooks"].([]any)
+	if !ok || len(webhooks) != 1 {
+		return nil, fmt.Errorf("manifests/guard: a policy with spec and one webhook are expected")
+	}
+	webhook, _ := webhooks[0].(map[string]any)
+	constraints, _ := rule["matchConstraints"].(map[string]any)
+	if webhook == nil || constraints == nil {
+		return nil, fmt.Errorf("manifests/guard: a webhook and a policy with matchConstraints are expected")
+	}
+	webhook["clientConfig"] = clientConfig
+	webhook["rules"] = constraints["resourceRules"]
+	webhook["matchPolicy"] = constraints["matchPolicy"]
+	webhook["failurePolicy"] = rule["failurePolicy"]
+	webhook["reinvocationPolicy"] = rule["reinvocationPolicy"]
+	both, _ := rule["matchConditions"].([]any)
+	own, _ := webhook["matchConditions"].([]any)
+	webhook["matchConditions"] = append(both, own...)
+	return configuration, nil
+}
+
+func load(file string) (*unstructured.Unstructured, error) {
+	path := "guard/" + file
+	content, err := manifests.Guard.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict(content, &object.Object); err != nil {
+		return nil, fmt.Errorf("manifests/%s: %w", path, err)
+	}
+	return object, nil
+}
