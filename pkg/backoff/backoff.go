@@ -85,6 +85,19 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 	return last.repeated && now.Sub(last.at) < contestedWithin
 }
 
+// Reached records that another writer has set the desired condition. A later write of
+// other content is then a change, and does not wait.
+func (t *Tracker) Reached(key types.NamespacedName, stored metav1.Condition) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	last, ok := t.last[key]
+	if !ok || last.content == contentOf(stored) {
+		return
+	}
+	delete(t.last, key)
+	t.backoff.DeleteEntry(key.String())
+}
+
 // Forget drops what is remembered of an object that is deleted.
 func (t *Tracker) Forget(key types.NamespacedName) {
 	t.mutex.Lock()

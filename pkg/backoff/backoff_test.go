@@ -91,3 +91,30 @@ func TestForgottenObjectStartsAnew(t *testing.T) {
 		t.Fatal("first write of a new object counted as contested")
 	}
 }
+
+func TestChangeThatAnotherWriterMadeEndsTheWait(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
+	tracker := New(clk)
+	for i := range 5 {
+		tracker.Reached(key, down) // by the guard
+		if wait := tracker.Wait(key, up); wait != 0 {
+			t.Fatalf("change %d waits %s", i, wait)
+		}
+		if tracker.Wrote(key, up) {
+			t.Fatalf("change %d counted as contested", i)
+		}
+		tracker.Reached(key, up) // its own event
+	}
+}
+
+func TestOwnEventDoesNotEndTheWait(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
+	tracker := New(clk)
+	for range 2 {
+		tracker.Wrote(key, down)
+		tracker.Reached(key, down)
+	}
+	if wait := tracker.Wait(key, down); wait != firstDelay {
+		t.Fatalf("waits %s, want %s", wait, firstDelay)
+	}
+}
