@@ -14,7 +14,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -35,15 +37,15 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))
 	}
-	visible = append(visible, dependency.Reasons...)
+	visible = append(visible, condition.Reasons...)
 	visible = append(visible, addonevents.Reasons...)
 	for _, reason := range graft.Reasons {
 		visible = append(visible, string(reason))
 	}
-	for _, verdict := range dependency.Verdicts {
+	for _, verdict := range evaluation.Verdicts {
 		visible = append(visible, string(verdict))
 	}
-	for _, problem := range dependency.ProblemReasons {
+	for _, problem := range declaration.ProblemReasons {
 		visible = append(visible, string(problem))
 	}
 	for _, form := range installer.Forms {

@@ -1,5 +1,4 @@
-// Package condition writes one condition of a ManagedClusterAddOn and nothing
-// else.
+// Package condition writes a single condition of a ManagedClusterAddOn.
 package condition
 
 import (
@@ -20,20 +19,20 @@ import (
 // Writer writes conditions.
 type Writer struct {
 	Status client.StatusClient
-	// Live reads from the API server: a cache holds too little of an add-on to
-	// write all of its conditions.
+	// Live reads from the API server. A cache has too few of an add-on's conditions
+	// to write all of them.
 	Live client.Reader
 }
 
-// Apply writes desired to the add-on in the name of owner. It carries the
-// version it was decided on: where somebody wrote in between, the answer is a
-// conflict and not a decision on what is no longer so.
+// Apply writes desired to the add-on as the field manager owner. The write has the
+// resourceVersion of the add-on: if another writer was first, it fails with a
+// conflict, and the condition is decided again.
 //
-// The API server keeps the fields of each writer in the version that it wrote
-// in, and converts the object to all of them for every server-side apply. Where
-// it cannot, it refuses it with a 500, again and again: while OCM's conversion
-// webhook is down, and without one after any write through v1beta1, because
-// that has no place for v1alpha1's installNamespace. Any other write it takes.
+// The API server keeps the fields of each writer in the API version of the write,
+// and converts the object to all of these versions for every server-side apply. If
+// it cannot, it rejects the apply with a 500. That happens while OCM's conversion
+// webhook is down. Without a webhook it happens after any write through v1beta1,
+// because v1beta1 lacks v1alpha1's installNamespace. Merge patches still work.
 func (w Writer) Apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
 	err := w.apply(ctx, owner, addOn, desired)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
@@ -42,9 +41,8 @@ func (w Writer) Apply(ctx context.Context, owner string, addOn *addonv1alpha1.Ma
 	return err
 }
 
-// apply writes the one condition by server-side apply. Ownership is forced:
-// stock writers send the whole list of conditions and so come to own this one
-// too.
+// apply writes the one condition by server-side apply. It forces ownership, because
+// OCM's writers send the whole list of conditions and so own this one too.
 func (w Writer) apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
 	configuration := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": addonv1alpha1.GroupVersion.String(),
@@ -66,8 +64,8 @@ func (w Writer) apply(ctx context.Context, owner string, addOn *addonv1alpha1.Ma
 		client.FieldOwner(owner), client.ForceOwnership)
 }
 
-// merge writes the whole list of conditions, as stock writers do, with the
-// others as they are stored in the version that was decided on.
+// merge writes the whole list of conditions, as OCM's writers do. The other
+// conditions stay as they are stored.
 func (w Writer) merge(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
 	live := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {

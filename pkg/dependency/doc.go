@@ -1,11 +1,14 @@
-// Package dependency decides what is true of an add-on's dependencies on one
-// managed cluster, and what its Degraded condition is to say of it.
+// Package dependency is the house of the decisions on dependencies. It has no
+// code of its own; each floor is a package that may use those before it:
 //
-// It is pure: no client, no logger, no clock; the time comes in as a value.
-// The rules are those of OCM's add-on dependency proposal. From the inputs to
-// the condition:
+//	graph, input, versions   names and edges; what verdicts depend on; ranges
+//	expression               CEL expressions of conditional edges
+//	declaration              what one ClusterManagementAddOn declares
+//	catalog                  what all of them declare: edges, cycles, problems
+//	evaluation               catalog + state of one cluster → one Finding per edge
+//	condition                findings + stored condition → the Degraded condition
+//	review                   beside them: what admission requests of a catalog
 //
-//	ClusterManagementAddOns → Declare → NewCatalog (edges, dependents, cycles)
-//	catalog + add-ons of one cluster → Catalog.Evaluate → one Finding per edge
-//	findings + stored condition → Degraded → the condition to be stored
+// All of it is pure: no client, no logger, no clock. The time comes in as a
+// value. The rules are those of OCM's add-on dependency proposal.
 package dependency

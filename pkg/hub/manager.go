@@ -14,32 +14,25 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
-	"open-cluster-management.io/interlock/pkg/hub/facts"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
-	"open-cluster-management.io/interlock/pkg/hub/templateversion"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 const (
 	leaderElectionID = "interlock-addon-manager"
-	// cacheSyncTimeout: a hub that is away is waited for. There is no value for
-	// "forever"; giving up would end the process and change nothing.
+	// cacheSyncTimeout: addon-manager waits for a hub that does not respond. There is
+	// no value for "forever", and a restart would change nothing.
 	cacheSyncTimeout = 10 * 365 * 24 * time.Hour
 )
 
@@ -48,23 +41,22 @@ type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
 	MetricsAddress          string
-	// MetricsSecure serves them over TLS, to those who may read them.
+	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
 	HealthAddress string
 	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
 	ProfileAddress string
-	// Offline says what becomes of verdicts on clusters that are lost.
-	Offline dependency.OfflinePolicy
+	// Offline is what becomes of verdicts on clusters that are lost.
+	Offline evaluation.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
-	// Guard says which form of the guard is in force; empty leaves alone
-	// whatever is there.
+	// Guard is the form of the guard; empty leaves unchanged what is installed.
 	Guard installer.Mode
-	// GuardServed says how to find out where the guard is served as a webhook.
+	// GuardServed finds out where the guard is served as a webhook.
 	GuardServed installer.Served
 	GuardTiming installer.Timing
-	// Graft says whether the CRD of ClusterManagementAddOns is grafted; nil
-	// leaves it alone.
+	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
+	// unchanged.
 	Graft *graft.Settings
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
 	Agent *agentaddon.Options
@@ -89,13 +81,13 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	cacheOptions := fleet.CacheOptions()
+	cacheOptions := hubcache.Options()
 	cacheOptions.NewInformer = informerstop.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
-		MapperProvider:                fleet.Mapper,
+		MapperProvider:                hubcache.Mapper,
 		Cache:                         cacheOptions,
-		NewCache:                      fleet.NewCache,
+		NewCache:                      hubcache.New,
 		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
@@ -105,9 +97,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionReleaseOnCancel: true,
 		Controller: config.Controller{
 			CacheSyncTimeout: cacheSyncTimeout,
-			// Until the release of controller-runtime that has its pull request
-			// 3540, the priority queue can deadlock at shutdown: whoever is to lead
-			// next would wait for the whole grace period.
+			// Until the release of controller-runtime with its pull request 3540, the
+			// priority queue can deadlock at shutdown. The next leader would then wait
+			// for the whole grace period.
 			UsePriorityQueue:   ptr.To(false),
 			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
 		},
@@ -115,15 +107,16 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	warmup := fleet.NewWarmup(mgr.GetCache(), restConfig.Host)
+	warmup := hubcache.NewWarmup(mgr.GetCache(), restConfig.Host)
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	declared, err := setupGraft(mgr, options)
+	on := newTriggers()
+	registrations, err := setupGraft(mgr, options, on.build)
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, warmup, options, declared); err != nil {
+	if err := setupControllers(mgr, warmup, options, on, registrations); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options); err != nil {
@@ -135,55 +128,6 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		}
 	}
 	return mgr, setupProbes(mgr, warmup)
-}
-
-// eventSource is who tells events.
-const eventSource = "interlock-addon-manager"
-
-func setupControllers(mgr ctrl.Manager, warmup *fleet.Warmup, options Options, declared declared) error {
-	reader := fleet.Reader{Reader: mgr.GetCache()}
-	store := declarations.NewStore()
-	recorder := mgr.GetEventRecorder(eventSource)
-	measured := metrics.New(options.registry())
-	waker, outages := degraded.NewWaker(), outage.New(clock.RealClock{})
-
-	asking, answers, err := setupFacts(mgr, &facts.Reconciler{
-		Fleet: reader, Declarations: store, Contention: contention.New(clock.RealClock{}),
-		Signs:   facts.SignsOfLife{Fleet: reader, Outages: outages, Silent: outage.New(clock.RealClock{})},
-		Metrics: measured, Recorder: recorder, Wake: waker.Wake,
-	})
-	if err != nil {
-		return err
-	}
-	err = (&declarations.Reconciler{
-		Fleet: fleet.Reader{Reader: declared.reader}, Prepared: warmup.Prepared(), Store: store, Metrics: measured, Recorder: recorder,
-		Wake:      both(waker.Wake, asking.Wake),
-		WakeFirst: func(catalog *dependency.Catalog, addOn string) bool { return !catalog.Questions(addOn).Empty() },
-		Reread:    declared.changed, Hidden: declared.hidden,
-	}).SetupWithManager(mgr)
-	if err != nil {
-		return err
-	}
-	waking := waking{fleet: reader, store: store, wake: waker.Wake}
-	configs, err := watchConfigs(mgr, warmup.Synced(), waking)
-	if err != nil {
-		return err
-	}
-	ocm, err := ocmversion.SetupWithManager(mgr, waking.users(dependency.UsesOCM))
-	if err != nil {
-		return err
-	}
-	templates, err := templateversion.SetupWithManager(mgr, waking.users(dependency.UsesVersion), waking.templated)
-	if err != nil {
-		return err
-	}
-	return (&degraded.Reconciler{
-		Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
-		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Contention: contention.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Offline: options.Offline,
-		EventPace: degraded.NewEventPace(), Outages: outages,
-		Configs: configs, OCM: ocm, Templates: templates, Facts: answers, Registrations: mgr.GetAPIReader(),
-	}).SetupWithManager(mgr, waker, options.Concurrency)
 }
 
 func setupGuard(mgr ctrl.Manager, options Options) error {
@@ -201,34 +145,33 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 	}).SetupWithManager(mgr)
 }
 
-// declared is how declarations are read, which a graft of the CRD changes.
-type declared struct {
+// registrations are how registered add-ons are read, which a graft of the CRD changes.
+type registrations struct {
 	reader client.Reader
-	// changed has an event when all are to be read again; nil: never.
-	changed <-chan event.GenericEvent
 	// hidden reports whether declarations by field cannot be read; nil: they can.
 	hidden func() bool
 }
 
-func setupGraft(mgr ctrl.Manager, options Options) (declared, error) {
+// setupGraft adds the graft controller to the manager. It builds the catalog when all
+// declarations are to be read again.
+func setupGraft(mgr ctrl.Manager, options Options, build *trigger.Trigger) (registrations, error) {
 	if options.Graft == nil {
-		return declared{reader: mgr.GetCache()}, nil
+		return registrations{reader: mgr.GetCache()}, nil
 	}
-	changed := make(chan event.GenericEvent, 1)
 	grafter := &graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Changed: changed,
-		Recorder: mgr.GetEventRecorder(eventSource), Metrics: graft.NewMetrics(options.registry()),
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Build: build,
+		Recorder: mgr.GetEventRecorder(names.AddonManager), Metrics: graft.NewMetrics(options.registry()),
 	}
-	declared := declared{reader: mgr.GetCache(), changed: changed, hidden: grafter.Hidden}
+	read := registrations{reader: mgr.GetCache(), hidden: grafter.Hidden}
 	if options.Graft.On {
-		declared.reader = graft.LiveRegistrations(mgr.GetCache(), mgr.GetAPIReader())
+		read.reader = graft.LiveRegistrations(mgr.GetCache(), mgr.GetAPIReader())
 	}
-	return declared, grafter.SetupWithManager(mgr)
+	return read, grafter.SetupWithManager(mgr)
 }
 
-// setupProbes: alive while the process answers; ready once its cache has synced,
-// on a replica that waits for its turn to lead as well.
-func setupProbes(mgr ctrl.Manager, warmup *fleet.Warmup) error {
+// setupProbes: addon-manager is alive while the process responds. It is ready once
+// its cache has synced, also on a replica that does not lead.
+func setupProbes(mgr ctrl.Manager, warmup *hubcache.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)
 	}

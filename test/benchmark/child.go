@@ -21,7 +21,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
@@ -93,7 +93,7 @@ func listOnce(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	mapper, err := fleet.Mapper(config, httpClient)
+	mapper, err := hubcache.Mapper(config, httpClient)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/test/benchmark/result"
 )
 
@@ -19,7 +21,7 @@ const (
 	minEdgesPerSec = 1e6
 )
 
-func evaluation(_ context.Context, s *session, found *result.Scenario) error {
+func pureEvaluation(_ context.Context, s *session, found *result.Scenario) error {
 	now := metav1.Now()
 	addOn := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "evaluated"}}
 	addOns := []addonv1alpha1.ClusterManagementAddOn{}
@@ -30,27 +32,27 @@ func evaluation(_ context.Context, s *session, found *result.Scenario) error {
 		})
 		addOns = append(addOns, addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	catalog := dependency.NewCatalog(append(addOns, addOn))
-	cluster := dependency.Cluster{Available: metav1.ConditionTrue, Now: now.Time, Offline: dependency.OfflineHold}
+	evaluator := evaluation.New(catalog.New(append(addOns, addOn)))
+	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, Now: now.Time, Offline: evaluation.OfflineHold}
 
 	for range s.repetitions {
 		for _, state := range []struct {
 			name   string
 			status metav1.ConditionStatus
 		}{{"satisfied", metav1.ConditionTrue}, {"failing", metav1.ConditionFalse}} {
-			observation := dependency.Observation{Installed: true, Available: &metav1.Condition{
+			observation := evaluation.Observation{Installed: true, Available: &metav1.Condition{
 				Type: "Available", Status: state.status, Reason: "Measured", LastTransitionTime: now,
 			}}
-			observe := func(string) dependency.Observation { return observation }
+			loaded := evaluator.State(addOn.Name, cluster, func(string) evaluation.Observation { return observation })
 			verdicts := testing.Benchmark(func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					catalog.Evaluate(addOn.Name, cluster, observe)
+					evaluator.Evaluate(addOn.Name, loaded)
 				}
 			})
 			decided := testing.Benchmark(func(b *testing.B) {
 				for b.Loop() {
-					dependency.Degraded(nil, catalog.Evaluate(addOn.Name, cluster, observe), now)
+					condition.Decide(nil, evaluator.Evaluate(addOn.Name, loaded), now)
 				}
 			})
 			found.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)

@@ -39,7 +39,7 @@ const (
 )
 
 var scenarios = []scenario{
-	{"10", "Pure evaluation", evaluationMethod, alone, evaluation},
+	{"10", "Pure evaluation", evaluationMethod, alone, pureEvaluation},
 	{"11", "addon-agent: memory and reaction to leases", agentMethod, alone, agentProcess},
 	{"4", "Memory", memoryMethod, growing, memory},
 	{"5", "Start to ready, all evaluated", startUpMethod, growing, startUp},

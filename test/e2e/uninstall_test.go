@@ -25,7 +25,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/test/snapshot"
 )
 
@@ -107,6 +107,8 @@ func expectTakenBack(ctx context.Context) {
 	for _, addOn := range addOns.Items {
 		key := client.ObjectKeyFromObject(&addOn)
 		Expect(key.Name).NotTo(Equal(agent), "the agent is still an add-on of %s", key.Namespace)
+		Expect(addOn.ManagedFields).NotTo(ContainElement(HaveField("Manager", HavePrefix("interlock-"))), key.String())
+		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(condition.Reasons))), key.String())
 		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(dependency.Reasons))), key.String())
 	}
 	for kind, version := range map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1"} {

@@ -6,7 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
@@ -30,7 +32,7 @@ func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 	}
 	result := stored
 	now := times[0] // Degraded has one time only: the agent and the guard ask for no more
-	desired, write := dependency.Degraded(stored.condition(), findings(state, clusterStatus(lost), now.Time), now)
+	desired, write := condition.Decide(stored.condition(), findings(state, clusterStatus(lost), now.Time), now)
 	if write {
 		desired.LastTransitionTime = now
 		result = entryOf(&desired)
@@ -39,34 +41,34 @@ func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 	return result
 }
 
-func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) []dependency.Finding {
+func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) []evaluation.Finding {
 	edge := addonv1alpha1.AddonDependency{Name: base, Type: addonv1alpha1.DependencyTypeRequired}
 	if state == OptionalMissing {
 		edge.Type = addonv1alpha1.DependencyTypeOptional
 	}
-	catalog := dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{
+	catalog := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		{ObjectMeta: metav1.ObjectMeta{Name: stock.AddOn}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{
 			Dependencies: []addonv1alpha1.AddonDependency{edge},
 		}},
 		{ObjectMeta: metav1.ObjectMeta{Name: base}},
-	})
+	}))
 	since := now.Add(-time.Hour)
-	return catalog.Evaluate(stock.AddOn, dependency.Cluster{
-		Name: "cluster1", Available: cluster, Back: since, Now: now, Offline: dependency.OfflineHold,
-	}, func(string) dependency.Observation {
+	return catalog.Evaluate(stock.AddOn, catalog.State(stock.AddOn, evaluation.Cluster{
+		Name: "cluster1", Available: cluster, Back: since, Now: now, Offline: evaluation.OfflineHold,
+	}, func(string) evaluation.Observation {
 		if state != Satisfied {
-			return dependency.Observation{}
+			return evaluation.Observation{}
 		}
-		return dependency.Observation{Installed: true, Available: &metav1.Condition{
+		return evaluation.Observation{Installed: true, Available: &metav1.Condition{
 			Type: "Available", Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.NewTime(since),
 		}}
-	})
+	}))
 }
 
 // failing returns Degraded with the Required dependency missing: as addon-manager
 // finds it here, and as it was found before.
 func failing() []entry {
-	found, _ := dependency.Degraded(nil, findings(RequiredMissing, metav1.ConditionTrue, times[0].Time), times[0])
+	found, _ := condition.Decide(nil, findings(RequiredMissing, metav1.ConditionTrue, times[0].Time), times[0])
 	before := found
 	before.Message = "Required addon 'base' is not installed or not available. (Available=False)"
 	return []entry{entryOf(&found), entryOf(&before)}
@@ -75,9 +77,9 @@ func failing() []entry {
 // otherDegraded returns Degraded as it may be besides: none, satisfied, with an
 // Optional dependency missing, and from another writer.
 func otherDegraded() []entry {
-	optional, _ := dependency.Degraded(nil, findings(OptionalMissing, metav1.ConditionTrue, times[0].Time), times[0])
+	optional, _ := condition.Decide(nil, findings(OptionalMissing, metav1.ConditionTrue, times[0].Time), times[0])
 	ours := failing()[0].condition()
-	satisfied, _ := dependency.Degraded(ours, findings(Satisfied, metav1.ConditionTrue, times[0].Time), times[0])
+	satisfied, _ := condition.Decide(ours, findings(Satisfied, metav1.ConditionTrue, times[0].Time), times[0])
 	satisfied.LastTransitionTime = times[0]
 	return []entry{0, entryOf(&satisfied), entryOf(&optional)}
 }

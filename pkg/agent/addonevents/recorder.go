@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"open-cluster-management.io/interlock/pkg/announce"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -111,8 +111,8 @@ func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 		Action:              action,
 		Type:                corev1.EventTypeWarning,
 		Reason:              reason,
-		Note:                announce.Note(note),
-		Regarding:           *announce.About(announce.ManagedClusterAddOn, addOn),
+		Note:                events.Note(note),
+		Regarding:           *events.About(events.ManagedClusterAddOn, addOn),
 	})
 	if err != nil {
 		log.FromContext(ctx).V(1).Info("Could not create an event", "reason", reason, "cause", err.Error())

@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -47,7 +47,7 @@ type Reconciler struct {
 	AddOns      client.Reader
 	Writer      condition.Writer
 	Leases      Leases
-	Contention  *contention.Tracker
+	Contention  *backoff.Tracker
 	Metrics     *metrics.Metrics
 	Events      *addonevents.Recorder
 	GracePeriod time.Duration

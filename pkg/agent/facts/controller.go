@@ -25,7 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -62,7 +62,7 @@ type Reconciler struct {
 	APIs       APIs
 	Leases     Leases
 	Status     client.StatusClient
-	Contention *contention.Tracker
+	Contention *backoff.Tracker
 	Metrics    *metrics.Metrics
 	// Trigger enqueues the cluster in this controller.
 	Trigger *trigger.Trigger

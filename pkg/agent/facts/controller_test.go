@@ -27,7 +27,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/backoff"
 )
 
 // bench is a reconciler of cluster1 whose dependencies are values.
@@ -67,7 +67,7 @@ func newBench(t *testing.T, installed ...client.Object) *bench {
 	})
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Cluster: "cluster1", Informer: b, AddOns: hub, APIs: b, Leases: b, Status: hub,
-		Contention: contention.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
+		Contention: backoff.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 	}
 	return b
 }

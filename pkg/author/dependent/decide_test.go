@@ -14,22 +14,22 @@ func degraded(status metav1.ConditionStatus, reason, message string) *metav1.Con
 func TestDecide(t *testing.T) {
 	const missing = "Required addon 'a' is not installed or not available. (not installed)"
 	for _, test := range []struct {
-		name string
-		said said
-		want decision
+		name  string
+		known known
+		want  decision
 	}{
-		{"addon-manager: a Required dependency fails", said{degraded: degraded("True", "RequiredDependencyNotSatisfied", missing)}, decision{wait, missing}},
-		{"addon-manager: only Optional ones fail", said{degraded: degraded("True", "DependencyNotSatisfied", "x")}, decision{step: install}},
-		{"addon-manager: satisfied again", said{degraded: degraded("False", "DependenciesSatisfied", "x")}, decision{step: install}},
-		{"its word counts, not a look that is older", said{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing}, decision{step: install}},
-		{"silence, all is there", said{}, decision{step: install}},
-		{"silence, something is missing", said{unsatisfied: missing, age: 24 * time.Hour}, decision{askAgain, missing}},
-		{"somebody else's Degraded is silence too", said{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing}, decision{askAgain, missing}},
-		{"silence on a new add-on that requires more", said{beyond: true, age: silence - 1}, decision{askAgain, "Interlock's addon-manager has 30s to say whether the dependencies are satisfied."}},
-		{"silence on an older one is consent", said{beyond: true, age: silence}, decision{step: install}},
+		{"addon-manager: a Required dependency fails", known{degraded: degraded("True", "RequiredDependencyNotSatisfied", missing)}, decision{wait, missing}},
+		{"addon-manager: only Optional ones fail", known{degraded: degraded("True", "DependencyNotSatisfied", "x")}, decision{step: install}},
+		{"addon-manager: satisfied again", known{degraded: degraded("False", "DependenciesSatisfied", "x")}, decision{step: install}},
+		{"its condition counts, not an older evaluation", known{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing}, decision{step: install}},
+		{"not evaluated yet, all is there", known{}, decision{step: install}},
+		{"not evaluated yet, something is missing", known{unsatisfied: missing, age: 24 * time.Hour}, decision{retry, missing}},
+		{"Degraded of another writer does not count", known{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing}, decision{retry, missing}},
+		{"not evaluated yet, a new add-on with other requirements", known{others: true, age: evaluationTime - 1}, decision{retry, "Interlock's addon-manager has 30s to evaluate the dependencies."}},
+		{"not evaluated, an older add-on with other requirements", known{others: true, age: evaluationTime}, decision{step: install}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := decide(test.said); got != test.want {
+			if got := decide(test.known); got != test.want {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 		})

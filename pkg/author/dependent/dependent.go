@@ -2,15 +2,15 @@
 // built on OCM's addon-framework. It wraps an agent.AgentAddon:
 //
 //   - While a Required dependency is not satisfied, the add-on's own health
-//     check fails, and its message says why. Without it, on a hub without the
-//     guard, addon-framework would set Available to True, and Interlock's agent
+//     check fails, with the reason in its message. Otherwise, on a hub without the
+//     guard, addon-framework would set Available to True and Interlock's agent
 //     to False, in turns.
 //   - With Ordered, the add-on is installed on a cluster only when its Required
-//     dependencies have been satisfied there for the first time. Once it has
-//     been, it stays installed whatever becomes of them.
+//     dependencies are satisfied there for the first time. It then stays installed,
+//     also when they fail later.
 //
-// What the dependencies are is declared on the ClusterManagementAddOn; whether
-// they are satisfied is said by Interlock's addon-manager.
+// The ClusterManagementAddOn declares the dependencies. Interlock's addon-manager
+// evaluates them.
 package dependent
 
 import (
@@ -27,12 +27,12 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 )
 
-// ConditionInstallable is the condition of a ManagedClusterAddOn on which an
-// ordered installation is kept: True once the add-on may be installed, and for
-// as long as it exists; False, with what it waits for, before.
+// ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered
+// installation. It is False, with what the add-on waits for, until the add-on may be
+// installed, and then True for as long as the add-on exists.
 const ConditionInstallable = "Installable"
 
 // The reasons of ConditionInstallable.
@@ -44,17 +44,16 @@ const (
 // Option changes what Wrap does.
 type Option func(*addOn)
 
-// Ordered has the add-on installed when its Required dependencies are satisfied
-// for the first time. The hub is read, through v1alpha1 and never listed, for
-// the few cases in which addon-manager has not said anything yet: the add-on's
-// ClusterManagementAddOn and the ManagedClusterAddOns that it depends on. See
-// NewHub.
+// Ordered installs the add-on when its Required dependencies are satisfied for the
+// first time. It reads the hub, through v1alpha1 and without lists, only while
+// addon-manager has not evaluated the add-on yet. It then gets the add-on's
+// ClusterManagementAddOn and the ManagedClusterAddOns that it depends on. See NewHub.
 func Ordered(hub client.Reader) Option {
 	return func(a *addOn) { a.hub = hub }
 }
 
-// Wrap returns the add-on with regard to its dependencies, to be given to
-// addon-framework's manager in the place of inner.
+// Wrap returns an add-on that respects its dependencies. Give it to addon-framework's
+// manager instead of inner.
 func Wrap(inner agent.AgentAddon, options ...Option) agent.AgentAddon {
 	wrapped := &addOn{AgentAddon: inner, clock: clock.RealClock{}}
 	for _, option := range options {
@@ -76,19 +75,18 @@ func (a *addOn) GetAgentAddonOptions() agent.AgentAddonOptions {
 	return options
 }
 
-// Manifests implements agent.AgentAddon. It returns nothing while the add-on
-// waits to be installed; addon-framework leaves alone what is installed then.
-// The condition is set on the add-on that is passed, and written by
-// addon-framework with whatever else it has to say.
+// Manifests implements agent.AgentAddon. It returns no manifests while the add-on
+// waits to be installed. It sets the condition on the add-on that it is called with,
+// and addon-framework writes it with its own conditions.
 func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
 	if a.hub == nil || wasInstalled(installed.Status.Conditions) {
 		return a.AgentAddon.Manifests(ctx, cluster, installed)
 	}
-	said, err := a.ask(ctx, installed)
+	now, err := a.gather(ctx, installed)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether the dependencies of %s are satisfied on %s: %w", installed.Name, installed.Namespace, err)
 	}
-	switch next := decide(said); next.step {
+	switch next := decide(now); next.step {
 	case install:
 		meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{
 			Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: ReasonSatisfied,
@@ -99,7 +97,7 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 		setWaiting(installed, next.message)
 		return nil, nil
 	default:
-		// An error is what has addon-framework ask again though nothing changes.
+		// After an error, addon-framework calls again although nothing changes.
 		setWaiting(installed, next.message)
 		return nil, fmt.Errorf("%s is not installed on %s yet: %s", installed.Name, installed.Namespace, next.message)
 	}
@@ -111,8 +109,8 @@ func setWaiting(installed *addonv1beta1.ManagedClusterAddOn, message string) {
 	})
 }
 
-// manifestsApplied is what addon-framework says of works that were applied; it
-// has another message where there was nothing to apply.
+// manifestsApplied is addon-framework's message when works are applied. It has another
+// message where there is nothing to apply.
 const manifestsApplied = "manifests of addon are applied successfully"
 
 // wasInstalled reports whether the add-on has been installed before: in order,
@@ -130,16 +128,16 @@ func wasInstalled(conditions []metav1.Condition) bool {
 	return false
 }
 
-// ask gathers what a decision rests on.
-func (a *addOn) ask(ctx context.Context, installed *addonv1beta1.ManagedClusterAddOn) (said, error) {
-	known := said{
-		degraded: meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded),
+// gather reads what a decision rests on.
+func (a *addOn) gather(ctx context.Context, installed *addonv1beta1.ManagedClusterAddOn) (known, error) {
+	now := known{
+		degraded: meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded),
 		age:      a.clock.Since(installed.CreationTimestamp.Time),
 	}
-	if known.degraded != nil && dependency.Owned(known.degraded) {
-		return known, nil // addon-manager has spoken
+	if now.degraded != nil && condition.Owned(now.degraded) {
+		return now, nil // addon-manager has evaluated it
 	}
 	var err error
-	known.unsatisfied, known.beyond, err = look(ctx, a.hub, installed)
-	return known, err
+	now.unsatisfied, now.others, err = evaluate(ctx, a.hub, installed)
+	return now, err
 }

@@ -90,7 +90,7 @@ func TestOrderedInstallation(t *testing.T) {
 		{name: "it misses one of its own", hub: []client.Object{broken}, condition: "False No credentials. (a Required dependency of its own is not satisfied)", retries: true},
 		{name: "it is available", hub: []client.Object{accounts("True")}, installs: true, condition: "True from now on."},
 		{
-			name: "addon-manager says that it is not", hub: []client.Object{accounts("True")},
+			name: "addon-manager evaluated that it is not", hub: []client.Object{accounts("True")},
 			given:     []metav1.Condition{*degraded("True", "RequiredDependencyNotSatisfied", "not yet")},
 			condition: "False not yet",
 		},
@@ -100,7 +100,7 @@ func TestOrderedInstallation(t *testing.T) {
 			condition: "True ",
 		},
 		{
-			name: "the declaration cannot be used", retries: true, condition: "False its events tell why",
+			name: "the declaration cannot be used", retries: true, condition: "False its events have the reason",
 			hub: []client.Object{&addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
 				Name: "gateway", Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "nonsense"},
 			}}},
@@ -114,7 +114,7 @@ func TestOrderedInstallation(t *testing.T) {
 			}
 			condition := meta.FindStatusCondition(installed.Status.Conditions, ConditionInstallable)
 			if condition == nil {
-				t.Fatal("Installable is not said")
+				t.Fatal("Installable is not set")
 			}
 			if got := string(condition.Status) + " " + condition.Message; !strings.HasPrefix(got, test.condition[:5]) || !strings.HasSuffix(got, test.condition[5:]) {
 				t.Errorf("Installable %q, want %q", got, test.condition)
@@ -123,7 +123,7 @@ func TestOrderedInstallation(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAskedAgain(t *testing.T) {
+func TestAFailedReadIsRepeated(t *testing.T) {
 	broken := errors.New("away")
 	hub := hubWith(t).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -137,7 +137,7 @@ func TestWhatCannotBeReadIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestWithoutOrderNothingIsAsked(t *testing.T) {
+func TestWithoutOrderNothingIsRead(t *testing.T) {
 	objects, err := Wrap(plainAddOn{}).Manifests(t.Context(), &clusterv1.ManagedCluster{}, gateway(*degraded("True", "RequiredDependencyNotSatisfied", "x")))
 	if err != nil || len(objects) != 1 {
 		t.Errorf("%d objects, error %v", len(objects), err)

@@ -4,19 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // NewHub returns a reader of the hub for Ordered. It needs the right to get
@@ -33,65 +36,62 @@ func NewHub(config *rest.Config) (client.Reader, error) {
 	return hub, nil
 }
 
-// look reads what the add-on declares, and whether the add-ons that it requires
-// are available on its cluster, with their own Required dependencies. It words those that are not, and reports
-// whether it found requirements that are beyond it.
-func look(ctx context.Context, hub client.Reader, installed *addonv1beta1.ManagedClusterAddOn) (unsatisfied string, beyond bool, err error) {
+// evaluate reads what the add-on declares, and evaluates its Required dependencies
+// that need no more than an available add-on. It returns the message of those that
+// are not satisfied, and whether there are other requirements, which need rights
+// that the library does not have.
+func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.ManagedClusterAddOn) (unsatisfied string, others bool, err error) {
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
 	if err := hub.Get(ctx, client.ObjectKey{Name: installed.Name}, registered); err != nil {
 		return "", false, fmt.Errorf("read ClusterManagementAddOn %s: %w", installed.Name, err)
 	}
-	declared := dependency.Declare(registered)
+	declared := declaration.Read(registered)
 	if declared.Invalid {
-		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events tell why", installed.Name), false, nil
+		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events have the reason", installed.Name), false, nil
 	}
-	beyond = declared.Requirements != nil
-	var findings []dependency.Finding
-	for i := range declared.Dependencies {
-		edge := &declared.Dependencies[i]
-		if edge.Type == addonv1alpha1.DependencyTypeOptional {
-			continue
-		}
-		if !plain(edge) {
-			beyond = true
-			continue
-		}
-		finding := dependency.Finding{Dependency: edge, Verdict: dependency.Satisfied}
-		found := &addonv1alpha1.ManagedClusterAddOn{}
-		err := hub.Get(ctx, client.ObjectKey{Namespace: installed.Namespace, Name: edge.Name}, found)
+	required, others := plainlyRequired(declared.Dependencies)
+	evaluator := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{{
+		ObjectMeta: metav1.ObjectMeta{Name: installed.Name}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{Dependencies: required},
+	}}))
+	// With this policy, the ManagedCluster is not read.
+	loader := fleet.Loader{Reader: fleet.NewLive(hub), Offline: evaluation.OfflineStrict}
+	key := types.NamespacedName{Namespace: installed.Namespace, Name: installed.Name}
+	state, err := loader.Load(ctx, evaluator, key, time.Time{})
+	if err != nil {
+		return "", false, err
+	}
+	findings := evaluator.Evaluate(installed.Name, state)
+	return condition.Message(findings, condition.MaxMessage), others || declared.Requirements != nil, nil
+}
+
+// plainlyRequired returns the dependencies that block and need no more than an
+// available add-on, and whether others block too.
+func plainlyRequired(dependencies []addonv1alpha1.AddonDependency) (plain []addonv1alpha1.AddonDependency, others bool) {
+	for i := range dependencies {
 		switch {
-		case apierrors.IsNotFound(err):
-			finding.Verdict = dependency.NotInstalled
-		case err != nil:
-			return "", false, fmt.Errorf("read ManagedClusterAddOn %s/%s: %w", installed.Namespace, edge.Name, err)
-		case dependency.RequiredFails(degradedOf(found)):
-			finding.Verdict, finding.Degraded = dependency.NotAvailable, degradedOf(found)
-		case !meta.IsStatusConditionTrue(found.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable):
-			finding.Verdict = dependency.NotAvailable
-			finding.Available = meta.FindStatusCondition(found.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable)
+		case dependencies[i].Type == addonv1alpha1.DependencyTypeOptional:
+		case proposed(&dependencies[i]):
+			plain = append(plain, dependencies[i])
+		default:
+			others = true
 		}
-		findings = append(findings, finding)
 	}
-	return dependency.Message(findings, dependency.MaxMessage), beyond, nil
+	return plain, others
 }
 
-func degradedOf(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
-	return meta.FindStatusCondition(addOn.Status.Conditions, dependency.ConditionDegraded)
-}
+// fieldsProposed are the fields of a dependency in OCM's proposal.
+var fieldsProposed = []string{"name", "type", "message"}
 
-// proposed are the fields of OCM's proposal.
-var proposed = []string{"name", "type", "message"}
-
-// plain reports whether the edge asks for no more than that the add-on of its
-// name is available: any other field that it has means more.
-func plain(edge *addonv1alpha1.AddonDependency) bool {
-	encoded, err := json.Marshal(edge)
+// proposed reports whether the dependency has only fields of OCM's proposal. Any
+// other field needs more than an available add-on.
+func proposed(dependency *addonv1alpha1.AddonDependency) bool {
+	encoded, err := json.Marshal(dependency)
 	var fields map[string]any
 	if err != nil || json.Unmarshal(encoded, &fields) != nil {
 		return false
 	}
-	for name := range maps.Keys(fields) {
-		if !slices.Contains(proposed, name) {
+	for name := range fields {
+		if !slices.Contains(fieldsProposed, name) {
 			return false
 		}
 	}

@@ -2,7 +2,6 @@ package dependent
 
 import (
 	"errors"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,14 +10,15 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// probe returns the prober with regard to dependencies. Where addon-framework
-// does not write Available, as for add-ons with a lease, there is nothing to do.
-// It decides by itself what to probe of all Deployments and DaemonSets, and lets
-// nobody have a say; in its place come all that the work contains. A prober of
-// works without fields takes the work's own word for the add-on's health.
+// probe returns a prober that respects dependencies. Where addon-framework does not
+// write Available, as for add-ons with a lease, it returns inner. For all Deployments
+// and DaemonSets, addon-framework chooses what to probe and takes no health check. A
+// prober of all that the work contains replaces these. A prober of works without
+// fields takes the work's own condition as the add-on's health.
 func probe(inner *agent.HealthProber) *agent.HealthProber {
 	if inner == nil {
 		return nil
@@ -44,12 +44,12 @@ func probe(inner *agent.HealthProber) *agent.HealthProber {
 	return &agent.HealthProber{Type: agent.HealthProberTypeWork, WorkProber: &prober}
 }
 
-// check says that the add-on is unhealthy while a Required dependency fails,
-// and asks the add-on's own check otherwise.
+// check fails while a Required dependency fails, and otherwise calls the add-on's own
+// check.
 func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
-		if degraded := meta.FindStatusCondition(installed.Status.Conditions, dependency.ConditionDegraded); dependency.RequiredFails(degraded) {
-			return errors.New(degraded.Reason + ": " + cut(degraded.Message))
+		if degraded := meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded); evaluation.RequiredFails(degraded) {
+			return errors.New(degraded.Reason + ": " + text.CutBytes(degraded.Message, maxMessage))
 		}
 		if own == nil {
 			return nil
@@ -59,12 +59,5 @@ func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 }
 
 // maxMessage is how long, in bytes, the message of Degraded may be within that of
-// Available: addon-framework adds its own words, and 32,768 is the limit of both.
+// Available: addon-framework adds to it, and 32,768 is the limit of both.
 const maxMessage = 30000
-
-func cut(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage], "")
-}

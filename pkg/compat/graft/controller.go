@@ -11,10 +11,10 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // CRDName names the only CRD that is grafted.
@@ -45,9 +45,8 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	Recorder events.EventRecorder
 	Metrics  *Metrics
-	// Changed gets an event when all declarations are to be read again. It
-	// needs a capacity of one.
-	Changed chan<- event.GenericEvent
+	// Build triggers the controller that reads all declarations.
+	Build *trigger.Trigger
 
 	present    atomic.Bool // whether the CRD has the fields, as last observed
 	rereads    rereads
@@ -105,7 +104,7 @@ func (r *Reconciler) scheduleReads(wrote, present bool) time.Duration {
 	}
 	due, again := r.rereads.take(r.Clock.Now())
 	if r.present.Swap(present) != present || due {
-		r.triggerRead()
+		r.Build.Enqueue(onlyKey.NamespacedName)
 	}
 	return again
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"open-cluster-management.io/interlock/pkg/announce"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/events"
 )
 
 // Reason says why the CRD is grafted or not. It is a label of the metric and
@@ -66,7 +66,7 @@ func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured,
 	about := &corev1.ObjectReference{
 		APIVersion: crd.GetAPIVersion(), Kind: crd.GetKind(), Name: crd.GetName(), UID: crd.GetUID(),
 	}
-	r.Recorder.Eventf(about, nil, typeOf(decided.reason), string(decided.reason), actionGraft, "%s", announce.Note(decided.message))
+	r.Recorder.Eventf(about, nil, typeOf(decided.reason), string(decided.reason), actionGraft, "%s", events.Note(decided.message))
 }
 
 // hasFields reports whether the CRD now has Interlock's fields. The record of

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -54,15 +53,6 @@ func (r *rereads) pending() bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.stale
-}
-
-// triggerRead triggers a read of all declarations. A trigger that is still
-// queued covers this one.
-func (r *Reconciler) triggerRead() {
-	select {
-	case r.Changed <- event.GenericEvent{Object: &addonv1alpha1.ClusterManagementAddOn{}}:
-	default:
-	}
 }
 
 // LiveRegistrations returns a reader that lists ClusterManagementAddOns from

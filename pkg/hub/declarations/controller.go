@@ -3,50 +3,54 @@ package declarations
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"open-cluster-management.io/interlock/pkg/announce"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Reconciler rebuilds the catalog from all registered add-ons. It has a single
-// key: however many change at once, the catalog is rebuilt once, and whoever
-// it concerns is woken once.
+// Watch is a watch of objects that only some declarations need.
+type Watch interface {
+	// Enable lets the watch begin.
+	Enable()
+}
+
+// Reconciler builds the catalog from all registered add-ons. It has a single key:
+// however many registrations change at once, it builds the catalog once.
 type Reconciler struct {
-	Fleet fleet.Reader
-	// Prepared is closed once the fleet can be read; nil: it can.
-	Prepared <-chan struct{}
+	Fleet hubcache.Reader
+	// Indexed is closed once the fleet can be read; nil: it can.
+	Indexed  <-chan struct{}
 	Store    *Store
 	Metrics  *metrics.Metrics
 	Recorder events.EventRecorder
-	// Wake has the add-ons of these keys evaluated anew.
-	Wake func(ctx context.Context, keys []types.NamespacedName) error
-	// WakeFirst reports for which add-ons of the first catalog to wake anybody;
-	// nil: for all of them. Whoever evaluates add-ons begins with all there are.
-	WakeFirst func(catalog *dependency.Catalog, addOn string) bool
-	// Reread gets an event when all add-ons were read again, without events of
-	// their own; nil: they never are.
-	Reread <-chan event.GenericEvent
-	// Hidden reports whether declarations by field cannot be read just now; it
-	// is followed by an event of Reread. nil: they always can.
+	// Hidden reports whether declarations by field cannot be read now. When that
+	// changes, Build is triggered. nil: they can always be read.
 	Hidden func() bool
 
-	// told is the last catalog that everybody concerned was woken for.
-	told *dependency.Catalog
+	// Build triggers this controller.
+	Build *trigger.Trigger
+	// Evaluate triggers the evaluation of add-ons.
+	Evaluate *trigger.Trigger
+	// Request triggers the controller that requests facts of managed clusters.
+	Request *trigger.Trigger
+	// Watches are enabled once a declaration uses their objects.
+	Watches map[input.Set]Watch
+
+	// published is the last catalog whose changes were enqueued; nil: none yet.
+	published *evaluation.Evaluator
 }
 
 // SetupWithManager registers the controller.
@@ -55,24 +59,20 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create declarations controller: %w", err)
 	}
-	// Without any registered add-on no event would ever come, and whoever
-	// waits for the first catalog would wait for ever.
-	if err := c.Watch(source.Func(enqueueOnce)); err != nil {
-		return fmt.Errorf("start declarations controller: %w", err)
-	}
-	if r.Reread != nil {
-		if err := c.Watch(source.Channel(r.Reread, enqueueCatalog())); err != nil {
-			return fmt.Errorf("watch for add-ons that are read again: %w", err)
+	for _, s := range []source.Source{
+		// The first key comes from here: a hub without registered add-ons has no event.
+		r.Build.Source(Key),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()),
+	} {
+		if err := c.Watch(s); err != nil {
+			return fmt.Errorf("watch for declarations controller: %w", err)
 		}
-	}
-	addOns := source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged())
-	if err := c.Watch(addOns); err != nil {
-		return fmt.Errorf("watch registered add-ons: %w", err)
 	}
 	return nil
 }
 
-// Reconcile builds the catalog, publishes it, and wakes whom it concerns.
+// Reconcile builds the catalog, publishes it, and enqueues the add-ons whose
+// verdicts can change with it.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	if err := r.awaitFleet(ctx); err != nil {
 		return reconcile.Result{}, err
@@ -81,70 +81,62 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	before := r.told
+	before := r.published
 	if before == nil {
-		before = dependency.NewCatalog(nil)
+		before = evaluation.New(catalog.New(nil))
 	}
-	catalog := before.Renew(addOns)
+	renewed := before.Renew(addOns)
 	if r.Hidden != nil && r.Hidden() {
-		catalog.HoldUndeclared()
+		renewed = renewed.WithoutFields()
 	}
-	r.Metrics.Registered(catalog.AddOns())
-	r.Store.Set(catalog)
-	changed := catalog.Changed(before)
-	for _, addOn := range changed {
-		if r.told == nil && r.WakeFirst != nil && !r.WakeFirst(catalog, addOn) {
-			continue
-		}
-		keys, err := r.Fleet.Installed(ctx, addOn)
-		if err != nil {
-			return reconcile.Result{}, err
-		}
-		if err := r.Wake(ctx, keys); err != nil {
+	declared := evaluation.New(renewed)
+	r.Metrics.Registered(declared.AddOns())
+	r.Store.Set(declared)
+	r.enableWatches(declared)
+	changed := declared.Changed(before.Catalog)
+	// The other controllers begin with everything once there is a first catalog.
+	if r.published != nil {
+		if err := r.enqueue(ctx, changed); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	r.tellProblems(addOns, before, catalog)
-	r.told = catalog
+	r.reportProblems(addOns, before, declared)
+	r.published = declared
 	log.FromContext(ctx).V(1).Info("Rebuilt the catalog of declared dependencies", "addOns", len(addOns), "changed", changed)
 	return reconcile.Result{}, nil
 }
 
 func (r *Reconciler) awaitFleet(ctx context.Context) error {
-	if r.Prepared == nil {
+	if r.Indexed == nil {
 		return nil
 	}
 	select {
-	case <-r.Prepared:
+	case <-r.Indexed:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the fleet: %w", ctx.Err())
 	}
 }
 
-// tellProblems reports what is newly wrong as events, and all that is wrong as metrics.
-func (r *Reconciler) tellProblems(addOns []addonv1alpha1.ClusterManagementAddOn, before, now *dependency.Catalog) {
-	for i := range addOns {
-		addOn := &addOns[i]
-		known, problems := before.Problems(addOn.Name), now.Problems(addOn.Name)
-		r.Metrics.Declared(addOn.Name, problems)
-		for _, reason := range dependency.ProblemReasons {
-			if news := messages(problems, known, reason); len(news) > 0 {
-				r.Recorder.Eventf(announce.About(announce.ClusterManagementAddOn, addOn), nil, corev1.EventTypeWarning,
-					string(reason), "CheckDependencies", "%s", announce.Note(strings.Join(news, "; ")))
-			}
+func (r *Reconciler) enableWatches(declared *evaluation.Evaluator) {
+	for uses, watch := range r.Watches {
+		if declared.AnyInput(uses) {
+			watch.Enable()
 		}
 	}
 }
 
-// messages are those of all problems of one kind that were not known before:
-// one event tells of them, however many there are.
-func messages(problems, known []dependency.Problem, reason dependency.ProblemReason) []string {
-	var news []string
-	for _, problem := range problems {
-		if problem.Reason == reason && !slices.Contains(known, problem) {
-			news = append(news, problem.Message)
+// enqueue enqueues the named add-ons on all clusters, and these clusters.
+func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
+	for _, addOn := range addOns {
+		installed, err := r.Fleet.Installed(ctx, addOn)
+		if err != nil {
+			return err
+		}
+		r.Evaluate.Enqueue(installed...)
+		for _, key := range installed {
+			r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
 		}
 	}
-	return news
+	return nil
 }

@@ -12,28 +12,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
 )
 
-// bench is a reconciler on a fake hub, with whom it wakes and what it tells.
+// bench is a reconciler on a fake hub.
 type bench struct {
 	*Reconciler
 	hub      client.WithWatch
 	registry *prometheus.Registry
 	events   chan string
-	woken    []string
-	listing  error // what listing meets
-	waking   error // what waking meets
+	// evaluated and requested take what was enqueued.
+	evaluated, requested func() []string
+	listError            error // of lists of ManagedClusterAddOns
 }
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
@@ -50,49 +53,40 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		}).Build()
 	reader := interceptor.NewClient(b.hub, interceptor.Funcs{
 		List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			if _, installed := list.(*addonv1alpha1.ManagedClusterAddOnList); installed && b.listing != nil {
-				return b.listing
+			if _, installed := list.(*addonv1alpha1.ManagedClusterAddOnList); installed && b.listError != nil {
+				return b.listError
 			}
 			return inner.List(ctx, list, options...)
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Fleet: fleet.Reader{Reader: reader}, Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
-		Wake: func(_ context.Context, keys []types.NamespacedName) error {
-			if b.waking != nil {
-				return b.waking
-			}
-			for _, key := range keys {
-				b.woken = append(b.woken, key.String())
-			}
-			return nil
-		},
+		Fleet: hubcache.NewReader(reader), Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
+		Build: trigger.New(), Evaluate: trigger.New(), Request: trigger.New(),
 	}
+	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
 	return b
 }
 
-// reconcile returns whom it woke, in order of their names.
+// reconcile returns the add-ons that it enqueued for evaluation.
 func (b *bench) reconcile(t *testing.T) ([]string, error) {
 	t.Helper()
-	b.woken = nil
-	_, err := b.Reconcile(t.Context(), catalogKey)
-	slices.Sort(b.woken)
-	return b.woken, err
+	_, err := b.Reconcile(t.Context(), reconcile.Request{})
+	return b.evaluated(), err
 }
 
 func (b *bench) expect(t *testing.T, want ...string) {
 	t.Helper()
 	if got, err := b.reconcile(t); err != nil || !slices.Equal(got, want) {
-		t.Errorf("wakes %q, want %q; error %v", got, want, err)
+		t.Errorf("enqueues %q, want %q; error %v", got, want, err)
 	}
 }
 
-func (b *bench) told() []string {
-	var told []string
+func (b *bench) emitted() []string {
+	var emitted []string
 	for len(b.events) > 0 {
-		told = append(told, <-b.events)
+		emitted = append(emitted, <-b.events)
 	}
-	return told
+	return emitted
 }
 
 func (b *bench) declare(t *testing.T, name string, dependencies ...string) {
@@ -119,54 +113,70 @@ func installed(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 }
 
-func TestWakesWhomAChangeConcerns(t *testing.T) {
+func TestAChangeEnqueuesTheAddOnsThatItConcerns(t *testing.T) {
 	b := newBench(t, registered("leaf"), registered("base"),
 		installed("cluster1", "leaf"), installed("cluster2", "leaf"), installed("cluster1", "base"))
-	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf") // all are new
+	b.expect(t) // with the first declared, every controller begins with everything
 	b.expect(t)
 	b.declare(t, "leaf", "base")
 	b.expect(t, "cluster1/leaf", "cluster2/leaf")
 	b.declare(t, "base", "leaf") // a cycle: it concerns both
 	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf")
+	if got := b.requested(); !slices.Equal(got, []string{"/cluster1", "/cluster2"}) {
+		t.Errorf("requests facts of %q", got)
+	}
 	if err := b.hub.Delete(t.Context(), registered("base")); err != nil {
 		t.Fatal(err)
 	}
 	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf") // no cycle any more
 }
 
-func TestTheFirstCatalogWakesOnlyWhomItMust(t *testing.T) {
-	b := newBench(t, registered("leaf"), registered("base"), installed("cluster1", "leaf"), installed("cluster1", "base"))
-	b.WakeFirst = func(catalog *dependency.Catalog, addOn string) bool {
-		return slices.Contains(catalog.AddOns(), addOn) && addOn == "leaf"
+type watch struct{ enabled bool }
+
+func (w *watch) Enable() { w.enabled = true }
+
+func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
+	b := newBench(t, registered("leaf"))
+	versions, configs := &watch{}, &watch{}
+	b.Watches = map[input.Set]Watch{input.Versions: versions, input.Config: configs}
+	b.expect(t)
+	if versions.enabled || configs.enabled {
+		t.Error("enables a watch that no declaration uses")
 	}
-	b.expect(t, "cluster1/leaf")
-	b.declare(t, "base", "leaf")
-	b.expect(t, "cluster1/base")
+	leaf := registered("leaf", "base")
+	leaf.Spec.Dependencies[0].Version = ">= 1.0"
+	if err := b.hub.Delete(t.Context(), registered("leaf")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.hub.Create(t.Context(), leaf); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(t)
+	if !versions.enabled || configs.enabled {
+		t.Errorf("versions: %t, configs: %t", versions.enabled, configs.enabled)
+	}
 }
 
 func TestAChangeIsNotLostByAnError(t *testing.T) {
-	broken := errors.New("not now")
 	b := newBench(t, registered("leaf"), installed("cluster1", "leaf"))
-	b.expect(t, "cluster1/leaf")
+	b.expect(t)
 
 	b.declare(t, "leaf", "leaf")
-	for _, failure := range []*error{&b.listing, &b.waking} {
-		*failure = broken
-		if _, err := b.reconcile(t); !errors.Is(err, broken) {
-			t.Errorf("error %v", err)
-		}
-		*failure = nil
-		if told := b.told(); len(told) != 0 {
-			t.Errorf("told before it was done: %q", told)
-		}
+	b.listError = errors.New("not now")
+	if _, err := b.reconcile(t); !errors.Is(err, b.listError) {
+		t.Errorf("error %v", err)
+	}
+	b.listError = nil
+	if events := b.emitted(); len(events) != 0 {
+		t.Errorf("events before it was done: %q", events)
 	}
 	b.expect(t, "cluster1/leaf")
-	if told := b.told(); len(told) != 1 || !strings.Contains(told[0], "leaf → leaf") {
-		t.Errorf("events %q", told)
+	if events := b.emitted(); len(events) != 1 || !strings.Contains(events[0], "leaf → leaf") {
+		t.Errorf("events %q", events)
 	}
 	b.expect(t)
-	if told := b.told(); len(told) != 0 {
-		t.Errorf("told again: %q", told)
+	if events := b.emitted(); len(events) != 0 {
+		t.Errorf("events again: %q", events)
 	}
 }
 
@@ -177,22 +187,22 @@ func TestManyProblemsOfAKindAreOneEvent(t *testing.T) {
 	}
 	b := newBench(t, registered("leaf", many...))
 	b.expect(t)
-	told := b.told()
-	if len(told) != 1 || !strings.Contains(told[0], "no-such-add-on-000") || !strings.HasSuffix(told[0], "…") {
-		t.Errorf("%d events %.300q", len(told), told)
+	events := b.emitted()
+	if len(events) != 1 || !strings.Contains(events[0], "no-such-add-on-000") || !strings.HasSuffix(events[0], "…") {
+		t.Errorf("%d events %.300q", len(events), events)
 	}
 	b.declare(t, "leaf", append(many, "leaf", "one-more")...)
 	b.expect(t)
-	if told := b.told(); len(told) != 2 || !strings.Contains(told[0]+told[1], "one-more") || strings.Contains(told[0]+told[1], "no-such") {
-		t.Errorf("%d events %.300q", len(told), told)
+	if events := b.emitted(); len(events) != 2 || !strings.Contains(events[0]+events[1], "one-more") || strings.Contains(events[0]+events[1], "no-such") {
+		t.Errorf("%d events %.300q", len(events), events)
 	}
 }
 
-func TestProblemsVanishWithTheRegistration(t *testing.T) {
+func TestProblemsAreDeletedWithTheRegistration(t *testing.T) {
 	b := newBench(t, registered("leaf", "leaf", "nobody"))
 	b.expect(t)
 	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 2 {
-		t.Errorf("%d series, want 2: %q", got, b.told())
+		t.Errorf("%d series, want 2: %q", got, b.emitted())
 	}
 	if err := b.hub.Delete(t.Context(), registered("leaf")); err != nil {
 		t.Fatal(err)
@@ -249,8 +259,8 @@ func TestStoreWaits(t *testing.T) {
 	store := NewStore()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if catalog, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || catalog != nil {
-		t.Errorf("got %v, error %v", catalog, err)
+	if declared, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || declared != nil {
+		t.Errorf("got %v, error %v", declared, err)
 	}
 	if store.Current() != nil {
 		t.Error("has a catalog before the first")

@@ -4,47 +4,33 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
-// catalogKey is the only key of this controller's queue.
-var catalogKey = reconcile.Request{NamespacedName: types.NamespacedName{Name: "catalog"}}
+// Key is the only key of this controller's queue.
+var Key = types.NamespacedName{Name: "catalog"}
 
 type registration = *addonv1alpha1.ClusterManagementAddOn
 
-func enqueueOnce(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	queue.Add(catalogKey)
-	return nil
-}
-
-func enqueueCatalog() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{catalogKey}
-	})
-}
-
 func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, registration) []reconcile.Request {
-		return []reconcile.Request{catalogKey}
+		return []reconcile.Request{{NamespacedName: Key}}
 	})
 }
 
-// declarationChanged passes registrations, their deletion, and changes of what
-// they declare; stock OCM updates their status far more often than that. A change
-// of spec counts, whatever is cached of it: after the CRD was grafted, the cache
-// may lack a declaration that is stored.
+// declarationChanged passes creations, deletions and changed declarations. OCM
+// updates the status of registrations far more often. Every change of spec counts:
+// after a graft of the CRD, the cache may lack a declaration that is stored.
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return e.ObjectOld.Generation != e.ObjectNew.Generation || !dependency.SameDeclaration(e.ObjectOld, e.ObjectNew)
+			return e.ObjectOld.Generation != e.ObjectNew.Generation || !catalog.Same(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }

@@ -1,6 +1,5 @@
-// Package declarations keeps the catalog of what all add-ons of the hub
-// declare, tells authors what is wrong with it, and wakes the add-ons that a
-// change concerns.
+// Package declarations builds the catalog of what all add-ons of the hub declare,
+// reports problems to authors, and enqueues the add-ons that a change concerns.
 package declarations
 
 import (
@@ -9,12 +8,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // Store holds the current catalog.
 type Store struct {
-	current atomic.Pointer[dependency.Catalog]
+	current atomic.Pointer[evaluation.Evaluator]
 	filled  chan struct{}
 	once    sync.Once
 }
@@ -26,7 +25,7 @@ func NewStore() *Store {
 
 // Wait returns the current catalog. Before the first one it waits: evaluating
 // without it would take every add-on for one without dependencies.
-func (s *Store) Wait(ctx context.Context) (*dependency.Catalog, error) {
+func (s *Store) Wait(ctx context.Context) (*evaluation.Evaluator, error) {
 	select {
 	case <-s.filled:
 		return s.current.Load(), nil
@@ -36,12 +35,12 @@ func (s *Store) Wait(ctx context.Context) (*dependency.Catalog, error) {
 }
 
 // Current returns the current catalog, nil before the first.
-func (s *Store) Current() *dependency.Catalog {
+func (s *Store) Current() *evaluation.Evaluator {
 	return s.current.Load()
 }
 
 // Set makes the catalog the current one.
-func (s *Store) Set(catalog *dependency.Catalog) {
+func (s *Store) Set(catalog *evaluation.Evaluator) {
 	s.current.Store(catalog)
 	s.once.Do(func() { close(s.filled) })
 }

@@ -12,20 +12,20 @@ import (
 const (
 	// queueFill is how many add-ons of the backlog may be in the queue at a time.
 	queueFill = 1024
-	// feedingPause is the time between two looks at the queue.
+	// feedingPause is the time between two checks of the queue.
 	feedingPause = 5 * time.Millisecond
-	// restAfter is how long nothing may have come to the backlog for it to be over.
+	// restAfter is how long after the last add-on the backlog is over.
 	restAfter = time.Second
 )
 
-// backlog is all add-ons that there are when addon-manager starts. They go to the
-// queue little by little: its maps never shrink again, and with a whole fleet at
-// once would stay as large as the conditions.
+// backlog holds the add-ons that exist when addon-manager starts. It adds them to
+// the queue little by little. The maps of a queue never shrink: with a whole fleet
+// at once they would stay as large as the conditions.
 type backlog struct {
 	mutex   sync.Mutex
 	waiting []types.NamespacedName
 	arrived chan struct{}
-	// over is called once all are with the queue and no more seem to come.
+	// over is called once all are in the queue and no more arrive.
 	over func()
 }
 
@@ -78,7 +78,7 @@ func (b *backlog) feed(ctx context.Context, q queue) {
 	}
 }
 
-// drain hands over what waits, as fast as the queue is worked off.
+// drain adds what waits, as fast as the queue is processed.
 func (b *backlog) drain(ctx context.Context, q queue) {
 	pause := time.NewTicker(feedingPause)
 	defer pause.Stop()

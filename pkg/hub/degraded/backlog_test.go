@@ -37,7 +37,7 @@ func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
 	select {
 	case <-over:
 	case <-time.After(10 * restAfter):
-		t.Errorf("it was not told that the backlog is over")
+		t.Errorf("it was not emitted that the backlog is over")
 	}
 	if most > queueFill {
 		t.Errorf("%d of %d were in the queue at a time, want at most %d", most, all, queueFill)

@@ -1,5 +1,5 @@
-// Package degraded keeps the Degraded condition of every add-on on every
-// managed cluster true to the state of its dependencies there.
+// Package degraded keeps the Degraded condition of every add-on on every managed
+// cluster in line with the state of its dependencies there.
 package degraded
 
 import (
@@ -17,55 +17,51 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// FieldManager is the name under which addon-manager owns Degraded.
-const FieldManager = "interlock-addon-manager"
-
-// afterConflict brings the add-on back once the cache has had time to catch up
-// with a write of somebody else's that came first; such a write need not be one
-// that wakes us. The queue's own backoff bounds what a busy writer can cause.
+// afterConflict brings the add-on back once the cache has had time to catch up with
+// the write of another writer, which may not enqueue it. The backoff of the queue
+// limits how often.
 var afterConflict = reconcile.Result{Requeue: true}
 
 // Reconciler decides and applies the Degraded condition of one add-on on one
 // managed cluster.
 type Reconciler struct {
 	Clock        clock.PassiveClock
-	Fleet        fleet.Reader
-	Writer       condition.Writer
+	Fleet        hubcache.Reader
+	Writer       conditionwriter.Writer
 	Declarations *declarations.Store
-	Contention   *contention.Tracker
+	Backoff      *backoff.Tracker
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
-	// EventPace lets events on transitions happen or not; nil lets all happen.
-	EventPace flowcontrol.PassiveRateLimiter
-	Offline   dependency.OfflinePolicy
-	// Outages remembers losses of clusters, by the hub's clock.
-	Outages *outage.Tracker
-	// Configs tells whether AddOnDeploymentConfigs can be read, OCM the hub's version.
-	Configs Configs
-	OCM     OCM
-	// Templates has the versions of AddOnTemplates.
-	Templates Templates
-	rollouts  rollouts
+	// EventLimiter limits events on transitions; nil: all are emitted.
+	EventLimiter flowcontrol.PassiveRateLimiter
+	// Loader loads what add-ons are evaluated with. It uses Memory.
+	Loader fleet.Loader
+	Memory *Memory
 	// Registrations reads ClusterManagementAddOns from the API server.
 	Registrations client.Reader
 	undeclared    undeclared
-	// Facts tells what agents have answered; nil where nobody asks them.
-	Facts Facts
+	// Concurrency is how many add-ons are evaluated and written at the same time.
+	Concurrency int
+	// Evaluate triggers this controller.
+	Evaluate *trigger.Trigger
 }
 
 // Reconcile evaluates the add-on of the key and writes Degraded if it changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key := request.NamespacedName
-	catalog, err := r.Declarations.Wait(ctx)
+	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -75,19 +71,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if addOn == nil {
-		r.Metrics.Gone(key)
-		r.Contention.Forget(key)
+		r.Metrics.Forget(key)
+		r.Backoff.Forget(key)
 		return reconcile.Result{}, nil
 	}
-	findings, err := r.evaluate(ctx, catalog, key, started)
+	state, err := r.Loader.Load(ctx, declared, key, started)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.Metrics.Found(key, findings)
-	desired, changed := dependency.Degraded(fleet.Degraded(addOn), findings, metav1.NewTime(started))
+	findings := declared.Evaluate(key.Name, state)
+	r.Metrics.SetFindings(key, findings)
+	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	if !changed {
-		return r.after(dependency.HeldUntil(findings)), nil
+		return r.after(evaluation.HeldUntil(findings)), nil
 	}
 	if len(findings) == 0 {
 		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, started); {
@@ -97,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return afterConflict, nil
 		}
 	}
-	if wait := r.Contention.Wait(key, dependency.Claim(desired)); wait > 0 {
+	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, addOn, desired)
@@ -108,14 +105,14 @@ func (r *Reconciler) after(moment time.Time) reconcile.Result {
 	if moment.IsZero() {
 		return reconcile.Result{}
 	}
-	// A moment that has passed meanwhile is as good as now; zero would be never.
+	// A moment that has passed means now; zero would mean never.
 	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
 }
 
-// write applies the condition and tells of it.
+// write applies the condition and emits an event on it.
 func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
-	switch err := r.Writer.Apply(ctx, FieldManager, addOn, desired); {
+	switch err := r.Writer.Apply(ctx, names.AddonManager, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteConflict)
 		return afterConflict, nil
@@ -128,11 +125,11 @@ func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	}
 	r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Degraded changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Contention.Wrote(key, dependency.Claim(desired)) {
+	if r.Backoff.Wrote(key, condition.WithoutForeign(desired)) {
 		r.Metrics.Contested(addOn.Name)
-		r.tellContested(addOn)
+		r.emitContested(addOn)
 		return reconcile.Result{}, nil
 	}
-	r.tellTransition(addOn, desired)
+	r.emitTransition(addOn, desired)
 	return reconcile.Result{}, nil
 }

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -33,7 +32,7 @@ func TestAnswersToAWrite(t *testing.T) {
 	}{
 		{"written", nil, reconcile.Result{}, false, `{addon="leaf",reason="RequiredDependencyNotSatisfied",result="success"} 1`, 1},
 		{
-			"somebody else wrote first: soon again", apierrors.NewConflict(resource, leaf.Name, broken), afterConflict, false,
+			"another writer was first: soon again", apierrors.NewConflict(resource, leaf.Name, broken), afterConflict, false,
 			`{addon="leaf",reason="RequiredDependencyNotSatisfied",result="conflict"} 1`, 0,
 		},
 		{"deleted meanwhile: nothing to do", apierrors.NewNotFound(resource, leaf.Name), reconcile.Result{}, false, "", 0},
@@ -63,8 +62,8 @@ func TestAnswersToAWrite(t *testing.T) {
 			if result != test.want {
 				t.Errorf("comes again as %+v, want %+v", result, test.want)
 			}
-			if told := b.told(); len(told) != test.events {
-				t.Errorf("events %q, want %d", told, test.events)
+			if emitted := b.emitted(); len(emitted) != test.events {
+				t.Errorf("events %q, want %d", emitted, test.events)
 			}
 			if test.writes == "" {
 				b.expectWrites(t)
@@ -93,14 +92,14 @@ func TestNothingToWrite(t *testing.T) {
 			if result, err := b.reconcile(t); err != nil || !result.IsZero() {
 				t.Errorf("result %v, error %v", result, err)
 			}
-			if b.applies != 0 || len(b.told()) != 0 {
+			if b.applies != 0 || len(b.emitted()) != 0 {
 				t.Errorf("%d writes", b.applies)
 			}
 		})
 	}
 }
 
-// The fake hub takes no write, so each time it is as if somebody had
+// The fake hub takes no write, so each time it is as if another writer had
 // overwritten Degraded again.
 func TestContested(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
@@ -119,16 +118,16 @@ func TestContested(t *testing.T) {
 			}
 		}
 	}
-	told := b.told()
-	if len(told) != 4 {
-		t.Fatalf("events %q", told)
+	emitted := b.emitted()
+	if len(emitted) != 4 {
+		t.Fatalf("events %q", emitted)
 	}
-	for _, event := range told[:2] { // overwritten once: a race that was lost
+	for _, event := range emitted[:2] { // overwritten once: a race that was lost
 		if !strings.HasPrefix(event, "Warning RequiredDependencyNotSatisfied") {
 			t.Errorf("event %q", event)
 		}
 	}
-	for _, event := range told[2:] {
+	for _, event := range emitted[2:] {
 		if !strings.HasPrefix(event, "Warning "+EventContested) {
 			t.Errorf("event %q", event)
 		}
@@ -145,7 +144,7 @@ func TestUnreadableCacheIsAnError(t *testing.T) {
 	for _, kind := range []string{"*v1alpha1.ManagedClusterAddOn", "*v1.ManagedCluster"} {
 		t.Run(kind, func(t *testing.T) {
 			b := newBench(t, addOn("leaf"))
-			b.Fleet = fleet.Reader{Reader: failing{b.hub, kind, broken}}
+			b.read(failing{b.hub, kind, broken})
 			if _, err := b.reconcile(t); !errors.Is(err, broken) {
 				t.Errorf("error %v", err)
 			}
@@ -177,15 +176,15 @@ func TestWaitsForTheFirstCatalog(t *testing.T) {
 
 func TestEventsGiveWayToConditions(t *testing.T) {
 	b := newBench(t, addOn(leaf.Name))
-	b.EventPace = flowcontrol.NewTokenBucketPassiveRateLimiter(1e-9, 1)
+	b.EventLimiter = flowcontrol.NewTokenBucketPassiveRateLimiter(1e-9, 1)
 	for range 3 { // the cache does not see what was written
 		if _, err := b.reconcile(t); err != nil {
 			t.Fatal(err)
 		}
-		b.Contention.Forget(leaf)
+		b.Backoff.Forget(leaf)
 	}
-	if told := b.told(); len(told) != 1 || b.applies != 3 {
-		t.Errorf("%d events %q for %d writes", len(told), told, b.applies)
+	if emitted := b.emitted(); len(emitted) != 1 || b.applies != 3 {
+		t.Errorf("%d events %q for %d writes", len(emitted), emitted, b.applies)
 	}
 	text := "# HELP " + metrics.NameEventsLeftOut + " " + metrics.HelpEventsLeftOut + "\n# TYPE " + metrics.NameEventsLeftOut + " counter\n" +
 		metrics.NameEventsLeftOut + " 2\n"

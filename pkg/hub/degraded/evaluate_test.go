@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
 // specify replaces what "leaf" declares.
@@ -25,7 +26,7 @@ func (b *bench) specify(t *testing.T, spec string) {
 	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 }
 
 func config(name, mode string) *addonv1alpha1.AddOnDeploymentConfig {
@@ -51,7 +52,7 @@ func configHash(namespace, name string) *ocmv1alpha1.ConfigSpecHash {
 
 // cached is an add-on as the cache keeps it.
 func cached(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	for kind, options := range fleet.CacheOptions().ByObject {
+	for kind, options := range hubcache.Options().ByObject {
 		if _, ok := kind.(*addonv1alpha1.ManagedClusterAddOn); ok {
 			if lean, err := options.Transform(full); err == nil {
 				return lean.(*addonv1alpha1.ManagedClusterAddOn)
@@ -79,55 +80,54 @@ func TestWhatIsLoaded(t *testing.T) {
 	reported := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}}}
 	reported.Status.Version.Kubernetes = "v1.27.3"
 	reported.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
-	pod := map[addonv1alpha1.AddonAPI]dependency.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
+	pod := map[addonv1alpha1.AddonAPI]evaluation.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}
 	versioned := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	versioned.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "0.5.0"}
 	former := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
-	fromLease := func(version string, former bool) dependency.Facts {
-		return dependency.Facts{Versions: map[string]dependency.VersionFact{"base": {Version: version, Former: former}}}
+	fromLease := func(version string, former bool) evaluation.Facts {
+		return evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {Version: version, Former: former}}}
 	}
 	const onVersion = `dependencies: [{name: base, version: ">= 0.6"}]`
-	templates := onDemand{templatesRead: true, templates: map[string]string{"v5": "0.5.0", "v6": "0.6.0"}}
+	templates := lazy{templatesRead: true, templates: map[string]string{"v5": "0.5.0", "v6": "0.6.0"}}
 
 	for name, test := range map[string]struct {
 		spec    string
 		objects []client.Object
-		known   onDemand
-		want    dependency.Verdict
+		known   lazy
+		want    evaluation.Verdict
 	}{
-		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.NotInstalled},
-		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotApplicable},
-		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
-		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.RequirementNotMet},
-		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, onDemand{}, dependency.Satisfied},
-		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true, version: "1.2.0"}, dependency.RequirementNotMet},
-		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{}, dependency.Held},
-		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, onDemand{ocm: true}, dependency.VersionUnknown},
-		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{}, dependency.VersionMismatch},
-		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", false)}, dependency.Satisfied},
-		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, onDemand{}, dependency.Satisfied},
-		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, onDemand{facts: fromLease("0.6", true)}, dependency.VersionMismatch},
-		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, dependency.Satisfied},
-		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, dependency.VersionMismatch},
-		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, dependency.VersionUnknown},
-		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, onDemand{}, dependency.Held},
-		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, onDemand{facts: dependency.Facts{APIs: pod}}, dependency.APINotServed},
-		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{configs: true}, dependency.NotInstalled},
-		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, onDemand{configs: true}, dependency.NotInstalled},
-		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, onDemand{configs: true}, dependency.NotApplicable},
-		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, onDemand{configs: true}, dependency.NotApplicable},
-		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, onDemand{}, dependency.Held},
-		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, onDemand{}, dependency.NotInstalled},
+		"Labels":         {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf"), reported}, lazy{}, evaluation.NotInstalled},
+		"NoCluster":      {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`, []client.Object{addOn("leaf")}, lazy{}, evaluation.NotApplicable},
+		"Name":           {`dependencies: [{name: a, when: {expression: "cluster.name == 'cluster1'"}}]`, []client.Object{addOn("leaf")}, lazy{}, evaluation.NotInstalled},
+		"Kubernetes":     {`requirements: {kubernetes: ">= 1.28"}`, []client.Object{addOn("leaf"), reported}, lazy{}, evaluation.RequirementNotMet},
+		"Claims":         {`requirements: {claims: {product: OpenShift}}`, []client.Object{addOn("leaf"), reported}, lazy{}, evaluation.Satisfied},
+		"OCM":            {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{ocm: true, version: "1.2.0"}, evaluation.RequirementNotMet},
+		"OCMNotYet":      {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{}, evaluation.Held},
+		"OCMNowhere":     {`requirements: {ocm: ">= 1.3"}`, []client.Object{addOn("leaf")}, lazy{ocm: true}, evaluation.VersionUnknown},
+		"Version":        {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, lazy{}, evaluation.VersionMismatch},
+		"LeaseVersion":   {`dependencies: [{name: base, version: ">= 0.6"}]`, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", false)}, evaluation.Satisfied},
+		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, lazy{}, evaluation.Satisfied},
+		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", true)}, evaluation.VersionMismatch},
+		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, evaluation.Satisfied},
+		"TemplateOld":    {onVersion, []client.Object{addOn("leaf"), templated("v5", "v6")}, templates, evaluation.VersionMismatch},
+		"TemplateGone":   {onVersion, []client.Object{addOn("leaf"), templated("gone", "v6")}, templates, evaluation.VersionUnknown},
+		"TemplateNotYet": {onVersion, []client.Object{addOn("leaf"), templated("v6", "v6")}, lazy{}, evaluation.Held},
+		"API":            {`dependencies: [{name: a, api: {kind: Pod}}]`, []client.Object{addOn("leaf")}, lazy{facts: evaluation.Facts{APIs: pod}}, evaluation.APINotServed},
+		"Config":         {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, lazy{configs: true}, evaluation.NotInstalled},
+		"ConfigFirst":    {inProxyMode, []client.Object{configured("one", "two"), config("one", "proxy"), config("two", "direct")}, lazy{configs: true}, evaluation.NotInstalled},
+		"ConfigSecond":   {inProxyMode, []client.Object{configured("one", "two"), config("one", "direct"), config("two", "proxy")}, lazy{configs: true}, evaluation.NotApplicable},
+		"ConfigGone":     {inProxyMode, []client.Object{configured("one", "two"), config("two", "proxy")}, lazy{configs: true}, evaluation.NotApplicable},
+		"ConfigNotYet":   {inProxyMode, []client.Object{configured("one"), config("one", "proxy")}, lazy{}, evaluation.Held},
+		"NothingIsRead":  {`dependencies: [{name: a}]`, []client.Object{addOn("leaf")}, lazy{}, evaluation.NotInstalled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.objects...)
-			*b.onDemand = test.known
-			b.Facts = b.onDemand
+			*b.lazy = test.known
 			b.specify(t, test.spec)
-			findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
-			if err != nil || len(findings) != 1 || findings[0].Verdict != test.want {
-				t.Errorf("found %+v, want %s; error %v", findings, test.want, err)
+			findings := b.findings(t)
+			if len(findings) != 1 || findings[0].Verdict != test.want {
+				t.Errorf("found %+v, want %s", findings, test.want)
 			}
 		})
 	}
@@ -139,57 +139,34 @@ func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
 	begun := templated("", "v6")
 	m, _, _ := mapped(t)
 	b := newBench(t, addOn("leaf"), begun)
-	b.onDemand.templatesRead, b.onDemand.templates = true, map[string]string{"v5": "0.5.0", "v6": "0.6.0"}
-	m.rollouts = &b.rollouts
+	b.lazy.templatesRead, b.lazy.templates = true, map[string]string{"v5": "0.5.0", "v6": "0.6.0"}
+	m.memory = b.Memory
 	b.specify(t, spec)
-	find := func() dependency.Finding {
+	find := func() evaluation.Finding {
 		t.Helper()
-		findings, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime)
-		if err != nil || len(findings) != 1 {
-			t.Fatalf("%v, error %v", findings, err)
+		findings := b.findings(t)
+		if len(findings) != 1 {
+			t.Fatalf("%v", findings)
 		}
 		return findings[0]
 	}
-	if got := find(); got.Verdict != dependency.Held {
+	if got := find(); got.Verdict != evaluation.Held {
 		t.Errorf("a process that starts during the rollout: %s, want Held", got.Verdict)
 	}
-	woken(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(templated("v5", "v5"), begun), q) })
+	enqueued(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(templated("v5", "v5"), begun), q) })
 	got := find()
-	if got.Verdict != dependency.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
+	if got.Verdict != evaluation.VersionMismatch || got.Detail.Version.Number != "0.5.0" || got.Detail.Version.RollingOut != "0.6.0" {
 		t.Errorf("during the rollout: %s, %+v", got.Verdict, got.Detail)
 	}
-	woken(t, func(q queue) { m.addOns().Delete(t.Context(), deletionOf(begun), q) })
-	if got := find(); got.Verdict != dependency.Held {
+	enqueued(t, func(q queue) { m.addOns().Delete(t.Context(), deletionOf(begun), q) })
+	if got := find(); got.Verdict != evaluation.Held {
 		t.Errorf("after a deletion: %s, want Held", got.Verdict)
-	}
-}
-
-func TestTemplatesAreReadOnlyWhereAVersionNeedsThem(t *testing.T) {
-	for name, test := range map[string]struct {
-		spec string
-		base *addonv1alpha1.ManagedClusterAddOn
-		want bool
-	}{
-		"Version":         {`dependencies: [{name: base, version: ">= 0.6"}]`, templated("v6", "v6"), true},
-		"NoVersion":       {`dependencies: [{name: base}]`, templated("v6", "v6"), false},
-		"AnyVersion":      {`dependencies: [{name: base, version: "*"}]`, templated("v6", "v6"), false},
-		"WithoutTemplate": {`dependencies: [{name: base, version: ">= 0.6"}]`, addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine")), false},
-	} {
-		b := newBench(t, addOn("leaf"), test.base)
-		b.specify(t, test.spec)
-		if _, err := b.evaluate(t.Context(), b.Declarations.Current(), leaf, aTime); err != nil {
-			t.Fatal(err)
-		}
-		if got := b.onDemand.templatesRequested; got != test.want {
-			t.Errorf("%s: templates requested: %t, want %t", name, got, test.want)
-		}
 	}
 }
 
 func TestAnAnswerThatIsDueIsWaitedFor(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
-	b.onDemand.facts.Asked = aTime
-	b.Facts = b.onDemand
+	b.lazy.facts.Asked = aTime
 	b.specify(t, `dependencies: [{name: a, api: {kind: Pod}}]`)
 	if result, err := b.reconcile(t); err != nil || result.RequeueAfter != 30*time.Second || b.applies != 0 {
 		t.Fatalf("result %v, error %v, %d writes; want to look again in 30 seconds", result, err, b.applies)
@@ -208,14 +185,14 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	} {
 		b := newBench(t, configured("one"))
 		b.specify(t, spec)
-		b.Fleet = fleet.Reader{Reader: failing{b.hub, kind, broken}}
+		b.read(failing{b.hub, kind, broken})
 		if _, err := b.reconcile(t); !errors.Is(err, broken) || !strings.Contains(err.Error(), "cluster1") {
 			t.Errorf("%s: error %v", kind, err)
 		}
 	}
 }
 
-func TestOnlyWhatIsLookedAtWakes(t *testing.T) {
+func TestOnlyUsedInputsEnqueue(t *testing.T) {
 	before := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
 	label := func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"a": "b"} }
 	claim := func(c *clusterv1.ManagedCluster) {
@@ -228,13 +205,13 @@ func TestOnlyWhatIsLookedAtWakes(t *testing.T) {
 	const selector, claims, kubernetes = `dependencies: [{name: a, when: {clusterSelector: {matchLabels: {a: b}}}}]`,
 		`requirements: {claims: {a: b}}`, `requirements: {kubernetes: "*"}`
 	for name, test := range map[string]struct {
-		spec   string
-		change func(*clusterv1.ManagedCluster)
-		wakes  bool
+		spec     string
+		change   func(*clusterv1.ManagedCluster)
+		enqueues bool
 	}{
-		"Label": {selector, label, true}, "LabelUnasked": {claims, label, false},
-		"Claim": {claims, claim, true}, "ClaimUnasked": {kubernetes, claim, false},
-		"Upgrade": {kubernetes, upgrade, true}, "UpgradeUnasked": {selector, upgrade, false},
+		"Label": {selector, label, true}, "LabelUnused": {claims, label, false},
+		"Claim": {claims, claim, true}, "ClaimUnused": {kubernetes, claim, false},
+		"Upgrade": {kubernetes, upgrade, true}, "UpgradeUnused": {selector, upgrade, false},
 		"Heartbeat": {selector, heartbeat, false}, "Proposal": {`dependencies: [{name: a}]`, label, false},
 	} {
 		for _, hold := range []bool{true, false} {
@@ -244,17 +221,17 @@ func TestOnlyWhatIsLookedAtWakes(t *testing.T) {
 			after := before.DeepCopy()
 			test.change(after)
 			var want []string
-			if test.wakes {
+			if test.enqueues {
 				want = []string{leaf.String()}
 			}
-			expectWoken(t, name, want, func(q queue) { m.clusters().Update(t.Context(), updateOf(before, after), q) })
-			expectWoken(t, name+", created", want, func(q queue) { m.clusters().Create(t.Context(), creationOf(after), q) })
-			expectWoken(t, name+", deleted", want, func(q queue) { m.clusters().Delete(t.Context(), deletionOf(after), q) })
+			expectEnqueued(t, name, want, func(q queue) { m.clusters().Update(t.Context(), updateOf(before, after), q) })
+			expectEnqueued(t, name+", created", want, func(q queue) { m.clusters().Create(t.Context(), creationOf(after), q) })
+			expectEnqueued(t, name+", deleted", want, func(q queue) { m.clusters().Delete(t.Context(), deletionOf(after), q) })
 		}
 	}
 }
 
-func TestOwnChangesWakeWhoseConditionsLookAtThem(t *testing.T) {
+func TestOwnChangesEnqueueTheConditionsThatUseThem(t *testing.T) {
 	relabeled, reconfigured, upgraded := addOn("leaf"), configured("one"), addOn("base")
 	relabeled.Labels = map[string]string{"a": "b"}
 	upgraded.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"}
@@ -265,21 +242,21 @@ func TestOwnChangesWakeWhoseConditionsLookAtThem(t *testing.T) {
 		before, after *addonv1alpha1.ManagedClusterAddOn
 		want          []string
 	}{
-		"Label":           {`dependencies: [{name: a, when: {expression: "'a' in addOn.labels"}}]`, addOn("leaf"), relabeled, []string{leaf.String()}},
-		"LabelUnasked":    {`dependencies: [{name: a}]`, addOn("leaf"), relabeled, nil},
-		"Config":          {`dependencies: [{name: a, when: {expression: "'a' in config"}}]`, addOn("leaf"), reconfigured, []string{leaf.String()}},
-		"ConfigUnasked":   {`dependencies: [{name: a}]`, addOn("leaf"), reconfigured, nil},
-		"Version":         {`dependencies: [{name: base, version: "1"}]`, addOn("base"), upgraded, []string{leaf.String()}},
-		"VersionUnasked":  {`dependencies: [{name: base}]`, addOn("base"), upgraded, nil},
-		"VersionAny":      {`dependencies: [{name: base, version: "*"}]`, addOn("base"), upgraded, nil},
-		"FormerVersion":   {`dependencies: [{name: base, version: "1"}]`, addOn("base"), former, []string{leaf.String()}},
-		"Template":        {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v5"), templated("v6", "v6"), []string{leaf.String()}},
-		"Rollout":         {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v5"), templated("v5", "v6"), []string{leaf.String()}},
-		"SameTemplate":    {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v6"), templated("v5", "v6"), nil},
-		"TemplateUnasked": {`dependencies: [{name: base}]`, templated("v5", "v5"), templated("v6", "v6"), nil},
+		"Label":          {`dependencies: [{name: a, when: {expression: "'a' in addOn.labels"}}]`, addOn("leaf"), relabeled, []string{leaf.String()}},
+		"LabelUnused":    {`dependencies: [{name: a}]`, addOn("leaf"), relabeled, nil},
+		"Config":         {`dependencies: [{name: a, when: {expression: "'a' in config"}}]`, addOn("leaf"), reconfigured, []string{leaf.String()}},
+		"ConfigUnused":   {`dependencies: [{name: a}]`, addOn("leaf"), reconfigured, nil},
+		"Version":        {`dependencies: [{name: base, version: "1"}]`, addOn("base"), upgraded, []string{leaf.String()}},
+		"VersionUnused":  {`dependencies: [{name: base}]`, addOn("base"), upgraded, nil},
+		"VersionAny":     {`dependencies: [{name: base, version: "*"}]`, addOn("base"), upgraded, nil},
+		"FormerVersion":  {`dependencies: [{name: base, version: "1"}]`, addOn("base"), former, []string{leaf.String()}},
+		"Template":       {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v5"), templated("v6", "v6"), []string{leaf.String()}},
+		"Rollout":        {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v5"), templated("v5", "v6"), []string{leaf.String()}},
+		"SameTemplate":   {`dependencies: [{name: base, version: "1"}]`, templated("v5", "v6"), templated("v5", "v6"), nil},
+		"TemplateUnused": {`dependencies: [{name: base}]`, templated("v5", "v5"), templated("v6", "v6"), nil},
 	} {
 		m, b, _ := mapped(t)
 		b.specify(t, test.spec)
-		expectWoken(t, name, test.want, func(q queue) { m.addOns().Update(t.Context(), updateOf(test.before, test.after), q) })
+		expectEnqueued(t, name, test.want, func(q queue) { m.addOns().Update(t.Context(), updateOf(test.before, test.after), q) })
 	}
 }

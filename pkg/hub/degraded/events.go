@@ -5,34 +5,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/flowcontrol"
 
-	"open-cluster-management.io/interlock/pkg/announce"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// EventContested is the reason of the event that says that somebody else keeps
-// overwriting Degraded. The other events on a ManagedClusterAddOn have the
-// reason of the condition they tell of.
+// EventContested is the reason of the event on an add-on whose Degraded another
+// writer keeps overwriting. The other events on a ManagedClusterAddOn have the
+// reason of the condition.
 const EventContested = "DegradedContested"
 
 const actionEvaluate = "EvaluateDependencies"
 
-// NewEventPace returns the pace at which transitions become events: a few
-// hundred at once, then ten a second. When something fails on the whole fleet, one
-// event for each condition would double what is written to the hub, and hold up
-// the conditions, which say it all.
-func NewEventPace() flowcontrol.PassiveRateLimiter {
+// NewEventLimiter limits events on transitions: a few hundred at once, then ten a
+// second. When something fails on the whole fleet, an event for each condition would
+// double the writes to the hub and delay the conditions, which have it all.
+func NewEventLimiter() flowcontrol.PassiveRateLimiter {
 	return flowcontrol.NewTokenBucketPassiveRateLimiter(10, 200)
 }
 
-// tellTransition tells of a new status or reason. Another message alone is no
-// event: it stands in the condition, and may change with every failing edge.
-func (r *Reconciler) tellTransition(addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) {
+// emitTransition emits an event on a new status or reason. A new message alone is no
+// event, because it may change with every failing edge.
+func (r *Reconciler) emitTransition(addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) {
 	stored := fleet.Degraded(addOn)
 	if stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason {
 		return
 	}
-	if r.EventPace != nil && !r.EventPace.TryAccept() {
+	if r.EventLimiter != nil && !r.EventLimiter.TryAccept() {
 		r.Metrics.EventLeftOut()
 		return
 	}
@@ -40,14 +39,14 @@ func (r *Reconciler) tellTransition(addOn *addonv1alpha1.ManagedClusterAddOn, de
 	if desired.Status == metav1.ConditionTrue {
 		eventType = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(announce.About(announce.ManagedClusterAddOn, addOn), nil,
-		eventType, desired.Reason, actionEvaluate, "%s", announce.Note(desired.Message))
+	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil,
+		eventType, desired.Reason, actionEvaluate, "%s", events.Note(desired.Message))
 }
 
-// tellContested refers to the add-on without its version: told again, it is the
-// same event, which then counts.
-func (r *Reconciler) tellContested(addOn *addonv1alpha1.ManagedClusterAddOn) {
-	about := announce.About(announce.ManagedClusterAddOn, addOn)
+// emitContested refers to the add-on without its version, so that repeated events
+// are counted as one.
+func (r *Reconciler) emitContested(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	about := events.About(events.ManagedClusterAddOn, addOn)
 	about.ResourceVersion = ""
 	r.Recorder.Eventf(about, nil,
 		corev1.EventTypeWarning, EventContested, actionEvaluate,

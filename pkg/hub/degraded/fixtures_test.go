@@ -21,13 +21,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 var (
@@ -36,7 +38,7 @@ var (
 	aTime    = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
-// bench is a reconciler on a fake hub, with what it tells. The add-on "leaf"
+// bench is a reconciler on a fake hub, with the events that it emits. The add-on "leaf"
 // requires "base".
 type bench struct {
 	*Reconciler
@@ -46,34 +48,34 @@ type bench struct {
 	hub      client.Client
 	applies  int
 	answer   error // of the API server to the next write
-	onDemand *onDemand
+	lazy     *lazy
+	inputs   *hubcache.Inputs
 }
 
-// onDemand is what is watched on demand.
-type onDemand struct {
+// lazy is what is watched lazily.
+type lazy struct {
 	configs, ocm bool
 	version      string
-	facts        dependency.Facts
+	facts        evaluation.Facts
 	// templates are the versions of AddOnTemplates by name, once they have been read.
-	templatesRead, templatesRequested bool
-	templates                         map[string]string
+	templatesRead bool
+	templates     map[string]string
 }
 
-// templateVersions is onDemand as the degraded controller reads templates from it.
-type templateVersions struct{ *onDemand }
+// templateVersions is lazy as the degraded controller reads templates from it.
+type templateVersions struct{ *lazy }
 
-func (k templateVersions) Ready() bool {
-	k.templatesRequested = true
-	return k.templatesRead
-}
+func (k templateVersions) Ready() bool { return k.templatesRead }
 
 func (k templateVersions) Version(template string) string { return k.templates[template] }
 
-func (k *onDemand) Ready() bool { return k.configs }
+func (k *lazy) Ready() bool { return k.configs }
 
-func (k *onDemand) Version() (string, bool) { return k.version, k.ocm }
+func (k *lazy) Version() (string, bool) { return k.version, k.ocm }
 
-func (k *onDemand) Facts(string) dependency.Facts { return k.facts }
+func (k *lazy) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+	return k.facts, nil
+}
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
@@ -84,10 +86,10 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{registered}))
+	store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 	recorder := events.NewFakeRecorder(100)
 
-	b := &bench{onDemand: &onDemand{configs: true, ocm: true, version: "1.3.1"}, clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
+	b := &bench{lazy: &lazy{configs: true, ocm: true, version: "1.3.1"}, clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
 	writer := interceptor.NewClient(b.hub.(client.WithWatch), interceptor.Funcs{
@@ -98,11 +100,13 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	})
 	measured := metrics.New(b.registry)
 	measured.Registered([]string{leaf.Name})
+	memory := NewMemory(b.clock)
+	b.inputs = &hubcache.Inputs{Reader: hubcache.NewReader(b.hub), Configs: b.lazy, OCM: b.lazy, Templates: templateVersions{b.lazy}, Reported: b.lazy}
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: fleet.Reader{Reader: b.hub}, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
-		Contention: contention.New(b.clock), Metrics: measured, Recorder: recorder, Offline: dependency.OfflineHold,
-		Outages: outage.New(b.clock), Configs: b.onDemand, OCM: b.onDemand, Templates: templateVersions{b.onDemand},
-		Registrations: b.hub,
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
+		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,
+		Loader: fleet.Loader{Reader: b.inputs, Memory: memory, Offline: evaluation.OfflineHold}, Memory: memory,
+		Registrations: b.hub, Evaluate: trigger.New(),
 	}
 	return b
 }
@@ -112,14 +116,30 @@ func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 	return b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
 }
 
-func (b *bench) told() []string {
-	var told []string
+// read lets the reconciler read from another client.
+func (b *bench) read(from client.Reader) {
+	b.Fleet, b.inputs.Reader = hubcache.NewReader(from), hubcache.NewReader(from)
+}
+
+// findings loads and evaluates the state of the add-on.
+func (b *bench) findings(t *testing.T) []evaluation.Finding {
+	t.Helper()
+	declared := b.Declarations.Current()
+	state, err := b.Loader.Load(t.Context(), declared, leaf, aTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return declared.Evaluate(leaf.Name, state)
+}
+
+func (b *bench) emitted() []string {
+	var emitted []string
 	for {
 		select {
 		case event := <-b.events:
-			told = append(told, event)
+			emitted = append(emitted, event)
 		default:
-			return told
+			return emitted
 		}
 	}
 }

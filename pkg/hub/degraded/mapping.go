@@ -8,7 +8,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -16,123 +15,125 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 type (
-	queue         = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	queue         = trigger.Queue
 	installed     = *addonv1alpha1.ManagedClusterAddOn
 	addOnHandler  = handler.TypedFuncs[installed, reconcile.Request]
 	clusterHandle = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
 )
 
-// mapping says which event wakes which add-ons.
+// mapping is which event enqueues which add-ons.
 type mapping struct {
 	declarations *declarations.Store
-	fleet        fleet.Reader
+	fleet        hubcache.Reader
 	// hold is set where verdicts on lost clusters are held.
-	hold    bool
-	outages *outage.Tracker
-	// forget drops what is remembered of an add-on that is no more, even when
-	// its successor of the same name is there before anybody looks.
+	hold   bool
+	memory *Memory
+	// forget drops what is remembered of an add-on that was deleted, even if another
+	// of the same name was created before the next evaluation.
 	forget func(types.NamespacedName)
-	// rollouts observes the AddOnTemplates of all add-ons.
-	rollouts *rollouts
-	// initial has an add-on evaluated that is there when addon-manager starts.
+	// initial gets each add-on that exists when addon-manager starts.
 	initial func(types.NamespacedName)
 }
 
-// addOns: an add-on is evaluated when it comes, goes, or somebody touches its
-// Degraded, and when what the conditions of its edges look at of it changes;
-// its dependents on the same cluster when it comes, goes, its Available changes,
-// a Required dependency of its own begins or ceases to fail, or its version
-// changes where they ask for it. Nothing else matters here.
+// addOns: an add-on is evaluated when it is created or deleted, when its Degraded
+// changes, and when what the conditions of its edges use of it changes. Its
+// dependents on the same cluster are evaluated when
+//   - it is created or deleted,
+//   - its Available changes,
+//   - a Required dependency of its own begins or ceases to fail,
+//   - its version changes and they use it.
 func (m mapping) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
 			if e.IsInInitialList {
-				m.initial(key(e.Object)) // and so will be its peers and dependents
+				m.initial(key(e.Object)) // and so will its readers and dependents
 				return
 			}
 			enqueue(q, key(e.Object))
-			m.peers(e.Object, q)
+			m.readers(e.Object, q)
 			m.dependents(e.Object, 0, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				m.forget(key(e.ObjectOld))
-				m.rollouts.forget(key(e.ObjectOld))
+				m.memory.rollouts.forget(key(e.ObjectOld))
 			} else {
-				m.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
+				m.memory.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
-			if !dependency.LeftByLoss(fleet.Available(e.ObjectNew)) {
-				m.outages.Reported(key(e.ObjectNew))
+			if !evaluation.LeftByLoss(fleet.Available(e.ObjectNew)) {
+				m.memory.Outages.Reported(key(e.ObjectNew))
 			}
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
 				enqueue(q, key(e.ObjectNew))
 			}
 			if !sameSubject(e.ObjectOld, e.ObjectNew) {
-				m.peers(e.ObjectNew, q)
+				m.readers(e.ObjectNew, q)
 			}
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, 0, q)
 			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
-				m.dependents(e.ObjectNew, dependency.UsesVersion, q)
+				m.dependents(e.ObjectNew, input.Versions, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
-			m.rollouts.forget(key(e.Object))
-			m.outages.Reported(key(e.Object))
+			m.memory.rollouts.forget(key(e.Object))
+			m.memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
-			m.peers(e.Object, q)
+			m.readers(e.Object, q)
 			m.dependents(e.Object, 0, q)
 		},
 	}
 }
 
-// dependents wakes whoever depends on the add-on, on the same cluster, and
-// uses what is given; zero for everybody. Before the first catalog nobody is
-// known; every add-on is evaluated then anyway.
-func (m mapping) dependents(addOn installed, using dependency.Uses, q queue) {
-	catalog := m.declarations.Current()
-	if catalog == nil {
+// dependents enqueues the add-ons on the same cluster that depend on the add-on and
+// use what is given; zero: all of them. Before the first catalog no dependents are
+// known, and every add-on is still to be evaluated.
+func (m mapping) dependents(addOn installed, using input.Set, q queue) {
+	declared := m.declarations.Current()
+	if declared == nil {
 		return
 	}
-	for _, dependent := range catalog.Dependents(addOn.Name) {
-		if using == 0 || catalog.Uses(dependent).Any(using) {
+	for _, dependent := range declared.Dependents(addOn.Name) {
+		if using == 0 || declared.Inputs(dependent).Any(using) {
 			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 		}
 	}
 }
 
-// peers wakes the add-ons whose verdicts depend on the add-on's own labels,
+// readers enqueues the add-ons whose verdicts depend on the add-on's own labels,
 // annotations or configuration.
-func (m mapping) peers(addOn installed, q queue) {
-	catalog := m.declarations.Current()
-	if catalog == nil {
+func (m mapping) readers(addOn installed, q queue) {
+	declared := m.declarations.Current()
+	if declared == nil {
 		return
 	}
-	for _, peer := range catalog.Peers(addOn.Name) {
+	for _, peer := range declared.Readers(addOn.Name) {
 		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
 	}
 }
 
-// clusters: what is held ends when a managed cluster is no longer lost, and
-// when there is none any more of which to wait for news. A change of labels,
-// claims or version concerns the add-ons there that look at it.
+// clusters: held verdicts end when a managed cluster is no longer lost, and when
+// there is no cluster any more that could report. A change of labels, claims or
+// version concerns the add-ons there that use it.
 func (m mapping) clusters() clusterHandle {
 	return clusterHandle{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
-			m.outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
+			m.memory.Outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
 			m.onCluster(ctx, e.Object.Name, differences(&clusterv1.ManagedCluster{}, e.Object), q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			m.outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
+			m.memory.Outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
 			if m.hold && (lost(e.ObjectOld) && !lost(e.ObjectNew) || known(e.ObjectOld) && !known(e.ObjectNew)) {
 				m.onCluster(ctx, e.ObjectNew.Name, everything, q)
 				return
@@ -140,7 +141,7 @@ func (m mapping) clusters() clusterHandle {
 			m.onCluster(ctx, e.ObjectNew.Name, differences(e.ObjectOld, e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
-			m.outages.Forget(e.Object.Name)
+			m.memory.Outages.Forget(e.Object.Name)
 			if m.hold && known(e.Object) {
 				m.onCluster(ctx, e.Object.Name, everything, q)
 				return
@@ -151,37 +152,37 @@ func (m mapping) clusters() clusterHandle {
 }
 
 // everything stands for a change that concerns every add-on.
-const everything = ^dependency.Uses(0)
+const everything = ^input.Set(0)
 
-// differences tells what that edges can look at differs between two states.
-func differences(before, after *clusterv1.ManagedCluster) dependency.Uses {
-	var uses dependency.Uses
+// differences returns which inputs of edges differ between two states.
+func differences(before, after *clusterv1.ManagedCluster) input.Set {
+	var uses input.Set
 	if !maps.Equal(before.Labels, after.Labels) {
-		uses |= dependency.UsesLabels
+		uses |= input.Labels
 	}
 	if !slices.Equal(before.Status.ClusterClaims, after.Status.ClusterClaims) {
-		uses |= dependency.UsesClaims
+		uses |= input.Claims
 	}
 	if before.Status.Version.Kubernetes != after.Status.Version.Kubernetes {
-		uses |= dependency.UsesKubernetes
+		uses |= input.Kubernetes
 	}
 	return uses
 }
 
-// onCluster wakes the add-ons of a cluster that use what changed.
-func (m mapping) onCluster(ctx context.Context, cluster string, changed dependency.Uses, q queue) {
-	catalog := m.declarations.Current()
-	if changed == 0 || (changed != everything && (catalog == nil || !catalog.AnyUses(changed))) {
+// onCluster enqueues the add-ons of a cluster that use what changed.
+func (m mapping) onCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
+	declared := m.declarations.Current()
+	if changed == 0 || (changed != everything && (declared == nil || !declared.AnyInput(changed))) {
 		return
 	}
 	keys, err := m.fleet.OnCluster(ctx, cluster)
 	if err != nil {
-		// The cache answers from memory; it fails only before it has synced,
-		// and then every add-on is still to be evaluated.
-		log.FromContext(ctx).Error(err, "Could not wake the add-ons of a cluster that has changed", "cluster", cluster)
+		// The cache reads from memory. It fails only before it has synced, and then
+		// every add-on is still to be evaluated.
+		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
-		if changed == everything || catalog.Uses(addOn.Name).Any(changed) {
+		if changed == everything || declared.Inputs(addOn.Name).Any(changed) {
 			enqueue(q, addOn)
 		}
 	}
@@ -191,7 +192,7 @@ func lost(cluster *clusterv1.ManagedCluster) bool {
 	return fleet.ClusterStatus(cluster) == metav1.ConditionUnknown
 }
 
-// known reports whether it has ever been said how the cluster is.
+// known reports whether the cluster has the condition.
 func known(cluster *clusterv1.ManagedCluster) bool {
 	return fleet.ClusterStatus(cluster) != ""
 }
@@ -204,16 +205,16 @@ func enqueue(q queue, name types.NamespacedName) {
 	q.Add(reconcile.Request{NamespacedName: name})
 }
 
-// replaced reports whether an update hides a deletion and a new creation, or
-// tells of the beginning of a deletion.
+// replaced reports whether an update hides a deletion and a new creation, or is the
+// beginning of a deletion.
 func replaced(before, after installed) bool {
 	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
 }
 
-// sameSubject compares what the conditions of an add-on's own edges look at.
+// sameSubject compares what the conditions of an add-on's own edges use of it.
 func sameSubject(before, after installed) bool {
 	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
-		slices.Equal(fleet.ConfigKeys(before), fleet.ConfigKeys(after))
+		slices.Equal(hubcache.ConfigKeys(before), hubcache.ConfigKeys(after))
 }
 
 // sameState compares what makes an add-on satisfy those that depend on it: of
@@ -221,10 +222,10 @@ func sameSubject(before, after installed) bool {
 // changes more often, and concerns the add-on alone.
 func sameState(before, after installed) bool {
 	was, is := fleet.Degraded(before), fleet.Degraded(after)
-	if dependency.RequiredFails(was) != dependency.RequiredFails(is) {
+	if evaluation.RequiredFails(was) != evaluation.RequiredFails(is) {
 		return false
 	}
-	if dependency.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+	if evaluation.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
 		return false
 	}
 	return sameCondition(fleet.Available(before), fleet.Available(after))

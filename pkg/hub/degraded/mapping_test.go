@@ -8,31 +8,22 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
 )
 
-// woken runs a handler and returns whom it woke, in order of their names.
-func woken(t *testing.T, handle func(queue)) []string {
+// enqueued runs a handler and returns the keys that it enqueues, sorted.
+func enqueued(t *testing.T, handle func(queue)) []string {
 	t.Helper()
-	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	defer q.ShutDown()
+	q := triggertest.NewQueue(t)
 	handle(q)
-	names := []string{}
-	for q.Len() > 0 {
-		request, _ := q.Get()
-		names = append(names, request.String())
-		q.Done(request)
-	}
-	slices.Sort(names)
-	return names
+	return triggertest.Drain(q)
 }
 
 func mapped(t *testing.T) (mapping, *bench, *[]types.NamespacedName) {
@@ -45,7 +36,7 @@ func mappedWith(t *testing.T, objects ...client.Object) (mapping, *bench, *[]typ
 	b := newBench(t, objects...)
 	var forgotten []types.NamespacedName
 	return mapping{
-		declarations: b.Declarations, fleet: b.Fleet, hold: true, outages: b.Outages, rollouts: &b.rollouts,
+		declarations: b.Declarations, fleet: b.Fleet, hold: true, memory: b.Memory,
 		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
 	}, b, &forgotten
 }
@@ -83,7 +74,7 @@ func TestUpdatesOfAddOns(t *testing.T) {
 			want: []string{"cluster1/leaf"},
 		},
 		{name: "Available vanishes", of: "base", from: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
-		{name: "Available of one that nobody depends on", of: "leaf", from: []metav1.Condition{fine}, to: []metav1.Condition{down}},
+		{name: "Available of one without dependents", of: "leaf", from: []metav1.Condition{fine}, to: []metav1.Condition{down}},
 		{name: "a Required dependency of it fails", of: "base", from: []metav1.Condition{fine}, to: []metav1.Condition{fine, missing("a")}, want: both},
 		{name: "none fails any more", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{optionalOnly}, want: both},
 		{name: "more of them fail", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{missing("a and b")}, want: []string{"cluster1/base"}},
@@ -106,11 +97,11 @@ func TestUpdatesOfAddOns(t *testing.T) {
 			if test.change != nil {
 				test.change(after)
 			}
-			got := woken(t, func(q queue) {
+			got := enqueued(t, func(q queue) {
 				m.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: before, ObjectNew: after}, q)
 			})
 			if !slices.Equal(got, test.want) {
-				t.Errorf("wakes %q, want %q", got, test.want)
+				t.Errorf("enqueues %q, want %q", got, test.want)
 			}
 			if (len(*forgotten) > 0) != test.wantForgot {
 				t.Errorf("forgets %v", *forgotten)
@@ -122,34 +113,34 @@ func TestUpdatesOfAddOns(t *testing.T) {
 func TestComingAndGoingOfAddOns(t *testing.T) {
 	m, _, forgotten := mapped(t)
 	want := []string{"cluster1/base", "cluster1/leaf"}
-	created := woken(t, func(q queue) {
+	created := enqueued(t, func(q queue) {
 		m.addOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: addOn("base")}, q)
 	})
 	if !slices.Equal(created, want) {
-		t.Errorf("a creation wakes %q, want %q", created, want)
+		t.Errorf("a creation enqueues %q, want %q", created, want)
 	}
 	if len(*forgotten) != 0 {
 		t.Errorf("a creation forgets %v", *forgotten)
 	}
-	deleted := woken(t, func(q queue) {
+	deleted := enqueued(t, func(q queue) {
 		m.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: addOn("base")}, q)
 	})
 	if !slices.Equal(deleted, want) {
-		t.Errorf("a deletion wakes %q, want %q", deleted, want)
+		t.Errorf("a deletion enqueues %q, want %q", deleted, want)
 	}
 	if len(*forgotten) != 1 {
 		t.Errorf("a deletion forgets %v", *forgotten)
 	}
 }
 
-func TestBeforeTheFirstCatalogNobodyDependsOnAnybody(t *testing.T) {
+func TestBeforeTheFirstCatalogNoDependentsAreKnown(t *testing.T) {
 	m, _, _ := mapped(t)
 	m.declarations = declarations.NewStore()
-	got := woken(t, func(q queue) {
+	got := enqueued(t, func(q queue) {
 		m.addOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: addOn("base")}, q)
 	})
 	if want := []string{"cluster1/base"}; !slices.Equal(got, want) {
-		t.Errorf("wakes %q, want %q", got, want)
+		t.Errorf("enqueues %q, want %q", got, want)
 	}
 }
 
@@ -180,13 +171,13 @@ func TestUpdatesOfClusters(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, _, _ := mapped(t)
-			got := woken(t, func(q queue) {
+			got := enqueued(t, func(q queue) {
 				m.clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
 					ObjectOld: cluster(test.from), ObjectNew: cluster(test.to),
 				}, q)
 			})
 			if !slices.Equal(got, test.want) {
-				t.Errorf("wakes %q, want %q", got, test.want)
+				t.Errorf("enqueues %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -195,56 +186,34 @@ func TestUpdatesOfClusters(t *testing.T) {
 func TestComingAndGoingOfClusters(t *testing.T) {
 	m, b, _ := mapped(t)
 	deleted := func(status metav1.ConditionStatus) []string {
-		return woken(t, func(q queue) {
+		return enqueued(t, func(q queue) {
 			m.clusters().Delete(t.Context(), event.TypedDeleteEvent[*clusterv1.ManagedCluster]{Object: cluster(status)}, q)
 		})
 	}
 	if got := deleted(""); len(got) != 0 {
-		t.Errorf("the deletion of a cluster that never joined wakes %q", got)
+		t.Errorf("the deletion of a cluster that never joined enqueues %q", got)
 	}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
 		if got := deleted(status); len(got) != 2 {
-			t.Errorf("the deletion of a cluster that was %s wakes %q", status, got)
+			t.Errorf("the deletion of a cluster that was %s enqueues %q", status, got)
 		}
 	}
-	got := woken(t, func(q queue) {
+	got := enqueued(t, func(q queue) {
 		m.clusters().Create(t.Context(), event.TypedCreateEvent[*clusterv1.ManagedCluster]{Object: cluster("")}, q)
 	})
 	if len(got) != 0 {
-		t.Errorf("the creation of a cluster wakes %q", got)
+		t.Errorf("the creation of a cluster enqueues %q", got)
 	}
-	m.fleet = fleet.Reader{Reader: failing{b.hub, "*v1alpha1.ManagedClusterAddOn", errors.New("not synced")}}
+	m.fleet = hubcache.NewReader(failing{b.hub, "*v1alpha1.ManagedClusterAddOn", errors.New("not synced")})
 	if got := deleted(metav1.ConditionUnknown); len(got) != 0 {
-		t.Errorf("wakes %q from a cache that cannot be read", got)
+		t.Errorf("enqueues %q from a cache that cannot be read", got)
 	}
 }
 
-func TestWakerWaitsForItsController(t *testing.T) {
-	waker := NewWaker()
-	ended := make(chan error, 1)
-	go func() { ended <- waker.Wake(t.Context(), []types.NamespacedName{leaf}) }()
-	got := woken(t, func(q queue) {
-		if err := waker.source().Start(t.Context(), q); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(10 * time.Second):
-			t.Error("still waits")
-		}
-	})
-	if want := []string{"cluster1/leaf"}; !slices.Equal(got, want) {
-		t.Errorf("wakes %q, want %q", got, want)
-	}
-}
-
-func expectWoken(t *testing.T, name string, want []string, handle func(queue)) {
+func expectEnqueued(t *testing.T, name string, want []string, handle func(queue)) {
 	t.Helper()
-	if got := woken(t, handle); !slices.Equal(got, want) {
-		t.Errorf("%s: wakes %q, want %q", name, got, want)
+	if got := enqueued(t, handle); !slices.Equal(got, want) {
+		t.Errorf("%s: enqueues %q, want %q", name, got, want)
 	}
 }
 

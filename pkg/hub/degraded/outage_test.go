@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // store puts the status of an object on the hub, and has the mapping handle it.
@@ -25,7 +25,7 @@ func (b *bench) store(t *testing.T, m mapping, after *addonv1alpha1.ManagedClust
 	if err := b.hub.Status().Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, func(q queue) {
+	enqueued(t, func(q queue) {
 		m.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: before, ObjectNew: stored}, q)
 	})
 }
@@ -42,7 +42,7 @@ func (b *bench) turn(t *testing.T, m mapping, status metav1.ConditionStatus, at 
 	if err := b.hub.Update(t.Context(), after); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, func(q queue) {
+	enqueued(t, func(q queue) {
 		m.clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{ObjectOld: before, ObjectNew: after}, q)
 	})
 }
@@ -88,10 +88,10 @@ func TestAClusterThatIsBackMayTakeItsTimeToReport(t *testing.T) {
 			back := aTime.Add(2 * time.Hour)
 			b.clock.SetTime(back)
 			b.turn(t, m, metav1.ConditionTrue, back.Add(ahead))
-			b.expectHeld(t, "back", dependency.SettleTime)
+			b.expectHeld(t, "back", evaluation.SettleTime)
 			b.clock.SetTime(back.Add(time.Minute))
-			b.expectHeld(t, "a minute later", dependency.SettleTime-time.Minute)
-			b.clock.SetTime(back.Add(dependency.SettleTime))
+			b.expectHeld(t, "a minute later", evaluation.SettleTime-time.Minute)
+			b.clock.SetTime(back.Add(evaluation.SettleTime))
 			b.expectHeld(t, "it never reported again", 0)
 		})
 	}
@@ -104,7 +104,7 @@ func TestALossThatIsSeenInTheWrongOrder(t *testing.T) {
 		at := b.clock.Now().Add(24 * time.Hour)
 		b.clock.SetTime(at)
 		b.store(t, m, baseIs("Unknown", clusterLost, at))
-		b.expectHeld(t, "the add-on is lost first", dependency.SettleTime)
+		b.expectHeld(t, "the add-on is lost first", evaluation.SettleTime)
 		b.turn(t, m, metav1.ConditionUnknown, at)
 		if round == 0 { // it need not be evaluated while it is lost
 			if result, err := b.reconcile(t); err != nil || !result.IsZero() || b.applies != 0 {
@@ -114,7 +114,7 @@ func TestALossThatIsSeenInTheWrongOrder(t *testing.T) {
 		back := at.Add(time.Hour)
 		b.clock.SetTime(back)
 		b.turn(t, m, metav1.ConditionTrue, back)
-		b.expectHeld(t, "back", dependency.SettleTime)
+		b.expectHeld(t, "back", evaluation.SettleTime)
 		b.store(t, m, baseIs("True", "Fine", back))
 		if result, err := b.reconcile(t); err != nil || !result.IsZero() || b.applies != 0 {
 			t.Fatalf("reported: result %v, %d writes, error %v", result, b.applies, err)
@@ -126,23 +126,22 @@ func TestALossThatIsSeenInTheWrongOrder(t *testing.T) {
 // not there to see the cluster come back.
 func TestALossFromBeforeTheStart(t *testing.T) {
 	_, b, _ := mappedWith(t, addOn("leaf"), baseIs("Unknown", clusterLost, aTime.Add(-24*time.Hour)), clusterAt("True", aTime.Add(-time.Hour)))
-	b.expectHeld(t, "found", dependency.SettleTime)
-	b.clock.SetTime(aTime.Add(dependency.SettleTime))
+	b.expectHeld(t, "found", evaluation.SettleTime)
+	b.clock.SetTime(aTime.Add(evaluation.SettleTime))
 	b.expectHeld(t, "it never reported again", 0)
 }
 
 func TestWhatWasRequestedWhileTheClusterWasAway(t *testing.T) {
 	m, b, _ := mappedWith(t, addOn("leaf"), clusterAt("Unknown", aTime))
-	b.Facts = b.onDemand
 	b.specify(t, `dependencies: [{name: a, api: {kind: Pod}}]`)
 	if _, err := b.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	b.onDemand.facts.Asked = aTime.Add(time.Minute)
+	b.lazy.facts.Asked = aTime.Add(time.Minute)
 	back := aTime.Add(time.Hour)
 	b.clock.SetTime(back)
 	b.turn(t, m, metav1.ConditionTrue, back.Add(-6*time.Minute))
-	b.expectHeld(t, "back", dependency.AnswerTime)
-	b.clock.SetTime(back.Add(dependency.AnswerTime))
+	b.expectHeld(t, "back", evaluation.AnswerTime)
+	b.clock.SetTime(back.Add(evaluation.AnswerTime))
 	b.expectHeld(t, "it never reported", 0)
 }

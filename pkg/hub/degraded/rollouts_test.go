@@ -3,7 +3,7 @@ package degraded
 import (
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 func TestRollouts(t *testing.T) {

@@ -11,17 +11,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
 // confirmedFor is how long one request confirms for all clusters that an add-on
-// declares nothing.
+// declares no dependencies.
 const confirmedFor = 5 * time.Second
 
-// undeclared confirms with the API server that add-ons declare nothing. The
-// caches of registrations and of add-ons are filled by different watches. After a
-// pause of the process, a condition of the next leader may be seen before the
-// declaration that it rests on; then it must not be taken back.
+// undeclared confirms with the API server that add-ons declare no dependencies.
+// Different watches fill the caches of registrations and of add-ons. After a pause
+// of the process, it may see a condition of the next leader before the declaration
+// that the condition rests on. It must not clear such a condition.
 type undeclared struct {
 	mutex     sync.Mutex
 	confirmed map[string]time.Time
@@ -42,7 +42,7 @@ func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn stri
 	if err := live.List(ctx, &registered, only); err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	if !dependency.NewCatalog(registered.Items).Declaration(addOn).Empty() {
+	if !catalog.New(registered.Items).Declaration(addOn).Empty() {
 		return false, nil
 	}
 	if u.confirmed == nil {

@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // Degraded of the next leader is seen, and the declaration that it rests on is not yet.
@@ -32,9 +33,9 @@ func TestAConditionIsTakenBackOnlyWhenNothingIsDeclared(t *testing.T) {
 		"DeclaresByAnnotation": {[]client.Object{annotated}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stored := conditionOf(dependency.ConditionDegraded, metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
+			stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
 			b := newBench(t, append(test.registered, addOn(leaf.Name, stored))...)
-			b.Declarations.Set(dependency.NewCatalog(nil))
+			b.Declarations.Set(evaluation.New(catalog.New(nil)))
 			result, err := b.reconcile(t)
 			if err != nil || b.applies != test.writes {
 				t.Errorf("%d writes, error %v; want %d", b.applies, err, test.writes)

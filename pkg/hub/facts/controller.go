@@ -1,6 +1,5 @@
-// Package facts asks the agents of managed clusters what the dependencies of
-// the add-ons there need to know, and has those add-ons evaluated whose answer
-// has changed.
+// Package facts requests of the agents of managed clusters what the dependencies
+// of the add-ons there need, and enqueues the add-ons whose facts change.
 package facts
 
 import (
@@ -22,15 +21,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/contention"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// FieldManager is the name under which addon-manager owns the questions.
-const FieldManager = "interlock-addon-manager"
 
 // Informer is where the objects are read; see package factsinformer.
 type Informer interface {
@@ -39,112 +38,140 @@ type Informer interface {
 	List() []*factsinformer.Facts
 }
 
-// Reconciler keeps the questions to one managed cluster, and tells of its
-// answers.
+// Reconciler keeps what is requested of one managed cluster. It enqueues the
+// add-ons there whose facts change.
 type Reconciler struct {
-	Fleet        fleet.Reader
+	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Informer     Informer
 	Writer       client.Client
-	Contention   *contention.Tracker
+	Backoff      *backoff.Tracker
 	Signs        SignsOfLife
+	Reader       *Reader
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
-	// Wake has the add-ons of these keys evaluated anew.
-	Wake func(ctx context.Context, keys []types.NamespacedName) error
-	// Forget is told of each cluster of which nothing is asked; nil: nobody is.
-	Forget func(cluster string)
+
+	// Request triggers this controller.
+	Request *trigger.Trigger
+	// Evaluate triggers the evaluation of add-ons.
+	Evaluate *trigger.Trigger
 
 	mutex sync.Mutex
-	told  map[string]told // by cluster
-	// announced are the add-ons of which was told that nobody can be asked.
-	announced map[string]bool
+	// seen has, by cluster, what its add-ons were last evaluated with.
+	seen map[string]snapshot
+	// notServed holds the add-ons for which an event ManagedClusterFactsNotServed
+	// was emitted.
+	notServed map[string]bool
 }
 
-// told is what the add-ons of a cluster were last evaluated with.
-type told struct {
+// snapshot is what the facts of one cluster rest on.
+type snapshot struct {
 	state  factsinformer.State
 	object *facts
-	// ended is why the agent that wrote the object does not live; empty: it lives.
+	// ended is why the agent that wrote the object does not run; empty: it runs.
 	ended string
 }
 
-// Reconcile asks the cluster of that name what is to be asked, and wakes the
-// add-ons there whose answers have changed.
+// Reconcile requests what is needed of the cluster of that name, and enqueues the
+// add-ons there whose facts have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	cluster := request.Name
-	catalog, err := r.Declarations.Wait(ctx)
+	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if request.NamespacedName == everyCluster {
+		return reconcile.Result{}, r.enqueueClusters(ctx, declared)
+	}
+	cluster := request.Name
 	addOns, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	all := askable(catalog.Questions(names(addOns)...))
 	current, err := r.current(ctx, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.tellAnswers(ctx, cluster, catalog, addOns, current); err != nil {
-		return reconcile.Result{}, err
+	r.enqueueChanged(ctx, cluster, declared, addOns, current)
+	needed := requestable(declared.Requests(namesOf(addOns)...))
+	if current.object != nil && undecided(declared, addOns) {
+		needed = merged(needed, current.object.Spec)
 	}
-	if current.object != nil && undecided(catalog, addOns) {
-		all = merged(all, current.object.Spec)
+	if needed.Empty() {
+		r.Reader.Forget(cluster)
 	}
-	if all.Empty() && r.Forget != nil {
-		r.Forget(cluster)
-	}
-	r.Metrics.Asked(cluster, standing(current, all))
+	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
 	case current.state == factsinformer.Absent:
-		return reconcile.Result{}, r.tellAbsent(ctx, catalog, addOns)
+		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
 	case current.state != factsinformer.Served:
-		return reconcile.Result{}, nil // everybody is woken once that is known
-	case all.Empty():
+		return reconcile.Result{}, nil // every cluster is enqueued once that is known
+	case needed.Empty():
 		return reconcile.Result{}, r.retract(ctx, current.object)
 	default:
-		return r.ask(ctx, cluster, current.object, specOf(all))
+		return r.request(ctx, cluster, current.object, specOf(needed))
 	}
 }
 
-// current reads what the add-ons of a cluster are evaluated with now.
-func (r *Reconciler) current(ctx context.Context, cluster string) (told, error) {
-	current := told{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
+// enqueueClusters enqueues every cluster of which anything is or was requested.
+func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
+	if r.Informer.State() == factsinformer.Served {
+		r.clearNotServed()
+	}
+	for _, object := range r.Informer.List() {
+		r.Request.Enqueue(clusterKey(object.Namespace))
+	}
+	for _, addOn := range declared.AddOns() {
+		if declared.Requests(addOn).Empty() {
+			continue
+		}
+		installed, err := r.Fleet.Installed(ctx, addOn)
+		if err != nil {
+			return err
+		}
+		for _, key := range installed {
+			r.Request.Enqueue(clusterKey(key.Namespace))
+		}
+	}
+	return nil
+}
+
+// current reads what the facts of a cluster rest on now.
+func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, error) {
+	current := snapshot{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
 	sign, err := r.Signs.of(ctx, cluster, current.object)
 	current.ended = sign.ended
 	return current, err
 }
 
-// ask puts the questions where they are not those that are there.
-func (r *Reconciler) ask(ctx context.Context, cluster string, current *facts, spec asked) (reconcile.Result, error) {
+// request writes the spec unless the object has it.
+func (r *Reconciler) request(ctx context.Context, cluster string, current *facts, spec requested) (reconcile.Result, error) {
 	if current != nil && apiequality.Semantic.DeepEqual(current.Spec, spec) {
 		return reconcile.Result{}, nil
 	}
 	key := keyOf(cluster)
-	if wait := r.Contention.Wait(key, claim(spec)); wait > 0 && current != nil {
+	if wait := r.Backoff.Wait(key, content(spec)); wait > 0 && current != nil {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	configuration, err := configurationOf(key, spec)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
-	err = r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration), client.FieldOwner(FieldManager), client.ForceOwnership)
+	err = r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration), client.FieldOwner(names.AddonManager), client.ForceOwnership)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return reconcile.Result{}, nil // its add-ons go too, and then nothing is asked
+		return reconcile.Result{}, nil // its add-ons will be deleted, and then nothing is requested
 	case err != nil:
 		r.Metrics.FactsWrote(metrics.WriteError)
-		return reconcile.Result{}, fmt.Errorf("ask cluster %s: %w", cluster, err)
+		return reconcile.Result{}, fmt.Errorf("request facts of cluster %s: %w", cluster, err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Contention.Wrote(key, claim(spec))
-	log.FromContext(ctx).Info("Asked the agent of a cluster", "cluster", cluster,
+	contested := r.Backoff.Wrote(key, content(spec))
+	log.FromContext(ctx).Info("Requested facts of a cluster", "cluster", cluster,
 		"apis", len(spec.APIs), "addOns", len(spec.AddOns), "contested", contested)
 	return reconcile.Result{}, nil
 }
 
-// retract removes the object of a cluster of which nothing is asked.
+// retract deletes the object of a cluster of which nothing is requested.
 func (r *Reconciler) retract(ctx context.Context, current *facts) error {
 	if current == nil {
 		return nil
@@ -154,20 +181,20 @@ func (r *Reconciler) retract(ctx context.Context, current *facts) error {
 		client.Preconditions{UID: &current.UID})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		r.Metrics.FactsWrote(metrics.WriteError)
-		return fmt.Errorf("remove the questions to cluster %s: %w", key.Name, err)
+		return fmt.Errorf("delete the ManagedClusterFacts of cluster %s: %w", key.Name, err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	r.Contention.Forget(key)
-	log.FromContext(ctx).Info("Nothing is asked any more of a cluster", "cluster", key.Name)
+	r.Backoff.Forget(key)
+	log.FromContext(ctx).Info("Stopped requesting facts of a cluster", "cluster", key.Name)
 	return nil
 }
 
-// configurationOf is the whole spec, empty lists spelled out: what somebody
-// else put there goes, whoever owns it.
-func configurationOf(key types.NamespacedName, spec asked) (*unstructured.Unstructured, error) {
+// configurationOf applies the whole spec, with empty lists. So entries of other
+// field managers are removed.
+func configurationOf(key types.NamespacedName, spec requested) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 	if err != nil {
-		return nil, fmt.Errorf("convert the questions to cluster %s: %w", key.Name, err)
+		return nil, fmt.Errorf("convert the facts to request of cluster %s: %w", key.Name, err)
 	}
 	for _, name := range []string{"apis", "addOns"} {
 		if _, there := fields[name]; !there {
@@ -187,16 +214,16 @@ func keyOf(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: cluster}
 }
 
-func names(keys []types.NamespacedName) []string {
-	names := make([]string, len(keys))
+func namesOf(keys []types.NamespacedName) []string {
+	all := make([]string, len(keys))
 	for i, key := range keys {
-		names[i] = key.Name
+		all[i] = key.Name
 	}
-	return names
+	return all
 }
 
-// claim makes of questions what a tracker of conditions can compare.
-func claim(spec asked) metav1.Condition {
+// content is a spec in the form that a backoff compares.
+func content(spec requested) metav1.Condition {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return metav1.Condition{}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -14,20 +13,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
 )
 
 type status = dependencyv1alpha1.ManagedClusterFactsStatus
 
-const asksAll = `{"addOns":[{"name":"base"}],"apis":[{"group":"a.io","kind":"Widget"}]}`
+const requestsEverything = `{"addOns":[{"name":"base"}],"apis":[{"group":"a.io","kind":"Widget"}]}`
 
 func specText(t *testing.T, object runtime.ApplyConfiguration) string {
 	t.Helper()
@@ -42,6 +41,8 @@ func specText(t *testing.T, object runtime.ApplyConfiguration) string {
 	return string(content.Spec)
 }
 
+func clusterAddOn(name string) string { return cluster + "/" + name }
+
 func (b *bench) reconcile(t *testing.T) reconcile.Result {
 	t.Helper()
 	result, err := b.Reconcile(t.Context(), requestFor(cluster))
@@ -51,23 +52,16 @@ func (b *bench) reconcile(t *testing.T) reconcile.Result {
 	return result
 }
 
-func (b *bench) takeWoken() []string {
-	woken := b.woken
-	b.woken = nil
-	slices.Sort(woken)
-	return woken
-}
-
-func TestAsksWhatIsNotAskedYet(t *testing.T) {
+func TestRequestsWhatIsNotRequestedYet(t *testing.T) {
 	b := newBench(t)
 	b.reconcile(t)
-	if len(b.applies) != 1 || b.applies[0] != asksAll {
-		t.Errorf("asked %v, want %s", b.applies, asksAll)
+	if len(b.applies) != 1 || b.applies[0] != requestsEverything {
+		t.Errorf("requested %v, want %s", b.applies, requestsEverything)
 	}
-	b.asks(status{})
+	b.reports(status{})
 	b.reconcile(t)
 	if len(b.applies) != 1 {
-		t.Error("asked what is asked already")
+		t.Error("requested what is requested already")
 	}
 	b.object.Spec.AddOns = nil
 	b.clock.Step(time.Minute)
@@ -83,7 +77,7 @@ func TestAsksWhatIsNotAskedYet(t *testing.T) {
 	}
 }
 
-func TestNothingIsAskedOfAClusterThatNeedsNothing(t *testing.T) {
+func TestNothingIsRequestedOfAClusterThatNeedsNothing(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"api", "version"} {
 		if err := b.hub.Delete(t.Context(), installedAddOn(name)); err != nil {
@@ -92,40 +86,38 @@ func TestNothingIsAskedOfAClusterThatNeedsNothing(t *testing.T) {
 	}
 	b.reconcile(t)
 	if len(b.applies) != 0 || b.deletes != 0 {
-		t.Errorf("asked %v, deleted %d times", b.applies, b.deletes)
+		t.Errorf("requested %v, deleted %d times", b.applies, b.deletes)
 	}
-	b.asks(status{})
+	b.reports(status{})
 	b.reconcile(t)
 	if b.deletes != 1 {
-		t.Error("left what nobody asks any more")
+		t.Error("left what nothing needs any more")
 	}
 }
 
 // While OCM's operator has taken the fields from its CRD, or an author has
-// mistyped an annotation, nobody knows what is asked.
-func TestNothingIsTakenBackWhileADeclarationIsHidden(t *testing.T) {
+// mistyped an annotation, it is not known what is needed.
+func TestNothingIsRetractedWhileADeclarationIsHidden(t *testing.T) {
 	b := newBench(t)
-	b.asks(status{})
-	declared := b.Reconciler.Declarations.Current()
+	b.reports(status{})
+	declared := b.Declarations.Current()
 	hidden := declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		registeredAddOn("api"), registeredAddOn("version"), registeredAddOn("plain"), registeredAddOn("base"),
 	})
-	hidden.HoldUndeclared()
-	b.Reconciler.Declarations.Set(hidden)
+	b.Declarations.Set(evaluation.New(hidden.WithoutFields()))
 	b.reconcile(t)
-	b.Reconciler.Declarations.Set(declared)
+	b.Declarations.Set(declared)
 	b.reconcile(t)
 	if b.deletes != 0 || len(b.applies) != 0 {
-		t.Errorf("deleted %d times, asked %v", b.deletes, b.applies)
+		t.Errorf("deleted %d times, requested %v", b.deletes, b.applies)
 	}
 }
 
-func TestWhatIsRememberedOfAClusterGoesWithItsQuestions(t *testing.T) {
+func TestACheckForgetsAClusterThatNeedsNothing(t *testing.T) {
 	b := newBench(t)
-	b.Reconciler.Forget = b.Answers.Forget
-	b.Facts(cluster)
-	if len(b.waiting) != 1 {
-		t.Fatalf("waits for %v", b.waiting)
+	b.facts(t)
+	if len(b.known.waiting) != 1 {
+		t.Fatalf("waits for %v", b.known.waiting)
 	}
 	for _, name := range []string{"api", "version"} {
 		if err := b.hub.Delete(t.Context(), installedAddOn(name)); err != nil {
@@ -133,15 +125,15 @@ func TestWhatIsRememberedOfAClusterGoesWithItsQuestions(t *testing.T) {
 		}
 	}
 	b.reconcile(t)
-	if len(b.waiting) != 0 {
-		t.Errorf("still waits for %v", b.waiting)
+	if len(b.known.waiting) != 0 {
+		t.Errorf("still remembers %v", b.known.waiting)
 	}
 }
 
 func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	b := newBench(t)
-	b.asks(status{})
-	b.Reconciler.Declarations.Set(dependency.NewCatalog(nil))
+	b.reports(status{})
+	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: installedAddOn("api")}, q)
@@ -150,44 +142,93 @@ func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	}
 }
 
-func TestWakesWhoseAnswerChanged(t *testing.T) {
+func TestEnqueuesAddOnsWhoseFactsChange(t *testing.T) {
 	b := newBench(t)
 	steps := []struct {
 		name   string
 		status status
 		want   []string
 	}{
-		{name: "nobody has answered", want: []string{"api", "version"}}, // the first look at all
-		{name: "one answer", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("False")}}, want: []string{"api"}},
+		{name: "nothing is reported", want: []string{clusterAddOn("api"), clusterAddOn("version")}}, // the first snapshot
+		{name: "one answer", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("False")}}, want: []string{clusterAddOn("api")}},
 		{name: "the same", status: status{ObservedGeneration: 1, APIs: []dependencyv1alpha1.APIFact{servedFact("False")}}},
-		{name: "another", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("True")}}, want: []string{"api"}},
+		{name: "another", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("True")}}, want: []string{clusterAddOn("api")}},
 		{
-			name: "of the version", want: []string{"version"},
+			name: "of the version", want: []string{clusterAddOn("version")},
 			status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("True")}, AddOns: []dependencyv1alpha1.AddOnFact{versionFact("1.0.0")}},
 		},
-		{name: "none any more", want: []string{"api", "version"}},
+		{name: "none any more", want: []string{clusterAddOn("api"), clusterAddOn("version")}},
 	}
 	for _, step := range steps {
-		b.asks(step.status)
+		b.reports(step.status)
 		b.reconcile(t)
-		if woken := b.takeWoken(); !slices.Equal(woken, step.want) {
-			t.Errorf("%s: woke %v, want %v", step.name, woken, step.want)
+		if enqueued := b.evaluated(); !slices.Equal(enqueued, step.want) {
+			t.Errorf("%s: enqueues %v, want %v", step.name, enqueued, step.want)
 		}
 	}
 }
 
-func TestAWakeThatFailsIsMadeUpFor(t *testing.T) {
+func TestEveryClusterIsEnqueued(t *testing.T) {
+	all := reconcile.Request{NamespacedName: everyCluster}
 	b := newBench(t)
-	wake := b.Wake
-	b.Wake = func(context.Context, []types.NamespacedName) error { return errors.New("ending") }
-	b.asks(status{})
-	if _, err := b.Reconcile(t.Context(), requestFor(cluster)); err == nil {
-		t.Fatal("no error")
+	if _, err := b.Reconcile(t.Context(), all); err != nil {
+		t.Fatal(err)
 	}
-	b.Wake = wake
-	b.reconcile(t)
-	if woken := b.takeWoken(); len(woken) != 2 {
-		t.Errorf("woke %v", woken)
+	if got := b.requested(); !slices.Equal(got, []string{"/" + cluster}) {
+		t.Errorf("enqueues %q, want the cluster whose add-ons need facts", got)
+	}
+	b.Declarations.Set(evaluation.New(catalog.New(nil)))
+	if _, err := b.Reconcile(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.requested(); len(got) != 0 {
+		t.Errorf("enqueues %q although nothing is needed", got)
+	}
+	b.reports(status{})
+	if _, err := b.Reconcile(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.requested(); !slices.Equal(got, []string{"/" + cluster}) {
+		t.Errorf("enqueues %q, want the cluster that has an object", got)
+	}
+}
+
+func TestTheEventIsEmittedAgainAfterTheCRDWasServed(t *testing.T) {
+	b := newBench(t)
+	for _, step := range []struct {
+		state  factsinformer.State
+		events int
+	}{{factsinformer.Absent, 2}, {factsinformer.Absent, 0}, {factsinformer.Served, 0}, {factsinformer.Absent, 2}} {
+		b.state = step.state
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: everyCluster}); err != nil {
+			t.Fatal(err)
+		}
+		b.reconcile(t)
+		if got := len(b.events); got != step.events {
+			t.Errorf("state %d: %d events, want %d", step.state, got, step.events)
+		}
+		for len(b.events) > 0 {
+			<-b.events
+		}
+	}
+}
+
+func TestTheInformerTriggersOnWhatMatters(t *testing.T) {
+	object := func(generation int64, served metav1.ConditionStatus) *facts {
+		return &facts{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: generation}, Status: status{APIs: []dependencyv1alpha1.APIFact{servedFact(served)}}}
+	}
+	for name, test := range map[string]struct {
+		before, after *facts
+		want          bool
+	}{
+		"Created": {nil, object(1, "True"), true},
+		"Deleted": {object(1, "True"), nil, true},
+		"Touched": {object(1, "True"), object(2, "True"), false},
+		"Status":  {object(1, "True"), object(1, "False"), true},
+	} {
+		if got := changed(test.before, test.after); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 
@@ -197,10 +238,10 @@ func TestHubWithoutTheCRD(t *testing.T) {
 	b.reconcile(t)
 	b.reconcile(t)
 	if len(b.applies) != 0 {
-		t.Error("asks although nobody can be")
+		t.Error("requests facts although no agent can report any")
 	}
-	if woken := b.takeWoken(); !slices.Equal(woken, []string{"api", "version"}) {
-		t.Errorf("woke %v", woken)
+	if enqueued := b.evaluated(); !slices.Equal(enqueued, []string{clusterAddOn("api"), clusterAddOn("version")}) {
+		t.Errorf("enqueues %v", enqueued)
 	}
 	if len(b.events) != 2 { // one for each author
 		t.Errorf("%d events", len(b.events))
@@ -214,8 +255,8 @@ func TestHubThatHasNotAnswered(t *testing.T) {
 	b := newBench(t)
 	b.state = factsinformer.Unknown
 	b.reconcile(t)
-	if len(b.applies)+len(b.woken)+len(b.events) != 0 {
-		t.Errorf("did something before anything is known: %v, %v", b.applies, b.woken)
+	if enqueued := b.evaluated(); len(b.applies)+len(enqueued)+len(b.events) != 0 {
+		t.Errorf("did something before anything is known: %v, %v", b.applies, enqueued)
 	}
 }
 

@@ -17,13 +17,18 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
 )
 
 const cluster = "cluster1"
@@ -38,16 +43,17 @@ var (
 // "plain", which just needs "base".
 type bench struct {
 	*Reconciler
-	*Answers
-	hub     client.Client
-	clock   *clocktesting.FakeClock
-	state   factsinformer.State
-	object  *facts
-	woken   []string
-	applies []string // the specs
-	deletes int
-	answer  error // of the API server to the next write
-	events  chan string
+	known  *Reader
+	hub    client.Client
+	clock  *clocktesting.FakeClock
+	state  factsinformer.State
+	object *facts
+	// evaluated and requested take what was enqueued.
+	evaluated, requested func() []string
+	applies              []string // the specs
+	deletes              int
+	answer               error // of the API server to the next write
+	events               chan string
 }
 
 func (b *bench) State() factsinformer.State { return b.state }
@@ -92,14 +98,17 @@ func newBench(t *testing.T) *bench {
 		objects = append(objects, &registered[i])
 	}
 	store := declarations.NewStore()
-	store.Set(dependency.NewCatalog(registered))
+	store.Set(evaluation.New(catalog.New(registered)))
 	recorder := events.NewFakeRecorder(100)
-	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", func(object client.Object) []string {
+			return []string{object.GetName()}
+		}).Build()
 	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: factsinformer.Served, events: recorder.Events}
-	reader := fleet.Reader{Reader: hub}
+	reader := hubcache.NewReader(hub)
 	signs := SignsOfLife{Fleet: reader, Outages: outage.New(b.clock), Silent: outage.New(b.clock)}
 	b.Reconciler = &Reconciler{
-		Fleet: reader, Declarations: store, Informer: b, Contention: contention.New(b.clock),
+		Fleet: reader, Declarations: store, Informer: b, Backoff: backoff.New(b.clock),
 		Signs:   signs,
 		Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder,
 		Writer: interceptor.NewClient(hub, interceptor.Funcs{
@@ -112,25 +121,34 @@ func newBench(t *testing.T) *bench {
 				return b.answer
 			},
 		}),
-		Wake: func(_ context.Context, keys []types.NamespacedName) error {
-			b.woken = append(b.woken, names(keys)...)
-			return nil
-		},
+		Request: trigger.New(), Evaluate: trigger.New(),
+		Reader: &Reader{Clock: b.clock, Fleet: reader, Informer: b, Signs: signs},
 	}
-	b.Answers = &Answers{Clock: b.clock, Fleet: reader, Declarations: store, Informer: b, Signs: signs}
+	b.known = b.Reader
+	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
 	return b
 }
 
-// asks makes the object that asks what the add-ons of the bench need.
-func (b *bench) asks(status dependencyv1alpha1.ManagedClusterFactsStatus) {
-	catalog := b.Reconciler.Declarations.Current()
+// facts returns what evaluation knows of the cluster.
+func (b *bench) facts(t *testing.T) evaluation.Facts {
+	t.Helper()
+	found, err := b.known.Facts(t.Context(), b.Declarations.Current().Catalog, cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// reports makes the object that requests what the add-ons of the bench need.
+func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
+	declared := b.Declarations.Current()
 	at := metav1.NewTime(aTime)
 	b.object = &facts{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cluster, Name: cluster, UID: "1", Generation: 1,
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: FieldManager, Time: &at}},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &at}},
 		},
-		Spec: specOf(catalog.Questions("api", "version", "plain", "base")), Status: status,
+		Spec: specOf(declared.Requests("api", "version", "plain", "base")), Status: status,
 	}
 }
 

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,41 +14,61 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 const (
-	// A failed write is tried again after retryFirst, then ever later, but
-	// never later than retryLast.
+	// A failed write is repeated after retryFirst, doubled each time up to retryLast.
 	retryFirst = 5 * time.Millisecond
 	retryLast  = 30 * time.Second
-	// concurrency bounds what a new question to the whole fleet does to the
-	// hub: so many writes at a time, each followed by one of an agent.
+	// concurrency limits what a new need of the whole fleet does to the hub: so many
+	// writes at a time, each followed by one of an agent.
 	concurrency = 8
-	// noticeLast is how late it may be noticed that the hub serves the CRD.
-	noticeLast = 15 * time.Second
+	// crdRetryLast is how late it may be noticed that the hub serves the CRD.
+	crdRetryLast = 15 * time.Second
 )
 
 type (
-	queue     = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	queue     = trigger.Queue
 	installed = *addonv1alpha1.ManagedClusterAddOn
 )
 
-// NewInformer returns the informer of all objects; it wakes the controller.
-func NewInformer(hub client.WithWatch, waker *Waker) *factsinformer.Informer {
+// everyCluster is the key of all clusters of which anything is requested.
+var everyCluster = types.NamespacedName{Name: "*"}
+
+// clusterKey is the key of one cluster.
+func clusterKey(cluster string) types.NamespacedName { return types.NamespacedName{Name: cluster} }
+
+func requestFor(cluster string) reconcile.Request {
+	return reconcile.Request{NamespacedName: clusterKey(cluster)}
+}
+
+// NewInformer returns the informer of all objects, which triggers the controller.
+func NewInformer(hub client.WithWatch, request *trigger.Trigger) *factsinformer.Informer {
 	return factsinformer.New(hub, factsinformer.Options{
-		RetryLast: noticeLast, Lean: lean, Changed: waker.changed, Turned: waker.turned,
+		RetryLast: crdRetryLast, Lean: lean,
+		Changed: func(before, after *facts) {
+			if object := cmp.Or(after, before); changed(before, after) && object.Name == object.Namespace { // others are not Interlock's
+				request.Enqueue(clusterKey(object.Namespace))
+			}
+		},
+		Turned: func(factsinformer.State) { request.Enqueue(everyCluster) },
 	})
 }
 
-// SetupWithManager registers the controller.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker) error {
-	waker.reconciler = r
+// changed compares what matters of two states of an object.
+func changed(before, after *facts) bool {
+	return before == nil || after == nil || before.UID != after.UID ||
+		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
+}
+
+// SetupWithManager registers the controller. It begins with every cluster.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	c, err := controller.New("facts", mgr, controller.Options{
 		Reconciler:              r,
 		MaxConcurrentReconciles: concurrency,
@@ -57,7 +78,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker) error {
 		return fmt.Errorf("create facts controller: %w", err)
 	}
 	for _, s := range []source.Source{
-		source.Func(waker.start),
+		r.Request.Source(everyCluster),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
 	} {
 		if err := c.Watch(s); err != nil {
@@ -67,19 +88,20 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, waker *Waker) error {
 	return nil
 }
 
-// addOns: what is requested of a cluster depends on which add-ons are there. What
-// its agent reported counts while the agent lives, which its own add-on shows.
+// addOns: what is requested of a cluster depends on which add-ons are installed
+// there. What its agent reported counts while the agent runs, which its own add-on
+// shows.
 func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 	return handler.TypedFuncs[installed, reconcile.Request]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) { r.cameOrWent(e.Object, q) },
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) { r.enqueueIfNeeded(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if r.wroteFacts(e.ObjectNew) && ended("", e.ObjectOld) != ended("", e.ObjectNew) {
 				q.Add(requestFor(e.ObjectNew.Namespace))
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
-			r.cameOrWent(e.Object, q)
-			// What it asked is no longer known where its registration went first.
+			r.enqueueIfNeeded(e.Object, q)
+			// If its registration was deleted first, what it needed is no longer known.
 			if r.Informer.Get(keyOf(e.Object.Namespace)) != nil {
 				q.Add(requestFor(e.Object.Namespace))
 			}
@@ -87,13 +109,13 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 	}
 }
 
-// cameOrWent has the cluster of an add-on that asks anything looked at. Before
-// the first catalog nobody knows; with it, all clusters are looked at.
-func (r *Reconciler) cameOrWent(addOn installed, q queue) {
+// enqueueIfNeeded enqueues the cluster of an add-on that needs or reports facts.
+// Before the first catalog no needs are known; with it, every cluster is enqueued.
+func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 	if r.wroteFacts(addOn) {
 		q.Add(requestFor(addOn.Namespace))
 	}
-	if catalog := r.Declarations.Current(); catalog != nil && !catalog.Questions(addOn.Name).Empty() {
+	if declared := r.Declarations.Current(); declared != nil && !declared.Requests(addOn.Name).Empty() {
 		q.Add(requestFor(addOn.Namespace))
 	}
 }
@@ -102,103 +124,4 @@ func (r *Reconciler) cameOrWent(addOn installed, q queue) {
 func (r *Reconciler) wroteFacts(addOn installed) bool {
 	object := r.Informer.Get(keyOf(addOn.Namespace))
 	return object != nil && object.Status.AgentAddOn == addOn.Name
-}
-
-func requestFor(cluster string) reconcile.Request {
-	return reconcile.Request{NamespacedName: types.NamespacedName{Name: cluster}}
-}
-
-// Waker has clusters looked at.
-type Waker struct {
-	reconciler *Reconciler
-	running    chan struct{}
-	queue      queue // once running
-}
-
-// NewWaker returns a waker that waits for its controller.
-func NewWaker() *Waker {
-	return &Waker{running: make(chan struct{})}
-}
-
-// Wake has the clusters of the add-ons of these keys looked at, as what these
-// declare has changed. It fails only when the context ends before the
-// controller runs.
-func (w *Waker) Wake(ctx context.Context, keys []types.NamespacedName) error {
-	select {
-	case <-w.running:
-	case <-ctx.Done():
-		return fmt.Errorf("wake the clusters of %d add-ons: %w", len(keys), ctx.Err())
-	}
-	for _, key := range keys {
-		w.queue.Add(requestFor(key.Namespace))
-	}
-	return nil
-}
-
-// start begins to take wake-ups, and looks at what was there before.
-func (w *Waker) start(_ context.Context, q queue) error {
-	w.queue = q
-	close(w.running)
-	w.lookAtAll()
-	return nil
-}
-
-// lookAtAll has every cluster looked at that was asked anything before.
-func (w *Waker) lookAtAll() {
-	for _, object := range w.reconciler.Informer.List() {
-		w.changed(nil, object)
-	}
-}
-
-// changed has a cluster looked at whose object has changed. It does not wait:
-// what happens before the controller runs is found when it starts.
-func (w *Waker) changed(before, after *facts) {
-	select {
-	case <-w.running:
-	default:
-		return
-	}
-	if before != nil && after != nil && before.UID == after.UID &&
-		apiequality.Semantic.DeepEqual(before.Spec, after.Spec) && apiequality.Semantic.DeepEqual(before.Status, after.Status) {
-		return
-	}
-	object := after
-	if object == nil {
-		object = before
-	}
-	if object.Name == object.Namespace { // any other is not ours
-		w.queue.Add(requestFor(object.Namespace))
-	}
-}
-
-// turned has every cluster looked at of which anything is asked, as everybody
-// can be asked now, or nobody any more.
-func (w *Waker) turned(state factsinformer.State) {
-	select {
-	case <-w.running:
-	default:
-		return
-	}
-	if state == factsinformer.Served {
-		w.reconciler.served()
-		w.lookAtAll()
-	}
-	catalog := w.reconciler.Declarations.Current()
-	if catalog == nil {
-		return
-	}
-	ctx := context.Background() // answered from memory
-	for _, addOn := range catalog.AddOns() {
-		if catalog.Questions(addOn).Empty() {
-			continue
-		}
-		keys, err := w.reconciler.Fleet.Installed(ctx, addOn)
-		if err != nil {
-			// Only before the cache has synced; the first catalog comes later.
-			log.Log.Error(err, "Could not look at the clusters of an add-on", "addOn", addOn)
-		}
-		for _, key := range keys {
-			w.queue.Add(requestFor(key.Namespace))
-		}
-	}
 }

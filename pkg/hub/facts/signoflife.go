@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
@@ -19,9 +20,9 @@ import (
 // has expired, and OCM's hub sets it to Unknown when the whole cluster is lost.
 // So the sign of life needs no write of its own.
 
-// SignsOfLife reads whether the agents of clusters live.
+// SignsOfLife reads whether the agents of clusters run.
 type SignsOfLife struct {
-	Fleet   fleet.Reader
+	Fleet   hubcache.Reader
 	Outages *outage.Tracker
 	// Silent remembers since when an agent's sign of life is missing.
 	Silent *outage.Tracker
@@ -29,8 +30,8 @@ type SignsOfLife struct {
 
 // signOfLife is what is known of the agent that reported the facts of a cluster.
 type signOfLife struct {
-	// ended is why the agent does not live. It is empty while the agent lives,
-	// and for an agent that is no add-on.
+	// ended is why the agent does not run. It is empty while the agent runs, and
+	// for an agent that is not an add-on.
 	ended string
 	// heldUntil is until when the agent may still come back.
 	heldUntil time.Time
@@ -59,13 +60,13 @@ func (s SignsOfLife) of(ctx context.Context, cluster string, object *facts) (sig
 // back. It may be starting: on a node that was down, OCM's agent can start
 // first. After a loss of the cluster it has as much time as other add-ons.
 func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, addOn *addonv1alpha1.ManagedClusterAddOn) (time.Time, error) {
-	since, patience := s.Silent.Found(key), dependency.AnswerTime
+	since, patience := s.Silent.Found(key), evaluation.AnswerTime
 	managed, err := s.Fleet.Cluster(ctx, key.Namespace)
 	if err != nil || managed == nil || fleet.ClusterStatus(managed) == "" {
 		return since.Add(patience), err
 	}
-	if addOn != nil && dependency.LeftByLoss(fleet.Available(addOn)) {
-		since, patience = s.Outages.Found(key), dependency.SettleTime
+	if addOn != nil && evaluation.LeftByLoss(fleet.Available(addOn)) {
+		since, patience = s.Outages.Found(key), evaluation.SettleTime
 	}
 	if back := s.Outages.Observe(key.Namespace, fleet.ClusterStatus(managed)); back.After(since) {
 		since = back
@@ -73,8 +74,8 @@ func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, ad
 	return since.Add(patience), nil
 }
 
-// ended returns why the agent does not live, from its own add-on; empty: it lives.
-// One whose Available was never set has just been installed.
+// ended returns why the agent does not run, from its own add-on; empty: it runs.
+// An agent whose Available was never set has just been installed.
 func ended(name string, addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if addOn == nil {
 		return fmt.Sprintf("the managed cluster has no addon-agent any more (ManagedClusterAddOn %s is not installed)", name)

@@ -16,7 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -60,7 +60,7 @@ func (b *bench) clusterIs(t *testing.T, status metav1.ConditionStatus) {
 	if err := b.hub.Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	b.Answers.Signs.Outages.Observe(cluster, status)
+	b.Signs.Outages.Observe(cluster, status)
 }
 
 func reportedBy(agent string) status {
@@ -86,47 +86,47 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 		"JustInstalled": {agent: agentName, available: &metav1.Condition{}, counts: true},
 		"NoAddOn":       {agent: "", counts: true},
 		"Died": {
-			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: dependency.AnswerTime,
+			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: evaluation.AnswerTime,
 			message: "does not run (interlock-agent: Available=False, ManagedClusterAddOnLeaseUpdateStopped, since 2026-07-31T12:00:00Z)",
 		},
 		"DiedJustNow": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: time.Second,
-			held: dependency.AnswerTime - time.Second, message: "does not run",
+			held: evaluation.AnswerTime - time.Second, message: "does not run",
 		},
-		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: dependency.AnswerTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
-		"Removed": {agent: agentName, silent: dependency.AnswerTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
+		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: evaluation.AnswerTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
+		"Removed": {agent: agentName, silent: evaluation.AnswerTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
 		"StartsAfterTheReturn": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: -time.Hour,
-			silent: time.Hour + 10*time.Second, held: dependency.AnswerTime - 10*time.Second, message: "does not run",
+			silent: time.Hour + 10*time.Second, held: evaluation.AnswerTime - 10*time.Second, message: "does not run",
 		},
 		"SettlesAfterTheReturn": {
 			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: time.Minute,
-			held: dependency.SettleTime - time.Minute, message: "does not run",
+			held: evaluation.SettleTime - time.Minute, message: "does not run",
 		},
 		"SettledAfterTheReturn": {
-			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: dependency.SettleTime,
+			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: evaluation.SettleTime,
 			message: "does not run",
 		},
-		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: dependency.AnswerTime, message: "does not run"},
+		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: evaluation.AnswerTime, message: "does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			if test.available != nil {
 				b.agentIs(t, test.available)
 			}
-			b.asks(reportedBy(test.agent))
+			b.reports(reportedBy(test.agent))
 			if test.cluster != "" {
 				b.clusterIs(t, metav1.ConditionUnknown)
 				if test.since < 0 { // it comes back when the agent has long been silent
-					b.Facts(cluster)
+					b.facts(t)
 					b.clock.Step(-test.since)
 				}
 				b.clusterIs(t, test.cluster)
 				b.clock.Step(max(0, test.since))
 			}
-			b.Facts(cluster)
+			b.facts(t)
 			b.clock.Step(test.silent - max(0, -test.since))
-			got := b.Facts(cluster)
+			got := b.facts(t)
 			if held := got.HeldUntil.Sub(b.clock.Now()); max(held, 0) != test.held {
 				t.Errorf("held for %s, want %s", held, test.held)
 			}
@@ -143,15 +143,15 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 
 func TestEachSilenceHasItsOwnTime(t *testing.T) {
 	b := newBench(t)
-	b.asks(reportedBy(agentName))
+	b.reports(reportedBy(agentName))
 	for range 2 {
 		b.agentIs(t, sign("False", "Stopped"))
-		if held := b.Facts(cluster).HeldUntil.Sub(b.clock.Now()); held != dependency.AnswerTime {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != evaluation.AnswerTime {
 			t.Errorf("held for %s", held)
 		}
 		b.clock.Step(time.Hour)
 		b.agentIs(t, sign("True", "Fine"))
-		if until := b.Facts(cluster).HeldUntil; !until.IsZero() {
+		if until := b.facts(t).HeldUntil; !until.IsZero() {
 			t.Errorf("held until %s although it lives", until)
 		}
 	}
@@ -163,10 +163,10 @@ func TestAnAgentThatIsLostBeforeItsCluster(t *testing.T) {
 	b.clusterIs(t, "True")
 	b.clock.Step(time.Hour)
 	b.agentIs(t, sign("Unknown", clusterLost))
-	b.asks(reportedBy(agentName))
+	b.reports(reportedBy(agentName))
 	for _, passed := range []time.Duration{0, time.Minute} {
 		b.clock.Step(passed)
-		if held := b.Facts(cluster).HeldUntil.Sub(b.clock.Now()); held != dependency.SettleTime-passed {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != evaluation.SettleTime-passed {
 			t.Errorf("held for %s after %s", held, passed)
 		}
 	}
@@ -177,25 +177,25 @@ func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	b.Metrics = metrics.New(registry)
 	b.agentIs(t, sign("True", "Fine"))
-	b.asks(reportedBy(agentName))
+	b.reports(reportedBy(agentName))
 	for _, step := range []struct {
 		name     string
 		agent    *metav1.Condition
 		standing string
-		woken    []string
+		enqueued []string
 	}{
-		{"lives", sign("True", "Fine"), "answered", []string{"api", "version"}},
+		{"lives", sign("True", "Fine"), "answered", []string{clusterAddOn("api"), clusterAddOn("version")}},
 		{"lives on", sign("True", "Renewed"), "answered", nil},
-		{"is lost", sign("Unknown", clusterLost), "waiting", []string{"api", "version"}},
-		{"died", sign("False", "Stopped"), "waiting", []string{"api", "version"}},
+		{"is lost", sign("Unknown", clusterLost), "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"died", sign("False", "Stopped"), "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
 		{"is dead", sign("False", "Stopped"), "waiting", nil},
-		{"is removed", nil, "waiting", []string{"api", "version"}},
-		{"is back", sign("True", "Fine"), "answered", []string{"api", "version"}},
+		{"is removed", nil, "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"is back", sign("True", "Fine"), "answered", []string{clusterAddOn("api"), clusterAddOn("version")}},
 	} {
 		b.agentIs(t, step.agent)
 		b.reconcile(t)
-		if got := b.takeWoken(); !slices.Equal(got, step.woken) {
-			t.Errorf("%s: evaluates %v, want %v", step.name, got, step.woken)
+		if got := b.evaluated(); !slices.Equal(got, step.enqueued) {
+			t.Errorf("%s: evaluates %v, want %v", step.name, got, step.enqueued)
 		}
 		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.HelpFactsClusters + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
 		for _, standing := range []string{"answered", "waiting"} {
@@ -230,7 +230,7 @@ func TestOnlyTheSignOfLifeEnqueues(t *testing.T) {
 		"Another": {"base", lives, died, 0},
 	} {
 		b := newBench(t)
-		b.asks(reportedBy(agentName))
+		b.reports(reportedBy(agentName))
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		b.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
 		if q.Len() != test.want {

@@ -1,5 +1,5 @@
-// Package metrics holds what addon-manager tells Prometheus. Series exist only
-// while the objects they speak of do.
+// Package metrics has the metrics of addon-manager. A series exists only while its
+// object does.
 package metrics
 
 import (
@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Names and meanings of all metrics of addon-manager.
@@ -26,7 +26,7 @@ const (
 	HelpInvalid = "Problems in an add-on's declared dependencies, by add-on and problem."
 
 	NameContested = "interlock_contested_conditions_total"
-	HelpContested = "Times that Degraded was written again because somebody else keeps overwriting it, by add-on."
+	HelpContested = "Times that Degraded was written again because another writer keeps overwriting it, by add-on."
 
 	NameEventsLeftOut = "interlock_events_left_out_total"
 	HelpEventsLeftOut = "Transitions of Degraded without an event, because there were too many at once."
@@ -102,7 +102,8 @@ func (m *Metrics) Wrote(addOn, reason string, result WriteResult) {
 	m.writes.WithLabelValues(addOn, reason, string(result)).Inc()
 }
 
-// Contested counts one write that somebody who keeps overwriting made necessary.
+// Contested counts one write that is necessary because another writer keeps
+// overwriting the condition.
 func (m *Metrics) Contested(addOn string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -112,7 +113,7 @@ func (m *Metrics) Contested(addOn string) {
 	m.contested.WithLabelValues(addOn).Inc()
 }
 
-// EventLeftOut counts one transition that is told by the condition alone.
+// EventLeftOut counts one transition without an event.
 func (m *Metrics) EventLeftOut() { m.leftOut.Inc() }
 
 // Evaluated records how long loading and evaluating took.
@@ -120,19 +121,18 @@ func (m *Metrics) Evaluated(took time.Duration) {
 	m.evaluation.Observe(took.Seconds())
 }
 
-// Declared replaces what is known to be wrong with an add-on's declaration.
-func (m *Metrics) Declared(addOn string, problems []dependency.Problem) {
+// Declared replaces the problems of an add-on's declaration.
+func (m *Metrics) Declared(addOn string, problems []declaration.Problem) {
 	m.problems.DeletePartialMatch(prometheus.Labels{"addon": addOn})
 	for _, problem := range problems {
 		m.problems.WithLabelValues(addOn, string(problem.Reason)).Inc()
 	}
 }
 
-// Registered replaces the names of all registered add-ons, and drops the
-// series of those that no longer are; those of their unsatisfied edges go as
-// each cluster is evaluated. What was being written meanwhile, and what is
-// written to clear up after them, counts no more: it would bring series back
-// that nothing drops.
+// Registered replaces the names of all registered add-ons. It deletes the series of
+// those that are no longer registered, except their unsatisfied edges: these are
+// deleted as each cluster is evaluated. Later writes of such add-ons are not
+// counted, because nothing would delete their series again.
 func (m *Metrics) Registered(addOns []string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

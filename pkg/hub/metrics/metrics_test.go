@@ -12,15 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 func on(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: "leaf"}
 }
 
-func finding(name string, verdict dependency.Verdict) dependency.Finding {
-	return dependency.Finding{
+func finding(name string, verdict evaluation.Verdict) evaluation.Finding {
+	return evaluation.Finding{
 		Dependency: &addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeRequired}, Verdict: verdict,
 	}
 }
@@ -48,43 +49,43 @@ func TestUnsatisfied(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"satisfied: no series", func() { m.Found(on("c1"), []dependency.Finding{finding("base", dependency.Satisfied)}) }, nil},
+		{"satisfied: no series", func() { m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.Satisfied)}) }, nil},
 		{"one cluster", func() {
-			m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotInstalled), finding("other", dependency.Satisfied)})
+			m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
 		}, []string{line("base", "NotInstalled", 1)}},
 		{"the same again", func() {
-			m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotInstalled), finding("other", dependency.Satisfied)})
+			m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
 		}, []string{line("base", "NotInstalled", 1)}},
 		{"another cluster", func() {
-			m.Found(on("c2"), []dependency.Finding{finding("base", dependency.NotInstalled), finding("other", dependency.NotAvailable)})
+			m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.NotAvailable)})
 		}, []string{line("base", "NotInstalled", 2), line("other", "NotAvailable", 1)}},
 		{
-			"another verdict", func() { m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotAvailable)}) },
+			"another verdict", func() { m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotAvailable)}) },
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
 		},
 		{
-			"held: as before", func() { m.Found(on("c1"), []dependency.Finding{finding("base", dependency.Held)}) },
+			"held: as before", func() { m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.Held)}) },
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
 		},
 		{
 			"one held beside a known one: the held one as before",
 			func() {
-				m.Found(on("c2"), []dependency.Finding{finding("base", dependency.Held), finding("other", dependency.NotInstalled)})
+				m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.Held), finding("other", evaluation.NotInstalled)})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
 			"a declaration that cannot be used: all as before", func() {
-				m.Found(on("c2"), []dependency.Finding{{Dependency: &addonv1alpha1.AddonDependency{}, Verdict: dependency.Held}})
+				m.SetFindings(on("c2"), []evaluation.Finding{{Verdict: evaluation.Held}})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
-			"no dependencies any more", func() { m.Found(on("c1"), nil) },
+			"no dependencies any more", func() { m.SetFindings(on("c1"), nil) },
 			[]string{line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
-		{"gone", func() { m.Gone(on("c2")) }, nil},
-		{"gone twice", func() { m.Gone(on("c2")) }, nil},
+		{"gone", func() { m.Forget(on("c2")) }, nil},
+		{"gone twice", func() { m.Forget(on("c2")) }, nil},
 	} {
 		step.do()
 		t.Log(step.name)
@@ -105,7 +106,7 @@ func TestSeriesLiveAsLongAsTheRegistration(t *testing.T) {
 	for _, addOn := range []string{"leaf", "base"} {
 		m.Wrote(addOn, "R", WriteSuccess)
 		m.Contested(addOn)
-		m.Declared(addOn, []dependency.Problem{{Reason: dependency.ProblemCycle}, {Reason: dependency.ProblemCycle}})
+		m.Declared(addOn, []declaration.Problem{{Reason: declaration.ProblemCycle}, {Reason: declaration.ProblemCycle}})
 	}
 	m.Wrote("leaf", "R", WriteConflict)
 	expect(t, registry, NameWrites, "counter", `{addon="base",reason="R",result="success"} 1`,
@@ -132,10 +133,10 @@ func TestConcurrentUse(t *testing.T) {
 		working.Go(func() {
 			for range 200 {
 				m.Registered([]string{"leaf"})
-				m.Found(on(fmt.Sprint(i)), []dependency.Finding{finding("base", dependency.NotInstalled)})
+				m.SetFindings(on(fmt.Sprint(i)), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
 				m.Wrote("leaf", "R", WriteSuccess)
 				m.Registered(nil)
-				m.Gone(on(fmt.Sprint(i)))
+				m.Forget(on(fmt.Sprint(i)))
 				if _, err := registry.Gather(); err != nil {
 					t.Error(err)
 				}
@@ -151,12 +152,12 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
 	m.Registered([]string{"leaf"})
-	m.Found(on("c1"), []dependency.Finding{finding("base", dependency.NotInstalled)})
+	m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
 	m.Wrote("leaf", "R", WriteSuccess)
 	m.Contested("leaf")
 	m.Evaluated(1)
-	m.Declared("leaf", []dependency.Problem{{Reason: dependency.ProblemCycle}})
-	m.Asked("c1", StandingAnswered)
+	m.Declared("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
+	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
 	families, err := registry.Gather()
 	if err != nil {
@@ -177,13 +178,13 @@ func TestEveryMetricIsExplained(t *testing.T) {
 func TestHowQuestionsStand(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
-	m.Asked("c1", StandingWaiting)
-	m.Asked("c2", StandingWaiting)
-	m.Asked("c2", StandingWaiting)
-	m.Asked("c3", StandingNotServed)
+	m.SetFacts("c1", FactsWaiting)
+	m.SetFacts("c2", FactsWaiting)
+	m.SetFacts("c2", FactsWaiting)
+	m.SetFacts("c3", FactsNotServed)
 	expect(t, registry, NameFactsClusters, "gauge", `{standing="not_served"} 1`, `{standing="waiting"} 2`)
-	m.Asked("c1", StandingAnswered)
-	m.Asked("c2", StandingNone)
-	m.Asked("c4", StandingNone)
+	m.SetFacts("c1", FactsReported)
+	m.SetFacts("c2", FactsNone)
+	m.SetFacts("c4", FactsNone)
 	expect(t, registry, NameFactsClusters, "gauge", `{standing="answered"} 1`, `{standing="not_served"} 1`, `{standing="waiting"} 0`)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // edge is one series: the clusters on which a dependency is unsatisfied in one way.
@@ -49,7 +49,7 @@ func (u *unsatisfiedEdges) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// change lets next say what an add-on contributes, from what it contributed.
+// change replaces what an add-on contributes: next gets what it contributed before.
 func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []edge) []edge) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
@@ -73,21 +73,21 @@ func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []e
 	u.byAddOn[key] = now
 }
 
-// Found replaces what is known of the edges of an add-on on one cluster. Of
-// those that are held, what was known before stays.
-func (m *Metrics) Found(key types.NamespacedName, findings []dependency.Finding) {
+// SetFindings replaces the findings on the edges of an add-on on one cluster. Edges
+// that are held keep their value.
+func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Finding) {
 	m.unsatisfied.change(key, func(before []edge) []edge {
 		var now []edge
 		for _, finding := range findings {
 			switch {
-			case finding.Verdict == dependency.Held && finding.Dependency.Name == "":
-				return before // the declaration cannot be used: all of it is held
-			case finding.Verdict == dependency.Held:
-				now = append(now, ofDependency(before, finding.Dependency.Name)...)
+			case finding.Verdict == evaluation.Held && finding.Name() == "":
+				return before // it is not known what it declares: all of it is held
+			case finding.Verdict == evaluation.Held:
+				now = append(now, ofDependency(before, finding.Name())...)
 			case finding.Unsatisfied():
 				now = append(now, edge{
-					addOn: key.Name, dependency: finding.Dependency.Name,
-					kind: string(finding.Dependency.Type), verdict: string(finding.Verdict),
+					addOn: key.Name, dependency: finding.Name(),
+					kind: string(finding.Type()), verdict: string(finding.Verdict),
 				})
 			}
 		}
@@ -105,7 +105,7 @@ func ofDependency(edges []edge, name string) []edge {
 	return found
 }
 
-// Gone drops what an add-on that no longer exists on a cluster contributed.
-func (m *Metrics) Gone(key types.NamespacedName) {
+// Forget drops what an add-on contributed that no longer exists on a cluster.
+func (m *Metrics) Forget(key types.NamespacedName) {
 	m.unsatisfied.change(key, func([]edge) []edge { return nil })
 }

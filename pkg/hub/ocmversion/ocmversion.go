@@ -1,5 +1,5 @@
-// Package ocmversion finds out which version of Open Cluster Management a hub
-// has. OCM's operator writes its version to every CRD that it installs; that of
+// Package ocmversion reads which version of Open Cluster Management a hub has.
+// OCM's operator writes its version to every CRD that it installs. The CRD of
 // ManagedCluster is on every hub, and Interlock never changes it.
 package ocmversion
 
@@ -16,7 +16,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"open-cluster-management.io/interlock/pkg/hub/ondemand"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/hub/affected"
+	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
 
 const (
@@ -28,36 +30,37 @@ const (
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// Reader knows the version once somebody has asked for it.
+// Reader reads the version once its watch is enabled.
 type Reader struct {
-	watch   *ondemand.Watch
+	*lazywatch.Watch
 	version atomic.Pointer[string]
 }
 
-// SetupWithManager returns a reader that the manager runs; wake is called when
-// the version is known, and when it changes.
-func SetupWithManager(mgr ctrl.Manager, wake func(context.Context) error) (*Reader, error) {
+// New returns a reader for the manager to run. It enqueues the add-ons that
+// require a version when it is read and when it changes.
+func New(mgr ctrl.Manager, addOns affected.AddOns) (*Reader, error) {
 	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create metadata client: %w", err)
 	}
 	reader := &Reader{}
-	reader.watch = &ondemand.Watch{
+	enqueue := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.OCM) }
+	reader.Watch = lazywatch.New(lazywatch.Options{
 		What:     "the CRD of ManagedCluster",
-		Informer: func(ctx context.Context) (ondemand.Informer, error) { return reader.start(ctx, objects), nil },
-		Synced:   wake,
-	}
-	reader.watch.Changed = func(ctx context.Context, before, after any) error {
-		reader.version.Store(versionOf(after))
-		if !reader.watch.Ready() || *versionOf(before) == *versionOf(after) {
-			return nil
-		}
-		return wake(ctx)
-	}
-	return reader, mgr.Add(reader.watch)
+		Informer: func(ctx context.Context) (lazywatch.Informer, error) { return start(ctx, objects), nil },
+		Synced:   enqueue,
+		Changed: func(ctx context.Context, before, after any) error {
+			reader.version.Store(versionOf(after))
+			if !reader.Ready() || *versionOf(before) == *versionOf(after) {
+				return nil
+			}
+			return enqueue(ctx)
+		},
+	})
+	return reader, nil
 }
 
-func (r *Reader) start(ctx context.Context, objects metadata.Interface) cache.SharedIndexInformer {
+func start(ctx context.Context, objects metadata.Interface) cache.SharedIndexInformer {
 	informer := metadatainformer.NewFilteredMetadataInformer(objects, crds, metav1.NamespaceAll, 0, cache.Indexers{},
 		func(options *metav1.ListOptions) {
 			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, CRDName).String()
@@ -66,10 +69,10 @@ func (r *Reader) start(ctx context.Context, objects metadata.Interface) cache.Sh
 	return informer
 }
 
-// Version returns the version, empty where the CRD does not tell it, and
-// whether that is known yet.
-func (r *Reader) Version() (version string, known bool) {
-	if !r.watch.Ready() {
+// Version returns the version, and whether the CRD has been read. The version is
+// empty where the CRD does not have it.
+func (r *Reader) Version() (version string, read bool) {
+	if !r.Ready() {
 		return "", false
 	}
 	if stored := r.version.Load(); stored != nil {

@@ -1,7 +1,7 @@
-// Package outage remembers when managed clusters came back, and when
-// addon-manager first saw what a loss left on an add-on. These moments are by
-// the hub's clock. The times of conditions do not do: a managed cluster may have
-// set them, and its clock may be wrong.
+// Package outage remembers when managed clusters came back, and when addon-manager
+// first saw what a loss left on an add-on. These moments are by the hub's clock. The
+// times of conditions are not used: a managed cluster may have set them, and its
+// clock may be wrong.
 package outage
 
 import (
@@ -12,18 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // Tracker remembers losses and returns. It is safe for concurrent use.
 //
-// The cache changes before its handlers run. So both report here, the handlers
-// and the controllers that read the cache, and the first report counts.
+// The cache changes before its handlers run. So both handlers and controllers call
+// it, and the first call counts.
 type Tracker struct {
 	clock clock.PassiveClock
 
 	mutex sync.Mutex
-	// started is when it was first used. What happened before is not known.
+	// started is when it was first used.
 	started  time.Time
 	clusters map[string]*cluster
 }
@@ -55,8 +55,8 @@ func (t *Tracker) Observe(name string, status metav1.ConditionStatus) time.Time 
 		return t.started
 	case known.lost:
 		known.lost, known.back = false, now
-	case len(known.found) == 0 && now.Sub(known.back) >= dependency.SettleTime:
-		delete(t.clusters, name) // nothing is held any more
+	case len(known.found) == 0 && now.Sub(known.back) >= evaluation.SettleTime:
+		delete(t.clusters, name) // no verdict is held any more
 	}
 	return later(known.back, t.started)
 }

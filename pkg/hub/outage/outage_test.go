@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 const (
@@ -94,7 +94,7 @@ func TestKeepsNothingOfAFleetThatIsWell(t *testing.T) {
 	tracker.Observe("cluster1", lost)
 	tracker.Observe("cluster1", up)
 	tracker.Observe("cluster2", up)
-	clock.SetTime(started.Add(dependency.SettleTime))
+	clock.SetTime(started.Add(evaluation.SettleTime))
 	tracker.Observe("cluster1", up)
 	if len(tracker.clusters) != 0 {
 		t.Errorf("remembers %v", tracker.clusters)

@@ -1,5 +1,5 @@
 // Package templateversion reads the version of each AddOnTemplate of a hub. Of a
-// template it requests the metadata alone, from when the first dependency needs it.
+// template it requests the metadata alone, from when a dependency has a version range.
 package templateversion
 
 import (
@@ -14,46 +14,47 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
-	"open-cluster-management.io/interlock/pkg/hub/ondemand"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/hub/affected"
+	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
 
 var addOnTemplates = addonv1alpha1.GroupVersion.WithResource("addontemplates")
 
-// Reader knows the versions once one of them has been requested.
+// Reader reads the versions once its watch is enabled.
 type Reader struct {
-	watch *ondemand.Watch
+	*lazywatch.Watch
 
 	mutex    sync.Mutex
 	versions map[string]string // by the template's name
 }
 
-// SetupWithManager returns a reader that the manager runs. It calls synced when
-// all versions are known, and then changed with the name of each template whose
-// version changes.
-func SetupWithManager(mgr ctrl.Manager, synced func(context.Context) error, changed func(ctx context.Context, template string) error) (*Reader, error) {
+// New returns a reader for the manager to run. It enqueues the add-ons whose
+// verdicts depend on a version when all are read, and when one of them changes.
+func New(mgr ctrl.Manager, addOns affected.AddOns) (*Reader, error) {
 	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create metadata client: %w", err)
 	}
-	reader := newReader(objects, synced, changed)
-	return reader, mgr.Add(reader.watch)
+	synced := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Versions) }
+	return newReader(objects, synced, addOns.EnqueueTemplated), nil
 }
 
 func newReader(objects metadata.Interface, synced func(context.Context) error, changed func(context.Context, string) error) *Reader {
 	reader := &Reader{versions: map[string]string{}}
-	reader.watch = &ondemand.Watch{
+	reader.Watch = lazywatch.New(lazywatch.Options{
 		What:     "AddOnTemplates",
-		Informer: func(ctx context.Context) (ondemand.Informer, error) { return start(ctx, objects) },
+		Informer: func(ctx context.Context) (lazywatch.Informer, error) { return start(ctx, objects) },
 		Synced:   synced,
-	}
-	reader.watch.Changed = func(ctx context.Context, before, after any) error {
-		template, differs := reader.store(before, after)
-		if !differs || !reader.watch.Ready() {
-			return nil // synced enqueues every add-on that needs a version
-		}
-		return changed(ctx, template)
-	}
+		Changed: func(ctx context.Context, before, after any) error {
+			template, differs := reader.store(before, after)
+			if !differs || !reader.Ready() {
+				return nil // synced enqueues every add-on that needs a version
+			}
+			return changed(ctx, template)
+		},
+	})
 	return reader
 }
 
@@ -74,14 +75,11 @@ func lean(object any) (any, error) {
 	}
 	kept := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta}
 	kept.Name, kept.UID, kept.ResourceVersion = full.Name, full.UID, full.ResourceVersion
-	if version := dependency.TemplateVersion(full.Annotations, full.Labels); version != "" {
+	if version := versions.OfTemplate(full.Annotations, full.Labels); version != "" {
 		metav1.SetMetaDataAnnotation(&kept.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
 	}
 	return kept, nil
 }
-
-// Ready reports whether the versions are known; its first call starts the watch.
-func (r *Reader) Ready() bool { return r.watch.Ready() }
 
 // Version returns the version of a template; empty: it has none, or does not exist.
 func (r *Reader) Version(template string) string {

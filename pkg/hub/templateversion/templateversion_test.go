@@ -61,12 +61,13 @@ func TestReader(t *testing.T) {
 	reader := newReader(objects,
 		func(context.Context) error { synced <- true; return nil },
 		func(_ context.Context, template string) error { changed <- template; return nil })
-	go func() { ended <- reader.watch.Start(ctx) }()
+	go func() { ended <- reader.Start(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
 
 	if reader.Ready() {
 		t.Error("ready before anything was read")
 	}
+	reader.Enable()
 	g.Eventually(synced).WithTimeout(patience).Should(Receive())
 	for name, want := range map[string]string{"v1": "1.0.0", "v2": "2.0.0", "none": "", "missing": ""} {
 		if got := reader.Version(name); got != want {

@@ -18,7 +18,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 )
 
 const (
@@ -144,11 +144,11 @@ func statusWith(status map[string]any, conditions []any) any {
 }
 
 func isOurs(entry any) bool {
-	condition, _ := entry.(map[string]any)
-	reason, _ := condition["reason"].(string)
-	switch condition["type"] {
-	case dependency.ConditionDegraded:
-		return slices.Contains(dependency.Reasons, reason)
+	stored, _ := entry.(map[string]any)
+	reason, _ := stored["reason"].(string)
+	switch stored["type"] {
+	case addonv1alpha1.ManagedClusterAddOnConditionDegraded:
+		return slices.Contains(condition.Reasons, reason)
 	case availability.ConditionAvailable:
 		return reason == availability.ReasonRequiredDependencyNotSatisfied || reason == availability.ReasonAwaitingHealthCheck
 	}

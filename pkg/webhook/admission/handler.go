@@ -1,6 +1,5 @@
-// Package admission answers the API server before a ClusterManagementAddOn is
-// created or updated: what pkg/dependency denies is denied, what it warns of
-// is printed by kubectl.
+// Package admission reviews each ClusterManagementAddOn before it is created or
+// updated. It denies what pkg/dependency/review denies. kubectl prints its warnings.
 package admission
 
 import (
@@ -15,20 +14,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Path is where the handler is to be served.
+// Path is the path at which the handler is served.
 const Path = "/validate-clustermanagementaddon"
 
-// Validator judges ClusterManagementAddOns of both versions. A failure of its
-// own never denies anything: evaluation finds later what it has missed.
+// Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
+// the request, because evaluation reports the same problems later.
 type Validator struct {
-	// Reader lists what is registered on the hub. It must not be a cache: where
-	// the CRD has just got the field, a cache keeps add-ons without it.
+	// Reader lists registered add-ons. It must not be a cache: after the CRD got the
+	// field, a cache still has add-ons without it.
 	Reader client.Reader
 
-	reviewer dependency.Reviewer
+	reviewer review.Reviewer
 }
 
 var _ admission.Handler = &Validator{}
@@ -48,28 +48,28 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return unchecked(request.Name, err)
 		}
 	}
-	var others addonv1alpha1.ClusterManagementAddOnList
-	if err := v.Reader.List(ctx, &others); err != nil {
-		return unchecked(addOn.Name, fmt.Errorf("list what is registered: %w", err))
+	registered, err := fleet.Objects{Reader: v.Reader}.AddOns(ctx)
+	if err != nil {
+		return unchecked(addOn.Name, err)
 	}
-	return respond(v.reviewer.Review(addOn, before, others.Items))
+	return respond(v.reviewer.Review(addOn, before, registered))
 }
 
-func respond(review dependency.Review) admission.Response {
+func respond(review review.Result) admission.Response {
 	if len(review.Denials) > 0 {
 		return admission.Denied(strings.Join(review.Denials, "; ")).WithWarnings(review.Warnings...)
 	}
 	return admission.Allowed("").WithWarnings(review.Warnings...)
 }
 
-// unchecked lets pass what could not be judged. An error would be a denial:
-// the failure policy speaks only of a webhook that does not answer.
+// unchecked allows a request that could not be reviewed. An error would deny it: the
+// failure policy is only for a webhook that does not respond.
 func unchecked(name string, err error) admission.Response {
 	return admission.Allowed("").WithWarnings(fmt.Sprintf("the dependencies of add-on %q were not checked: %v", name, err))
 }
 
-// decode reads what a declaration consists of. It stands at the same place in
-// every version, and the rest, which does not, need not be converted for it.
+// decode reads the declaration. It has the same path in every version, so that the
+// object need not be converted.
 func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 	var written struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
 func TestAddOnsAreTheSameForTheSameSeed(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAddOnsDeclareNothingThatIsWrong(t *testing.T) {
 			registration.Name, registration.Spec.Dependencies = addOn.Name, addOn.Dependencies
 			registered = append(registered, registration)
 		}
-		catalog := dependency.NewCatalog(registered)
+		catalog := catalog.New(registered)
 		for _, addOn := range addOns {
 			if problems := catalog.Problems(addOn.Name); len(problems) > 0 {
 				t.Errorf("%s of %d: %v", addOn.Name, count, problems)

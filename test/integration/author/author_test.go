@@ -31,7 +31,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/author/dependent"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
@@ -111,7 +111,7 @@ func startInterlock() {
 	ctx, cancel := context.WithCancel(context.Background())
 	DeferCleanup(cancel)
 	hubSide, err := hub.NewManager(api.Config, hub.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 2, Registry: prometheus.NewRegistry(),
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 2, Registry: prometheus.NewRegistry(),
 	})
 	Expect(err).NotTo(HaveOccurred())
 	clusterSide, err := agent.NewManager(agent.Clusters{Hub: api.Config, Managed: managed.Config}, agent.Options{

@@ -16,25 +16,26 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // page is what authors of add-ons read; its examples are tested here.
 const page = "../../../docs/declaring-dependencies.md"
 
 // situation is a managed cluster on which every example has something to say.
-func situation() (dependency.Cluster, map[string]dependency.Observation) {
-	running := func(version string) dependency.Observation {
-		return dependency.Observation{Installed: true, Available: &metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}, Version: version}
+func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
+	running := func(version string) evaluation.Observation {
+		return evaluation.Observation{Installed: true, Available: &metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}, Version: version}
 	}
 	kueue := running("")
 	kueue.Config = map[string]string{"mode": "proxy"}
 	permissions := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
-	return dependency.Cluster{
+	return evaluation.Cluster{
 			Name: "cluster1", Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.27.3-gke.100", OCMVersion: "1.3.1",
 			Claims: map[string]string{"version.openshift.io": "4.15.2", "platform.open-cluster-management.io": "Azure"},
-			Facts:  dependency.Facts{APIs: map[addonv1alpha1.AddonAPI]dependency.APIFact{permissions: {Served: metav1.ConditionFalse}}},
-		}, map[string]dependency.Observation{
+			Facts:  evaluation.Facts{APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{permissions: {Served: metav1.ConditionFalse}}},
+		}, map[string]evaluation.Observation{
 			"managed-serviceaccount": running("0.5.0"), "cluster-proxy": running("1.4.0"), "work-manager": running("2.1.0-rc.1"),
 			"search-collector": running("v0.21.1"), "multicluster-kueue-manager": kueue,
 		}
@@ -66,14 +67,15 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, example) })
 			stored = append(stored, typed(read(ctx, "v1alpha1", example.GetName())))
 		}
-		catalog := dependency.NewCatalog(stored)
+		catalog := evaluation.New(catalog.New(stored))
 		cluster, observed := situation()
 		found := map[string]string{}
 		for _, addOn := range stored {
 			Expect(catalog.Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
 			var texts []string
-			for _, finding := range catalog.Evaluate(addOn.Name, cluster, func(name string) dependency.Observation { return observed[name] }) {
-				texts = append(texts, fmt.Sprintf("%s=%s", finding.Dependency.Name, finding.Verdict))
+			state := catalog.State(addOn.Name, cluster, func(name string) evaluation.Observation { return observed[name] })
+			for _, finding := range catalog.Evaluate(addOn.Name, state) {
+				texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
 			}
 			found[addOn.Name] = strings.Join(texts, " ")
 		}

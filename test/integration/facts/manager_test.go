@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlockhub "open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -56,7 +56,7 @@ func startManager(ctx context.Context) *manager {
 	GinkgoHelper()
 	m := &manager{metrics: prometheus.NewRegistry(), ended: make(chan error, 1)}
 	mgr, err := interlockhub.NewManager(m.traffic.watch(mayManage(ctx)), interlockhub.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4, Registry: m.metrics,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: m.metrics,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	running, stop := context.WithCancel(context.Background())

@@ -26,7 +26,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/test/testenv"
 )
@@ -130,7 +130,7 @@ func manage(ctx context.Context, on bool) *process {
 	p := &process{registry: prometheus.NewRegistry()}
 	config := rest.CopyConfig(userWith(ctx, "addon-manager", "clusterrole.yaml", "role.yaml").Config)
 	mgr, err := interlock.NewManager(config, interlock.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4, Registry: p.registry,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
 		Graft: &graft.Settings{On: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -19,7 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 )
 
@@ -56,7 +56,7 @@ func (f *form) manage(ctx context.Context, mode installer.Mode) (stop func()) {
 func (f *form) manageServed(ctx context.Context, mode installer.Mode, served installer.Served) (stop func()) {
 	GinkgoHelper()
 	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		Registry: prometheus.NewRegistry(), Guard: mode, GuardServed: served,
 		GuardTiming: installer.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 var _ = DescribeTable("The schema refuses, and names the field:",
@@ -39,7 +39,7 @@ var _ = Describe("Bad input", Ordered, func() {
 		install(cluster, addOn.Name)
 		return addOn
 	}
-	reported := func(addOn *addonv1alpha1.ClusterManagementAddOn, reason dependency.ProblemReason, note string) {
+	reported := func(addOn *addonv1alpha1.ClusterManagementAddOn, reason declaration.ProblemReason, note string) {
 		GinkgoHelper()
 		Eventually(manager.problem(addOn.Name, reason)).ShouldNot(BeEmpty())
 		Eventually(told(addOn.UID)).Should(ContainElement(And(HavePrefix(string(reason)+": "), ContainSubstring(note))))
@@ -53,25 +53,25 @@ var _ = Describe("Bad input", Ordered, func() {
 			"- {name: x, type: Sometimes}", "- {type: Required}", "- {name: x, shape: round}",
 		} {
 			addOn := add("annotated", annotation)
-			reported(addOn, dependency.ProblemInvalid, "metadata.annotations["+addonv1alpha1.DependenciesAnnotation+"]")
+			reported(addOn, declaration.ProblemInvalid, "metadata.annotations["+addonv1alpha1.DependenciesAnnotation+"]")
 		}
 	})
 
 	It("a dependency that nobody has registered is told of", func() {
 		addOn := add("unregistered", "", required("no-such-add-on"))
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(HaveSuffix("(not installed)")))
-		reported(addOn, dependency.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
+		reported(addOn, declaration.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
 	})
 
 	It("a name that stands twice counts once, as the stricter one", func() {
 		addOn := add("twice", "", optional("no-such-add-on"), required("no-such-add-on"))
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(Not(ContainSubstring("Optional"))))
-		reported(addOn, dependency.ProblemDuplicate, "spec.dependencies[1].name")
+		reported(addOn, declaration.ProblemDuplicate, "spec.dependencies[1].name")
 	})
 
 	It("a name of blanks, which the schema lets pass, leaves the add-on as it is", func() {
 		addOn := add("blank", "", required(" "))
-		reported(addOn, dependency.ProblemInvalid, "spec.dependencies[0].name")
+		reported(addOn, declaration.ProblemInvalid, "spec.dependencies[0].name")
 		Expect(now(degradedOf(cluster, addOn.Name))).To(BeNil())
 	})
 

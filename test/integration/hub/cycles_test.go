@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 var _ = Describe("A cycle of dependencies", func() {
@@ -27,7 +27,7 @@ var _ = Describe("A cycle of dependencies", func() {
 		running(cluster, a)
 		Eventually(degradedOf(cluster, a)).Should(requiredFails(named(a, a)))
 		Eventually(told(addOn.UID)).Should(ContainElement(And(HavePrefix("DependencyCycle: "), ContainSubstring(a+" → "+a))))
-		Eventually(manager.problem(a, dependency.ProblemCycle)).Should(HaveExactElements(1.0))
+		Eventually(manager.problem(a, declaration.ProblemCycle)).Should(HaveExactElements(1.0))
 		Eventually(manager.unsatisfied(a, "verdict", "Cycle")).Should(HaveExactElements(1.0))
 	})
 
@@ -54,7 +54,7 @@ var _ = Describe("A cycle of dependencies", func() {
 		declare(c)
 		for _, member := range []string{a, b, c} {
 			Eventually(degradedOf(cluster, member)).Should(satisfied())
-			Eventually(manager.problem(member, dependency.ProblemCycle)).Should(BeEmpty())
+			Eventually(manager.problem(member, declaration.ProblemCycle)).Should(BeEmpty())
 			Eventually(manager.unsatisfied(member)).Should(BeEmpty())
 		}
 	})
@@ -82,7 +82,7 @@ var _ = Describe("A cycle of dependencies", func() {
 
 		uninstall(cluster, a)
 		Eventually(degradedOf(cluster, b)).Should(optionalFails(HaveSuffix("(not installed)")))
-		Expect(now(manager.problem(b, dependency.ProblemCycle))).To(BeEmpty())
+		Expect(now(manager.problem(b, declaration.ProblemCycle))).To(BeEmpty())
 
 		By("becoming Required")
 		running(cluster, a)

@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 const fleetSize = 20
@@ -120,7 +120,7 @@ var _ = Describe("The annotation form", Ordered, func() {
 	It("keeps the last verdicts when it cannot be read, and says so", func() {
 		before := installed(cluster, leaf).ResourceVersion
 		annotate(leaf, "- name: [not yaml\n")
-		Eventually(manager.problem(leaf, dependency.ProblemInvalid)).Should(HaveExactElements(1.0))
+		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(HaveExactElements(1.0))
 		Eventually(told(registered.UID)).Should(ContainElement(And(
 			HavePrefix("InvalidDependencies: "), ContainSubstring(addonv1alpha1.DependenciesAnnotation))))
 
@@ -138,21 +138,21 @@ var _ = Describe("The annotation form", Ordered, func() {
 		running(cluster, base)
 		annotate(leaf, "- name: "+base+"\n")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
-		Eventually(manager.problem(leaf, dependency.ProblemInvalid)).Should(BeEmpty())
+		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(BeEmpty())
 	})
 
 	It("yields to the field, and says so", func() {
 		declare(leaf, optional(other))
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring(other)))
-		Eventually(manager.problem(leaf, dependency.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
+		Eventually(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
 		Eventually(told(registered.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
 	})
 
 	It("does so even when it is empty, until it is removed", func() {
 		annotate(leaf, "")
-		Consistently(manager.problem(leaf, dependency.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
+		Consistently(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
 		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) { addOn.Annotations = nil })
-		Eventually(manager.problem(leaf, dependency.ProblemDeclaredTwice)).Should(BeEmpty())
+		Eventually(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(BeEmpty())
 	})
 
 	It("applies again when the field is removed", func() {

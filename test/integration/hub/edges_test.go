@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
@@ -266,7 +266,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
 			ContainSubstring("Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served."), ContainSubstring("addon-agent has not answered")))
-		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(dependency.APINotServed))).Should(HaveLen(1))
+		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(evaluation.APINotServed))).Should(HaveLen(1))
 	})
 
 	It("is not written by an addon-manager that starts anew", func() {

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 )
 
 const (
@@ -182,7 +181,7 @@ func degradedOf(cluster, addOn string) func() (*metav1.Condition, error) {
 	return func() (*metav1.Condition, error) {
 		object := &addonv1alpha1.ManagedClusterAddOn{}
 		err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: addOn}, object)
-		return meta.FindStatusCondition(object.Status.Conditions, dependency.ConditionDegraded), err
+		return meta.FindStatusCondition(object.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded), err
 	}
 }
 
@@ -239,7 +238,7 @@ func satisfied() gomegatypes.GomegaMatcher {
 
 func says(status metav1.ConditionStatus, reason string, message ...gomegatypes.GomegaMatcher) gomegatypes.GomegaMatcher {
 	return gstruct.PointTo(gstruct.MatchFields(gstruct.IgnoreExtras, gstruct.Fields{
-		"Type": Equal(dependency.ConditionDegraded), "Status": Equal(status), "Reason": Equal(reason), "Message": And(message...),
+		"Type": Equal(addonv1alpha1.ManagedClusterAddOnConditionDegraded), "Status": Equal(status), "Reason": Equal(reason), "Message": And(message...),
 	}))
 }
 

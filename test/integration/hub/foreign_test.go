@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var _ = Describe("Somebody else's Degraded", func() {
@@ -28,7 +28,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 	var cluster, leaf, base string
 
 	theirs := metav1.Condition{
-		Type: dependency.ConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
+		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
 	}
 	BeforeEach(func() {
 		manager = start()
@@ -147,7 +147,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 
 		var owned []string
 		for _, entry := range installed(cluster, leaf).ManagedFields {
-			if entry.Manager != degraded.FieldManager {
+			if entry.Manager != names.AddonManager {
 				continue
 			}
 			Expect(entry.Operation).To(Equal(metav1.ManagedFieldsOperationApply))

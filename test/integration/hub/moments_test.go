@@ -17,14 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/contention"
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
-	"open-cluster-management.io/interlock/pkg/hub/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
 var _ = Describe("An add-on deleted at the wrong moment", func() {
@@ -195,19 +196,20 @@ var _ = Describe("addon-manager itself", func() {
 		install(cluster, leaf)
 		stale := installed(cluster, leaf)
 		Expect(say(cluster, leaf, metav1.Condition{
-			Type: dependency.ConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
+			Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
 		})).To(Succeed())
 		before := installed(cluster, leaf)
 
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf}}
 		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
 		store := declarations.NewStore()
-		store.Set(dependency.NewCatalog([]addonv1alpha1.ClusterManagementAddOn{*registered}))
+		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registered})))
+		reader, memory := hubcache.NewReader(behind{hubClient, stale}), degraded.NewMemory(clock.RealClock{})
 		reconciler := &degraded.Reconciler{
-			Clock: clock.RealClock{}, Fleet: fleet.Reader{Reader: behind{hubClient, stale}}, Writer: condition.Writer{Status: hubClient, Live: hubClient},
-			Declarations: store, Contention: contention.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
-			Recorder: events.NewFakeRecorder(1), Offline: dependency.OfflineHold,
-			Outages: outage.New(clock.RealClock{}),
+			Clock: clock.RealClock{}, Fleet: reader, Writer: condition.Writer{Status: hubClient, Live: hubClient},
+			Declarations: store, Backoff: backoff.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
+			Recorder: events.NewFakeRecorder(1), Memory: memory,
+			Loader: fleet.Loader{Reader: hubcache.Inputs{Reader: reader}, Memory: memory, Offline: evaluation.OfflineHold},
 		}
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())

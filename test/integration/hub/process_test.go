@@ -16,7 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -35,7 +36,7 @@ type process struct {
 func start(configure ...func(*hub.Options)) *process {
 	GinkgoHelper()
 	options := hub.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		LeaderElectionNamespace: "kube-system",
 	}
 	for _, change := range configure {
@@ -102,7 +103,7 @@ func (p *process) unsatisfied(addOn string, labels ...string) func() ([]float64,
 }
 
 // problem are the series of one kind of problem of a declaration.
-func (p *process) problem(addOn string, reason dependency.ProblemReason) func() ([]float64, error) {
+func (p *process) problem(addOn string, reason declaration.ProblemReason) func() ([]float64, error) {
 	return p.series(metrics.NameInvalid, "addon", addOn, "problem", string(reason))
 }
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 )
 
@@ -40,7 +40,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	var manager *process
 	var cluster, leaf, shaky, base string
 
-	prepare := func(offline dependency.OfflinePolicy) {
+	prepare := func(offline evaluation.OfflinePolicy) {
 		manager = start(func(o *hub.Options) { o.Offline = offline })
 		cluster = newCluster()
 		leaf, shaky, base = unique("leaf"), unique("shaky"), unique("base")
@@ -54,7 +54,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	}
 
 	It("has its verdicts held: nothing is written while all is Unknown", func() {
-		prepare(dependency.OfflineHold)
+		prepare(evaluation.OfflineHold)
 		lose(cluster, base, leaf, shaky)
 		lost := now(versions(cluster))
 		before := applies()
@@ -78,7 +78,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 
 	It("has its verdicts held where the loss is seen on an add-on first, and by the hub's clock alone", func() {
 		for _, clock := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
-			prepare(dependency.OfflineHold)
+			prepare(evaluation.OfflineHold)
 			By("the clock of the managed cluster being " + clock.String() + " off")
 			reachAt(cluster, metav1.ConditionFalse, clock)
 			reachAt(cluster, metav1.ConditionTrue, clock)
@@ -99,7 +99,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	})
 
 	It("has written what differs when it is back", func() {
-		prepare(dependency.OfflineHold)
+		prepare(evaluation.OfflineHold)
 		reach(cluster, metav1.ConditionUnknown)
 		Eventually(func(g Gomega) { // the manager has to know before anything else happens
 			running(cluster, "nowhere")
@@ -115,7 +115,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	})
 
 	It("is evaluated as usual when its ManagedCluster is removed", func() {
-		prepare(dependency.OfflineHold)
+		prepare(evaluation.OfflineHold)
 		reach(cluster, metav1.ConditionUnknown)
 		manager.rest()
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
@@ -129,7 +129,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	})
 
 	It("has nothing held where there is no ManagedCluster to come back", func() {
-		prepare(dependency.OfflineHold)
+		prepare(evaluation.OfflineHold)
 		report(cluster, base, metav1.ConditionUnknown, clusterLost)
 		manager.rest()
 		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
@@ -141,7 +141,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	})
 
 	It("is evaluated by the letter with --offline=strict", func() {
-		prepare(dependency.OfflineStrict)
+		prepare(evaluation.OfflineStrict)
 		lose(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))
 	})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"open-cluster-management.io/interlock/pkg/dependency"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
@@ -56,7 +56,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func startAddonManager() {
 	GinkgoHelper()
 	manager, err := interlock.NewManager(hub.Config, interlock.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: dependency.OfflineHold, Concurrency: 4,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		LeaderElectionNamespace: "kube-system", Registry: prometheus.NewRegistry(),
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -84,7 +83,7 @@ func defaultTemplate(name string) addonv1alpha1.ConfigMeta {
 func degradedOf(ctx context.Context, name string) (string, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: managed.Name, Name: name}, addOn)
-	degraded := meta.FindStatusCondition(addOn.Status.Conditions, dependency.ConditionDegraded)
+	degraded := meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	if degraded == nil {
 		return "", err
 	}

@@ -17,6 +17,14 @@ type AddOnDeploymentConfig = addonv1alpha1.AddOnDeploymentConfig
 // AddOnDeploymentConfigList is a list of AddOnDeploymentConfig resources.
 type AddOnDeploymentConfigList = addonv1alpha1.AddOnDeploymentConfigList
 
+// The conditions of a ManagedClusterAddOn that depend on its dependencies.
+const (
+	// ManagedClusterAddOnConditionAvailable is the type of the condition that reports an add-on's health.
+	ManagedClusterAddOnConditionAvailable = addonv1alpha1.ManagedClusterAddOnConditionAvailable
+	// ManagedClusterAddOnConditionDegraded is the type of the condition that Interlock decides.
+	ManagedClusterAddOnConditionDegraded = addonv1alpha1.ManagedClusterAddOnConditionDegraded
+)
+
 // the reasons of condition ManagedClusterAddOnConditionDegraded
 const (
 	// AddonDegradedReasonDependencyNotSatisfied is the reason of condition Degraded indicating that one or more

@@ -1,0 +1,129 @@
+// Package catalog has what all ClusterManagementAddOns of a hub declare: their
+// dependents and cycles, the providers of APIs, and what is wrong.
+package catalog
+
+import (
+	"maps"
+	"slices"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+)
+
+// Catalog is what all ClusterManagementAddOns of a hub declare, with the
+// graph of it. It does not change once built and is safe for concurrent use.
+// What it returns is shared: it must not be changed.
+type Catalog struct {
+	declarations map[string]declaration.Declaration
+	sources      map[string]declaration.Source
+	// versions are those in the annotations of registrations.
+	versions  map[string]versions.Annotated
+	providers map[providedKind][]provider
+	// edges has the edges on add-ons, required those that are always waited for.
+	edges, required *graph.Graph
+	conditional     map[string]*ConditionalCycle
+	// fieldsUnread: only annotations could be read.
+	fieldsUnread bool
+}
+
+// New builds the catalog of all add-ons registered on a hub.
+func New(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
+	return (*Catalog)(nil).Renew(addOns)
+}
+
+// Renew builds the catalog of all add-ons registered on a hub, and compiles
+// only those declarations that this one, which may be nil, has not. It keeps
+// what it is given: that must not be changed afterwards.
+func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
+	renewed := &Catalog{
+		declarations: make(map[string]declaration.Declaration, len(addOns)),
+		sources:      make(map[string]declaration.Source, len(addOns)),
+		versions:     map[string]versions.Annotated{},
+	}
+	edges, required := make(map[string][]string, len(addOns)), make(map[string][]string, len(addOns))
+	for i := range addOns {
+		addOn := &addOns[i]
+		source := declaration.SourceOf(addOn)
+		declared := c.declare(addOn, source)
+		renewed.declarations[addOn.Name] = declared
+		renewed.sources[addOn.Name] = source
+		if version := versions.In(addOn.Annotations); version != (versions.Annotated{}) {
+			renewed.versions[addOn.Name] = version
+		}
+		edges[addOn.Name], required[addOn.Name] = targets(declared)
+	}
+	renewed.edges, renewed.required = graph.New(edges), graph.New(required)
+	renewed.conditional = findConditionalCycles(renewed.declarations)
+	renewed.providers = findProviders(renewed.declarations)
+	return renewed
+}
+
+// declare returns what the catalog has compiled of the same declaration, else
+// compiles it.
+func (c *Catalog) declare(addOn *addonv1alpha1.ClusterManagementAddOn, source declaration.Source) declaration.Declaration {
+	if c != nil {
+		if known, ok := c.sources[addOn.Name]; ok && known.Equal(source) {
+			return c.declarations[addOn.Name]
+		}
+	}
+	return declaration.Read(addOn)
+}
+
+// targets are the add-ons that edges are on, and those that are always waited
+// for: an edge with a condition does not apply everywhere.
+func targets(declared declaration.Declaration) (all, required []string) {
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		if edge.AddOn == "" {
+			continue
+		}
+		all = append(all, edge.AddOn)
+		if edge.Waits() && edge.When == nil {
+			required = append(required, edge.AddOn)
+		}
+	}
+	return all, required
+}
+
+// Declaration returns what the named add-on declares; the zero value for one
+// that is not registered.
+func (c *Catalog) Declaration(addOn string) declaration.Declaration {
+	return c.declarations[addOn]
+}
+
+// Registered reports whether the hub has a ClusterManagementAddOn of the name.
+func (c *Catalog) Registered(addOn string) bool {
+	_, registered := c.declarations[addOn]
+	return registered
+}
+
+// AddOns returns the names of all registered add-ons, ascending.
+func (c *Catalog) AddOns() []string {
+	return slices.Sorted(maps.Keys(c.declarations))
+}
+
+// Version is the version in the annotations of the add-on's registration.
+func (c *Catalog) Version(addOn string) versions.Annotated { return c.versions[addOn] }
+
+// Dependents returns the names, ascending, of the add-ons that have an edge
+// on the named one.
+func (c *Catalog) Dependents(addOn string) []string {
+	return c.edges.Dependents(addOn)
+}
+
+// Cycles returns, for each dependency that closes a cycle of Required edges
+// with the named add-on, that cycle in canonical order, first member repeated
+// at the end. It is nil for an add-on on no such cycle. Edges with a condition
+// are left out: see Conditional.
+func (c *Catalog) Cycles(addOn string) map[string][]string {
+	return c.required.Cycles(addOn)
+}
+
+// Same reports whether two states of a registration are the same to a catalog:
+// in what they declare, and in the version of the add-on.
+func Same(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
+	return declaration.SourceOf(a).Equal(declaration.SourceOf(b)) &&
+		versions.In(a.Annotations) == versions.In(b.Annotations)
+}

@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+func TestCatalog(t *testing.T) {
+	c := New(append(fixture.Registrations("b: a, c:"), fixture.Annotated("a", "- name: c\n  type: Optional")))
+	if diff := cmp.Diff([]string{"a", "b", "c"}, c.AddOns()); diff != "" {
+		t.Errorf("add-ons -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(declaration.Declaration{Dependencies: list{fixture.Optional("c")}, Path: declaration.AnnotationPath.String()}, c.Declaration("a"), exported); diff != "" {
+		t.Errorf("declaration -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(declaration.Declaration{}, c.Declaration("nobody"), exported); diff != "" {
+		t.Errorf("an unregistered add-on declares nothing: %s", diff)
+	}
+	if got := New(nil).AddOns(); len(got) != 0 {
+		t.Errorf("an empty hub has no add-ons, got %v", got)
+	}
+}
+
+func TestCatalogProblems(t *testing.T) {
+	base := fixture.Registrations("base:, pair-a: pair-b, pair-b: pair-a, legal-a: legal-b, legal-b: legal-a?")
+	var long []string
+	for i := range 60 {
+		long = append(long, fmt.Sprintf("l%02d%s: l%02d%s", i, strings.Repeat("x", 200), (i+1)%60, strings.Repeat("x", 200)))
+	}
+	longName := "l00" + strings.Repeat("x", 200)
+
+	cases := map[string]struct {
+		reason string
+		addOn  addonv1alpha1.ClusterManagementAddOn
+		more   []addonv1alpha1.ClusterManagementAddOn
+		want   []declaration.ProblemReason
+		text   string
+	}{
+		"None":          {"a registered dependency is no problem", fixture.Registration("x", fixture.Required("base")), nil, nil, ""},
+		"Invalid":       {"an unusable declaration has no edges to complain of", fixture.Annotated("x", "{"), nil, []declaration.ProblemReason{declaration.ProblemInvalid}, "metadata.annotations"},
+		"NotRegistered": {"each one is named, Optional or not", fixture.Registration("x", fixture.Required("gone"), fixture.Optional("also")), nil, []declaration.ProblemReason{declaration.ProblemNotRegistered, declaration.ProblemNotRegistered}, `"gone"`},
+		"IfInstalled":   {"nobody need have it", fixture.Specified(t, "x", `dependencies: [{name: gone, type: IfInstalled, version: "1"}]`), nil, nil, ""},
+		"Annotated":     {"the path is that of the declaration", fixture.Annotated("x", "- name: gone"), nil, []declaration.ProblemReason{declaration.ProblemNotRegistered}, declaration.AnnotationPath.String()},
+		"Self":          {"a cycle of one", fixture.Registration("x", fixture.Required("x")), nil, []declaration.ProblemReason{declaration.ProblemCycle}, "dependency cycle: x → x;"},
+		"Cycle":         {"with a way out", fixture.Registrations("pair-a: pair-b")[0], nil, []declaration.ProblemReason{declaration.ProblemCycle}, "pair-a → pair-b → pair-a; make one of these dependencies Optional, or remove it"},
+		"Legal":         {"a pair that an Optional edge breaks", fixture.Registrations("legal-a: legal-b")[0], nil, nil, ""},
+		"Outsider":      {"depending on a cycle's member is no cycle", fixture.Registration("x", fixture.Required("pair-a")), nil, nil, ""},
+		"LongCycle":     {"a long cycle leaves the remedy readable", fixture.Registrations(long[0])[0], fixture.Registrations(strings.Join(long[1:], ",")), []declaration.ProblemReason{declaration.ProblemCycle}, "make one"},
+		"Several": {
+			"one's own first, then unregistered, then cycles", fixture.Registration("x", fixture.Required("x"), fixture.Optional("gone"), fixture.Required("x")), nil,
+			[]declaration.ProblemReason{declaration.ProblemDuplicate, declaration.ProblemNotRegistered, declaration.ProblemCycle},
+			"more than once",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			addOns := append([]addonv1alpha1.ClusterManagementAddOn{}, tc.more...)
+			for _, addOn := range base {
+				if addOn.Name != tc.addOn.Name {
+					addOns = append(addOns, addOn)
+				}
+			}
+			c := New(append(addOns, tc.addOn))
+			problems := c.Problems(tc.addOn.Name)
+			if diff := cmp.Diff(tc.want, reasonsOf(problems)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if len(problems) > 0 && !strings.Contains(problems[0].Message, tc.text) {
+				t.Errorf("%s: %q is not in %q", tc.reason, tc.text, problems[0].Message)
+			}
+			checkProblems(t, problems)
+			if diff := cmp.Diff(problems, c.Problems(tc.addOn.Name)); diff != "" {
+				t.Errorf("asked again: %s", diff)
+			}
+		})
+	}
+	if got := New(fixture.Registrations(strings.Join(long, ","))).Problems(longName); len(got) != 1 {
+		t.Errorf("one cycle, one problem; got %v", reasonsOf(got))
+	}
+	if got := New(nil).Problems("nobody"); got != nil {
+		t.Errorf("an unregistered add-on has no problems, got %v", got)
+	}
+}
+
+func TestDependentsOfAliases(t *testing.T) {
+	c := New([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", `dependencies: [{name: a}, {name: b, addOn: a}, {name: c, type: IfInstalled, version: "1"}, {name: d, api: {kind: Pod}}]`),
+	})
+	for addOn, want := range map[string][]string{"a": {"x"}, "b": nil, "c": {"x"}, "d": nil} {
+		if diff := cmp.Diff(want, c.Dependents(addOn)); diff != "" {
+			t.Errorf("dependents of %s -want, +got:\n%s", addOn, diff)
+		}
+	}
+	var told []string
+	for _, problem := range c.Problems("x") {
+		told = append(told, problem.Finding)
+	}
+	want := []string{`spec.dependencies: "a" has no ClusterManagementAddOn on this hub`}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("problems -want, +got:\n%s", diff)
+	}
+}
+
+func TestRenewCompilesOnlyWhatIsNew(t *testing.T) {
+	const spec = `dependencies: [{name: a, when: {expression: "config.mode == 'proxy'"}}]`
+	before := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec), fixture.Specified(t, "y", spec)})
+	after := before.Renew([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", spec), fixture.Specified(t, "y", strings.Replace(spec, "proxy", "direct", 1)),
+	})
+	program := func(c *Catalog, addOn string) *expression.Expression {
+		return c.declarations[addOn].Edges[0].When.Expression
+	}
+	if program(before, "x") != program(after, "x") {
+		t.Error("compiled again although nothing changed")
+	}
+	if program(before, "y") == program(after, "y") {
+		t.Error("not compiled although it changed")
+	}
+	if diff := cmp.Diff([]string{"y"}, after.Changed(before)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}

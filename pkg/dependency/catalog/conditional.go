@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// A Required edge with a condition is on a cycle only where the condition
+// holds. Where every edge of a cycle applies, its members wait for each other
+// as on any other cycle; elsewhere there is none. So the add-ons that such
+// edges could tie into a cycle are found once. Which of these edges apply, and
+// so whether there is a cycle, is decided per managed cluster.
+
+// ConditionalCycle is a set of add-ons that could all be on cycles of Required
+// edges, if the conditions of some of these edges held.
+type ConditionalCycle struct {
+	members []string // ascending
+	// graph has all Required edges between members, as if every condition held.
+	graph *graph.Graph
+	// conditions are those of the edges that do not always apply, by dependent
+	// and dependency. One that holds is enough for the edge to apply.
+	conditions map[[2]string][]*declaration.When
+	inputs     input.Set
+	// statement is all of this as text: equal for equal conditional cycles.
+	statement string
+}
+
+// Conditional returns the conditional cycle that the add-on is a member of; nil
+// for none.
+func (c *Catalog) Conditional(addOn string) *ConditionalCycle { return c.conditional[addOn] }
+
+// findConditionalCycles returns the conditional cycle of each member of one.
+func findConditionalCycles(declarations map[string]declaration.Declaration) map[string]*ConditionalCycle {
+	required := map[string][]string{}
+	uncertain := false
+	for addOn, declared := range declarations {
+		for i := range declared.Edges {
+			edge := &declared.Edges[i]
+			if !edge.Waits() {
+				continue
+			}
+			required[addOn] = append(required[addOn], edge.AddOn)
+			uncertain = uncertain || edge.When != nil
+		}
+	}
+	if !uncertain {
+		return nil
+	}
+	found := map[string]*ConditionalCycle{}
+	for _, members := range graph.New(required).Cyclic() {
+		k := newConditionalCycle(members, declarations)
+		if len(k.conditions) == 0 {
+			continue // a cycle like any other
+		}
+		for _, member := range members {
+			found[member] = k
+		}
+	}
+	return found
+}
+
+func newConditionalCycle(members []string, declarations map[string]declaration.Declaration) *ConditionalCycle {
+	k := &ConditionalCycle{members: members, conditions: map[[2]string][]*declaration.When{}}
+	var statement strings.Builder
+	required := make(map[string][]string, len(members))
+	certain := map[[2]string]bool{}
+	for _, from := range members {
+		declared := declarations[from]
+		for i := range declared.Edges {
+			edge := &declared.Edges[i]
+			if _, within := slices.BinarySearch(members, edge.AddOn); !edge.Waits() || !within {
+				continue
+			}
+			fmt.Fprintf(&statement, "%q→%q", from, edge.AddOn)
+			required[from] = append(required[from], edge.AddOn)
+			ends := [2]string{from, edge.AddOn}
+			if edge.When == nil {
+				certain[ends] = true
+				continue
+			}
+			k.conditions[ends] = append(k.conditions[ends], edge.When)
+			fmt.Fprintf(&statement, " %q %q", edge.Dependency.When.ClusterSelector.String(), edge.Dependency.When.Expression)
+		}
+	}
+	maps.DeleteFunc(k.conditions, func(ends [2]string, _ []*declaration.When) bool { return certain[ends] })
+	for _, conditions := range k.conditions {
+		for _, when := range conditions {
+			k.inputs |= when.Inputs()
+		}
+	}
+	k.graph, k.statement = graph.New(required), statement.String()
+	return k
+}
+
+// Members returns the add-ons, ascending.
+func (k *ConditionalCycle) Members() []string { return k.members }
+
+// Inputs are what the conditions of edges between members read.
+func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
+
+// Cycles are those of a member as Catalog.Cycles returns them, with the edges
+// that apply on one managed cluster. It calls applies, for a condition of the
+// named dependent, only where the search gets to its edge, and at most once.
+func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, when *declaration.When) bool) map[string][]string {
+	known := map[[2]string]bool{}
+	return k.graph.CyclesWhere(addOn, func(from, to string) bool {
+		ends := [2]string{from, to}
+		does, evaluated := known[ends]
+		if !evaluated {
+			conditions, conditional := k.conditions[ends]
+			does = !conditional || slices.ContainsFunc(conditions, func(when *declaration.When) bool { return applies(from, when) })
+			known[ends] = does
+		}
+		return does
+	})
+}
+
+// possible are the cycles that the member would be on if all conditions held,
+// but for those that it is on anyway.
+func (k *ConditionalCycle) possible(addOn string, certain map[string][]string) [][]string {
+	if k == nil {
+		return nil
+	}
+	all := k.graph.Cycles(addOn)
+	var cycles [][]string
+	for _, dependency := range slices.Sorted(maps.Keys(all)) {
+		if _, anyway := certain[dependency]; !anyway {
+			cycles = append(cycles, all[dependency])
+		}
+	}
+	return cycles
+}
+
+// text is the statement of the conditional cycle, empty for none.
+func (k *ConditionalCycle) text() string {
+	if k == nil {
+		return ""
+	}
+	return k.statement
+}

@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Problems returns all that is wrong with the declaration of the named
+// add-on, by itself and among the others, in a stable order.
+func (c *Catalog) Problems(addOn string) []declaration.Problem {
+	declared := c.declarations[addOn]
+	problems := slices.Clone(declared.Problems)
+	for i := range declared.Dependencies {
+		if declared.Dependencies[i].Type == addonv1alpha1.DependencyTypeIfInstalled {
+			continue // that it is not there is fine
+		}
+		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
+			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered,
+				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
+				"register it or correct the name"))
+		}
+	}
+	cycles := c.Cycles(addOn)
+	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
+		problems = append(problems, declaration.NewProblem(declaration.ProblemCycle,
+			fmt.Sprintf("%s: %s", declared.Path, CycleText(cycles[dependency])),
+			"make one of these dependencies Optional, or remove it"))
+	}
+	for _, cycle := range c.conditional[addOn].possible(addOn, cycles) {
+		problems = append(problems, declaration.NewProblem(declaration.ProblemConditionalCycle,
+			fmt.Sprintf("%s: %s, where the conditions of its dependencies hold together", declared.Path, CycleText(cycle)),
+			"make sure that they never do, or make one of these dependencies Optional"))
+	}
+	return slices.Compact(problems)
+}
+
+// CycleText spells a cycle out; a very long one without its middle.
+func CycleText(cycle []string) string {
+	const ends = 10
+	shown := make([]string, 0, 2*ends+1)
+	for i, name := range cycle {
+		switch {
+		case len(cycle) <= 2*ends || i < ends || i >= len(cycle)-ends:
+			shown = append(shown, text.Name(name))
+		case i == ends:
+			shown = append(shown, fmt.Sprintf("(%d more)", len(cycle)-2*ends))
+		}
+	}
+	return "dependency cycle: " + strings.Join(shown, " → ")
+}

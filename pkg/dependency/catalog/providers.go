@@ -1,0 +1,40 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+)
+
+type providedKind struct{ group, kind string }
+
+type provider struct{ addOn, version string }
+
+func findProviders(declarations map[string]declaration.Declaration) map[providedKind][]provider {
+	providers := map[providedKind][]provider{}
+	for addOn, declared := range declarations {
+		for _, api := range declared.Provides {
+			kind := providedKind{api.Group, api.Kind}
+			providers[kind] = append(providers[kind], provider{addOn, api.Version})
+		}
+	}
+	for _, list := range providers {
+		slices.SortFunc(list, func(a, b provider) int { return cmp.Compare(a.addOn, b.addOn) })
+	}
+	return providers
+}
+
+// Providers returns the names, ascending, of the registered add-ons that
+// declare that they provide the API. An add-on that names no version may provide
+// each, and an API without a version is provided in each.
+func (c *Catalog) Providers(api addonv1alpha1.AddonAPI) []string {
+	var names []string
+	for _, p := range c.providers[providedKind{api.Group, api.Kind}] {
+		if api.Version == "" || p.version == "" || p.version == api.Version {
+			names = append(names, p.addOn)
+		}
+	}
+	return slices.Compact(names)
+}

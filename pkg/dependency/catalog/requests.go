@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+)
+
+// Requests are what the agent of one managed cluster is requested to report.
+type Requests struct {
+	// APIs are those of which it reports whether the cluster serves them: by
+	// group, kind and version, each once.
+	APIs []addonv1alpha1.AddonAPI
+	// AddOns are those whose running version it reports: ascending, each once.
+	AddOns []string
+}
+
+// Empty reports whether nothing is requested.
+func (r Requests) Empty() bool { return len(r.APIs) == 0 && len(r.AddOns) == 0 }
+
+// Requests returns what the add-ons that are installed on one managed cluster
+// need to know of it. Whether an edge applies there does not count, nor
+// whether the add-on depended on is installed: the report should be there
+// before it is needed.
+func (c *Catalog) Requests(installed ...string) Requests {
+	apis, addOns := map[addonv1alpha1.AddonAPI]bool{}, map[string]bool{}
+	for _, addOn := range installed {
+		dependencies := c.declarations[addOn].Dependencies
+		for i := range dependencies {
+			switch dependency := &dependencies[i]; {
+			case dependency.API != nil:
+				apis[*dependency.API] = true
+			case declaration.ComparesVersion(dependency):
+				addOns[declaration.Target(dependency)] = true
+			}
+		}
+	}
+	return Requests{
+		APIs:   slices.SortedFunc(maps.Keys(apis), CompareAPIs),
+		AddOns: slices.Sorted(maps.Keys(addOns)),
+	}
+}
+
+// CompareAPIs orders APIs as Requests does.
+func CompareAPIs(a, b addonv1alpha1.AddonAPI) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Version, b.Version))
+}

@@ -1,0 +1,352 @@
+package condition
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+func at(condition *metav1.Condition, time metav1.Time) *metav1.Condition {
+	condition.LastTransitionTime = time
+	return condition
+}
+
+func TestDegraded(t *testing.T) {
+	const (
+		yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+
+		mustText  = "Required addon 'must' is not installed or not available. (not installed)"
+		mayText   = "Optional addon 'may' is not installed or not available. (not installed)"
+		laterText = "All Required dependencies are satisfied. Optional ones are not known yet: 'later'."
+		tail      = "; also Degraded: DiskFull: 3 of 3 disks"
+	)
+	var (
+		must     = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("must")), Verdict: evaluation.NotInstalled}
+		may      = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional("may")), Verdict: evaluation.NotInstalled}
+		fine     = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("fine")), Verdict: evaluation.Satisfied}
+		held     = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("held")), Verdict: evaluation.Held}
+		mayHeld  = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional("later")), Verdict: evaluation.Held}
+		unusable = evaluation.Finding{Verdict: evaluation.Held}
+		foreign  = fixture.Degraded(yes, "DiskFull", "3 of 3 disks")
+		healthy  = fixture.Degraded(no, "Healthy", "no failure found")
+		oursMust = fixture.Degraded(yes, requiredReason, mustText)
+		oursMay  = fixture.Degraded(yes, optionalReason, mayText)
+		oursFine = fixture.Degraded(no, satisfiedReason, satisfiedMessage)
+	)
+	other := func(name string) evaluation.Finding {
+		return evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional(name)), Verdict: evaluation.Held}
+	}
+	type findings = []evaluation.Finding
+
+	cases := map[string]struct {
+		reason   string
+		stored   *metav1.Condition
+		findings findings
+		want     *metav1.Condition // nil: nothing is written
+	}{
+		"NoneRequired":        {"the condition is new", nil, findings{fine, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
+		"NoneOptional":        {"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"NoneBoth":            {"Required decides, both are named", nil, findings{may, must}, at(fixture.Degraded(yes, requiredReason, mustText+"; "+mayText), fixture.Now)},
+		"NoneSatisfied":       {"no reason of ours to take back", nil, findings{fine}, nil},
+		"NoneNoDependencies":  {"never written", nil, nil, nil},
+		"NoneHeld":            {"nothing is known", nil, findings{held}, nil},
+		"NoneHeldAndRequired": {"what is held cannot make it better", nil, findings{held, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
+		"NoneHeldAndOptional": {"what is held could make it worse", nil, findings{held, may}, nil},
+		"NoneOptionalHeldAndOptional": {
+			"certain, whatever becomes of what is held", nil,
+			findings{fine, mayHeld, may},
+			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+		},
+		"NoneOptionalHeld": {"nothing is known to fail", nil, findings{fine, mayHeld}, nil},
+		"RequiredOptionalHeld": {
+			"the reason is untrue; whether it is degraded is not known", oursMust,
+			findings{fine, mayHeld},
+			fixture.Degraded(yes, optionalReason, laterText),
+		},
+		"RequiredManyOptionalHeld": {
+			"a bounded list, by name", oursMust,
+			findings{other("g"), other("f"), other("e"), other("d"), other("c"), other("b"), other("a")},
+			fixture.Degraded(yes, optionalReason, "All Required dependencies are satisfied. Optional ones are not known yet: 'a', 'b', 'c', 'd', 'e', 2 more."),
+		},
+		"RequiredOptionalHeldAndOptional": {
+			"the reason is untrue, and another one is certain", oursMust,
+			findings{mayHeld, may, fine},
+			fixture.Degraded(yes, optionalReason, mayText),
+		},
+		"RequiredBothHeld":            {"it may still be true", oursMust, findings{mayHeld, held, may}, nil},
+		"RequiredAllHeld":             {"a lost cluster", oursMust, findings{mayHeld, held}, nil},
+		"RequiredOtherRequiredHeld":   {"it may be true of the one that is held", oursMust, findings{held, fine, may}, nil},
+		"RequiredNotApplicable":       {"what does not apply is known", oursMust, findings{{Dependency: fixture.EdgeOn(fixture.Required("must")), Verdict: evaluation.NotApplicable}, mayHeld}, fixture.Degraded(yes, optionalReason, laterText)},
+		"RequiredTailOptionalHeld":    {"the words of the other writer are kept", fixture.Degraded(yes, requiredReason, mustText+tail), findings{mayHeld}, fixture.Degraded(yes, optionalReason, laterText+tail)},
+		"OptionalHeldAgain":           {"decided once", fixture.Degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
+		"OptionalKnownAfterHeld":      {"in the end it is satisfied", fixture.Degraded(yes, optionalReason, laterText), findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"OptionalFailsAfterHeld":      {"in the end it fails", fixture.Degraded(yes, optionalReason, laterText), findings{may}, fixture.Degraded(yes, optionalReason, mayText)},
+		"OptionalHeldOther":           {"the reason may still be true", oursMay, findings{mayHeld}, nil},
+		"OptionalHeldAndOther":        {"the reason is true; the message waits", oursMay, findings{mayHeld, may}, nil},
+		"OptionalRequiredHeld":        {"not taken back before all is known", oursMay, findings{held, fine}, nil},
+		"SatisfiedOptionalHeldAndMay": {"untrue: one fails for certain", oursFine, findings{mayHeld, may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"SatisfiedHeldAndMay":         {"untrue, even if worse may follow", oursFine, findings{held, may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"SatisfiedOptionalHeld":       {"may be true", oursFine, findings{mayHeld}, nil},
+		"ForeignTrueOptionalHeld":     {"not ours to touch", foreign, findings{mayHeld, may}, nil},
+		"NoneUnusable":                {"an unusable declaration writes nothing", nil, findings{unusable}, nil},
+		"RequiredAgain":               {"nothing changed", oursMust, findings{must, fine}, nil},
+		"RequiredToBoth":              {"the message differs, the status and its time do not", oursMust, findings{must, may}, fixture.Degraded(yes, requiredReason, mustText+"; "+mayText)},
+		"RequiredToOptional":          {"the reason differs, the status and its time do not", oursMust, findings{fine, may}, fixture.Degraded(yes, optionalReason, mayText)},
+		"RequiredToSatisfied":         {"taken back, not dropped", oursMust, findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"RequiredToNone":              {"a reason left behind is cleared", oursMust, nil, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"RequiredHeld":                {"kept", oursMust, findings{held, fine}, nil},
+		"RequiredUnusable":            {"the last good verdict stays", oursMust, findings{unusable}, nil},
+		"OptionalAgain":               {"nothing changed", oursMay, findings{may}, nil},
+		"OptionalToRequired":          {"the reason differs, the status and its time do not", oursMay, findings{must}, fixture.Degraded(yes, requiredReason, mustText)},
+		"OptionalToSatisfied":         {"taken back", oursMay, findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"OptionalToNone":              {"cleared", oursMay, nil, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"SatisfiedAgain":              {"nothing changed", oursFine, findings{fine}, nil},
+		"SatisfiedToNone":             {"cleared already: once, not more", oursFine, nil, nil},
+		"SatisfiedToRequired":         {"a transition", oursFine, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
+		"SatisfiedToOptional":         {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"SatisfiedHeld":               {"kept", oursFine, findings{held}, nil},
+		"ForeignTrueRequired":         {"overwritten, its words kept; the status was True before", foreign, findings{must}, fixture.Degraded(yes, requiredReason, mustText+tail)},
+		"ForeignTrueOptional":         {"not ours to touch", foreign, findings{may}, nil},
+		"ForeignTrueSatisfied":        {"not ours to touch", foreign, findings{fine}, nil},
+		"ForeignTrueNone":             {"never written", foreign, nil, nil},
+		"ForeignTrueHeld":             {"nothing is known", foreign, findings{held, may}, nil},
+		"ForeignFalseRequired":        {"a transition; who is well leaves no words", healthy, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
+		"ForeignFalseOptional":        {"a transition", healthy, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"ForeignFalseSatisfied": {
+			"left as it is", healthy, findings{fine}, nil,
+		},
+		"ForeignFalseNone": {"never written", healthy, nil, nil},
+		"ForeignUnknownRequired": {
+			"Unknown is no failure to keep", fixture.Degraded(metav1.ConditionUnknown, "Lost", "?"),
+			findings{must},
+			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+		"ForeignWithoutMessage": {
+			"the reason alone is kept", fixture.Degraded(yes, "DiskFull", ""),
+			findings{must},
+			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: DiskFull"),
+		},
+		"ForeignWithMark": {
+			"somebody else's mark is not ours", fixture.Degraded(yes, "X", "m; also Degraded: y\nz"),
+			findings{must},
+			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m, also Degraded: y z"),
+		},
+		"TailAgain":       {"kept once", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must}, nil},
+		"TailAndMore":     {"it stays at the end", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must, may}, fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail)},
+		"TailToOptional":  {"the words outlive a change of our reason", fixture.Degraded(yes, requiredReason, mustText+tail), findings{may}, fixture.Degraded(yes, optionalReason, mayText+tail)},
+		"TailToSatisfied": {"their writer may say it again", fixture.Degraded(yes, requiredReason, mustText+tail), findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"TailTooLong": {
+			"shortened, as another writer's message is when it is kept first", fixture.Degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", MaxMessage)),
+			findings{must},
+			fixture.Degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", 4095-len("DiskFull: 3 of 3 disks"))+"…"),
+		},
+		"TailInSeveralLines": {
+			"on one line, as all of our message is", fixture.Degraded(yes, requiredReason, mustText+tail+"\nand more"),
+			findings{must},
+			fixture.Degraded(yes, requiredReason, mustText+tail+" and more"),
+		},
+		"FalseWithOurReason": {
+			"only a True is kept words of", fixture.Degraded(no, requiredReason, "m"+tail),
+			findings{must},
+			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := tc.stored.DeepCopy()
+			got, write := Decide(tc.stored, tc.findings, fixture.Now)
+			if write != (tc.want != nil) {
+				t.Fatalf("%s: write = %t, %+v", tc.reason, write, got)
+			}
+			want := metav1.Condition{}
+			if tc.want != nil {
+				want = *tc.want
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(before, tc.stored); diff != "" {
+				t.Errorf("%s: the stored condition is not ours to change: %s", tc.reason, diff)
+			}
+			if write {
+				if again, more := Decide(&got, tc.findings, metav1.Now()); more {
+					t.Errorf("%s: decided again: %+v", tc.reason, again)
+				}
+			}
+		})
+	}
+}
+
+// What is kept of another writer can come from an earlier version or a manual
+// edit: in a message of ours that is too long as it is, or long up to its end.
+func TestKeptTailStaysInBounds(t *testing.T) {
+	many := make([]evaluation.Finding, 0, 200)
+	for i := range 200 {
+		many = append(many, finding(fixture.Required(label(i)), strings.Repeat("ü", 1000), evaluation.NotInstalled))
+	}
+	for name, findings := range map[string][]evaluation.Finding{"OneEdge": many[:1], "ManyEdges": many} {
+		for _, length := range []int{0, 4096, 4097, 32_000, MaxMessage - 1, MaxMessage, 2 * MaxMessage} {
+			t.Run(fmt.Sprintf("%s/%d", name, length), func(t *testing.T) {
+				text := strings.Repeat("é", length)
+				stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "Required addon 'x'."+foreignMark+text)
+				got, write := Decide(stored, findings, fixture.Now)
+				if n := utf8.RuneCountInString(got.Message); !write || n > MaxMessage {
+					t.Fatalf("write = %t, %d characters", write, n)
+				}
+				if !strings.HasPrefix(got.Message, "Required addon '"+findings[0].Dependency.Name+"'") {
+					t.Errorf("it does not begin with the first edge: %.80q", got.Message)
+				}
+				if !strings.Contains(got.Message, foreignMark+text[:min(len(text), 8000)]) {
+					t.Error("the words of the other writer are lost")
+				}
+				if again, more := Decide(&got, findings, fixture.Now); more {
+					t.Errorf("decided again: %.80q, %d characters", again.Message, utf8.RuneCountInString(again.Message))
+				}
+			})
+		}
+	}
+}
+
+func TestDegradedStaysInBounds(t *testing.T) {
+	var findings []evaluation.Finding
+	for i := range 100 {
+		findings = append(findings, finding(fixture.Required(label(i)), strings.Repeat("ü", 1000), evaluation.NotInstalled))
+	}
+	stored := fixture.Degraded(metav1.ConditionTrue, "DiskFull", strings.Repeat("é", MaxMessage))
+	for range 3 {
+		got, write := Decide(stored, findings, fixture.Now)
+		if !write {
+			break
+		}
+		if n := utf8.RuneCountInString(got.Message); n > MaxMessage || n < MaxMessage-2000 {
+			t.Errorf("%d characters", n)
+		}
+		if !strings.Contains(got.Message, " more; also Degraded: DiskFull: é") {
+			t.Errorf("the words kept stand behind what is cut: %q", got.Message[len(got.Message)-10_000:])
+		}
+		stored = &got
+	}
+	if _, write := Decide(stored, findings, fixture.Now); write {
+		t.Error("a message at its bound is stable")
+	}
+}
+
+func TestOwned(t *testing.T) {
+	for _, reason := range Reasons {
+		if !Owned(fixture.Degraded(metav1.ConditionTrue, reason, "")) {
+			t.Errorf("%s is ours", reason)
+		}
+	}
+	if Owned(nil) || Owned(fixture.Degraded(metav1.ConditionTrue, "DiskFull", "")) || Owned(fixture.Degraded(metav1.ConditionTrue, "", "")) {
+		t.Error("nothing, somebody else's reason, and no reason are not ours")
+	}
+}
+
+// FuzzDegraded applies decisions one after the other, as a controller does,
+// and holds each to what must be true of it.
+func FuzzDegraded(f *testing.F) {
+	f.Add(uint64(1), "message", "Reason", "addon", "DiskFull", "3 of 3")
+	f.Add(uint64(2), "; also Degraded:", ";", "; also Degraded:", "; also Degraded:", "x; also Degraded: y")
+	f.Add(uint64(3), strings.Repeat("long ", 9000), foreignMark, " ", requiredReason, "also Degraded: ")
+	f.Add(uint64(4), strings.Repeat("ü", 9000), "Reason", "addon", requiredReason, foreignMark+strings.Repeat("é", MaxMessage))
+	f.Add(uint64(5), "message", "Reason", "addon", optionalReason, strings.Repeat("é", MaxMessage)+foreignMark+strings.Repeat("long\n", 9000))
+	f.Fuzz(func(t *testing.T, seed uint64, message, reason, name, foreignReason, foreignMessage string) {
+		r := fixture.Random(seed)
+		var stored *metav1.Condition
+		for step := range uint64(6) {
+			if r.IntN(3) == 0 {
+				stored = fixture.Degraded([]metav1.ConditionStatus{"True", "False", "Unknown"}[r.IntN(3)], foreignReason, foreignMessage)
+			}
+			findings := randomFindings(seed+step, message, reason, name)
+			if r.IntN(2) == 0 { // most mixtures hold: leave what is held out
+				findings = withoutHeld(findings)
+			}
+			got, write := Decide(stored, findings, fixture.Now)
+			if !write {
+				checkNotUntrue(t, stored, findings)
+				continue
+			}
+			checkNotUntrue(t, &got, findings)
+			checkDegraded(t, stored, got, findings)
+			if again, more := Decide(&got, findings, fixture.Now); more {
+				t.Fatalf("decided again:\n%q, then\n%q", got.Message, again.Message)
+			}
+			stored = &got
+		}
+	})
+}
+
+// checkNotUntrue fails where a reason of ours stays that is known to be untrue.
+func checkNotUntrue(t *testing.T, stored *metav1.Condition, findings []evaluation.Finding) {
+	t.Helper()
+	blockingMayFail, optionalFails := false, false
+	for _, f := range findings {
+		blockingMayFail = blockingMayFail || f.Blocks() && (f.Unsatisfied() || f.Verdict == evaluation.Held)
+		optionalFails = optionalFails || !f.Blocks() && f.Unsatisfied()
+	}
+	switch {
+	case evaluation.RequiredFails(stored) && !blockingMayFail:
+		t.Fatalf("%s stays although all Required dependencies are satisfied: %+v", stored.Reason, findings)
+	case Owned(stored) && stored.Reason == satisfiedReason && optionalFails:
+		t.Fatalf("%s stays although a dependency fails: %+v", stored.Reason, findings)
+	}
+}
+
+func withoutHeld(findings []evaluation.Finding) []evaluation.Finding {
+	var kept []evaluation.Finding
+	for _, f := range findings {
+		if f.Verdict != evaluation.Held {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func checkDegraded(t *testing.T, stored *metav1.Condition, got metav1.Condition, findings []evaluation.Finding) {
+	t.Helper()
+	if got.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded || !Owned(&got) || (got.Status == metav1.ConditionTrue) != (got.Reason != satisfiedReason) {
+		t.Fatalf("not a condition of ours: %+v", got)
+	}
+	if utf8.RuneCountInString(got.Message) > MaxMessage || !startsWith(got, findings) {
+		t.Fatalf("%s: %q", got.Reason, got.Message)
+	}
+	since := fixture.Now
+	if stored != nil && stored.Status == got.Status {
+		since = stored.LastTransitionTime
+	}
+	if !got.LastTransitionTime.Equal(&since) {
+		t.Fatalf("the time moves with the status: %+v → %+v", stored, got)
+	}
+	if marks := strings.Count(got.Message, foreignMark); marks > 1 && !Owned(stored) {
+		t.Fatalf("%d marks in %q", marks, got.Message)
+	}
+}
+
+// startsWith reports whether the message begins with its most important edge.
+func startsWith(got metav1.Condition, findings []evaluation.Finding) bool {
+	word := firstWord(got, findings)
+	return strings.HasPrefix(got.Message, word) ||
+		word == string(addonv1alpha1.DependencyTypeOptional) && strings.HasPrefix(got.Message, "All Required dependencies are satisfied. ") ||
+		word == string(addonv1alpha1.DependencyTypeRequired) && strings.HasPrefix(got.Message, "Addon '") ||
+		word == string(addonv1alpha1.DependencyTypeRequired) && strings.HasPrefix(got.Message, "IfInstalled ")
+}
+
+func firstWord(got metav1.Condition, findings []evaluation.Finding) string {
+	for _, f := range findings {
+		if got.Reason == requiredReason && f.Unsatisfied() && f.Blocks() {
+			return string(addonv1alpha1.DependencyTypeRequired)
+		}
+	}
+	if got.Reason == optionalReason {
+		return string(addonv1alpha1.DependencyTypeOptional)
+	}
+	return satisfiedMessage
+}

@@ -1,0 +1,98 @@
+package condition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+const (
+	// MaxMessage is the longest message of a condition, in characters: what
+	// the schema of a condition allows.
+	MaxMessage = 32768
+
+	maxForeign = 4096
+	maxMore    = len("; and 9223372036854775807 more")
+
+	separator = "; "
+	// foreignMark separates our message from that of another writer's Degraded
+	// that ours replaced.
+	foreignMark  = foreignStart + " "
+	foreignStart = "; also Degraded:"
+)
+
+// Message describes the unsatisfied edges among the findings, one sentence each:
+// those that block first, then by name. It is the same for the same findings in
+// any order, at most limit characters long, and cut between edges. It is
+// empty when no edge is unsatisfied.
+func Message(findings []evaluation.Finding, limit int) string {
+	unsatisfied := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !f.Unsatisfied() })
+	slices.SortFunc(unsatisfied, func(a, b evaluation.Finding) int {
+		return cmp.Or(
+			cmp.Compare(rank(a), rank(b)),
+			cmp.Compare(a.Name(), b.Name()))
+	})
+
+	var message strings.Builder
+	left := limit - maxMore
+	for i := range unsatisfied {
+		finding := &unsatisfied[i]
+		authorMessage := strings.TrimSpace(text.OneLine(finding.AuthorMessage()))
+		sentence := withoutMark(finding.Sentence(authorMessage))
+		if i == 0 {
+			// What else a sentence has is bounded by itself.
+			if excess := utf8.RuneCountInString(sentence) - left; excess > 0 {
+				sentence = withoutMark(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)))
+			}
+		} else {
+			sentence = separator + sentence
+		}
+		length := utf8.RuneCountInString(sentence)
+		if length > left {
+			fmt.Fprintf(&message, "; and %d more", len(unsatisfied)-i)
+			break
+		}
+		left -= length
+		message.WriteString(sentence)
+	}
+	return message.String()
+}
+
+func rank(f evaluation.Finding) int {
+	if f.Blocks() {
+		return 0
+	}
+	return 1
+}
+
+// foreignTail keeps the message of another writer's Degraded, for the end of ours.
+func foreignTail(condition *metav1.Condition) string {
+	kept := condition.Reason
+	if condition.Message != "" {
+		kept += ": " + condition.Message
+	}
+	return foreignMark + text.Cut(withoutMark(text.OneLine(kept)), maxForeign)
+}
+
+// keptTail finds the foreignTail at the end of one of our own messages. It
+// shortens one that is longer than we write, so that ours fits before it.
+func keptTail(message string) string {
+	at := strings.LastIndex(message, foreignMark)
+	if at < 0 {
+		return ""
+	}
+	return foreignMark + text.Cut(withoutMark(text.OneLine(message[at+len(foreignMark):])), maxForeign)
+}
+
+// withoutMark removes the mark that only we may set. The mark's last blank does
+// not count: what follows the text may bring it.
+func withoutMark(line string) string {
+	return strings.ReplaceAll(line, foreignStart, ", also Degraded:")
+}

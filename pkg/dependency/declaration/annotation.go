@@ -1,0 +1,117 @@
+package declaration
+
+import (
+	"bufio"
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+var (
+	errAliases   = errors.New("YAML aliases are not supported")
+	errDocuments = errors.New("it holds more than one YAML document")
+	errCase      = errors.New("the names of fields are in lower case")
+
+	anchor = regexp.MustCompile(`[&*][0-9A-Za-z_-]+`)
+)
+
+// annotationObject is the annotation's value where it is more than a list.
+type annotationObject struct {
+	Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies,omitempty"`
+	Requirements *addonv1alpha1.AddonRequirements `json:"requirements,omitempty"`
+	Provides     []addonv1alpha1.AddonAPI         `json:"provides,omitempty"`
+}
+
+// parseAnnotation reads the annotation form of a declaration, a list or an
+// object, as strictly as an API server reads the fields: no unknown, repeated
+// or wrongly cased key, no number or boolean where a string belongs.
+func parseAnnotation(text string) (declared, error) {
+	// Each alias of one long text copies it when YAML becomes JSON: some
+	// kilobytes of aliases would fill the memory of the hub.
+	if hasAlias(text) {
+		return declared{}, errAliases
+	}
+	if severalDocuments(text) {
+		return declared{}, errDocuments
+	}
+	var raw stdjson.RawMessage
+	if err := yaml.UnmarshalStrict([]byte(text), &raw); err != nil {
+		return declared{}, err
+	}
+	list := declared{path: AnnotationPath, parent: AnnotationPath}
+	var err error
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0: // null, or nothing but comments
+		return list, nil
+	case raw[0] == '{':
+		var object annotationObject
+		object, err = decodeStrictly[annotationObject](raw)
+		return declared{
+			object.Dependencies, object.Requirements, object.Provides, AnnotationPath.Child("dependencies"), AnnotationPath,
+		}, err
+	default:
+		list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw)
+		return list, err
+	}
+}
+
+func decodeStrictly[T any](raw []byte) (T, error) {
+	var lax, exact, none T
+	decoder := stdjson.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&lax); err != nil {
+		return none, err
+	}
+	// The standard library takes Name for name; the API server does not.
+	if err := json.Unmarshal(raw, &exact); err != nil {
+		return none, err
+	}
+	if !reflect.DeepEqual(lax, exact) {
+		return none, errCase
+	}
+	return lax, nil
+}
+
+// hasAlias reports whether text has an anchor &x and an alias *x for it.
+func hasAlias(text string) bool {
+	if !strings.Contains(text, "&") || !strings.Contains(text, "*") {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, mark := range anchor.FindAllString(text, -1) {
+		if mark[0] == '&' {
+			seen[mark[1:]] = true
+		} else if seen[mark[1:]] {
+			return true
+		}
+	}
+	return false
+}
+
+func severalDocuments(text string) bool {
+	reader := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	for count := 0; ; {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return false
+		}
+		if err != nil {
+			return false // the parser reports it
+		}
+		if len(bytes.TrimSpace(document)) > 0 {
+			count++
+		}
+		if count > 1 {
+			return true
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package declaration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+// exported compares what a declaration shows, not what is compiled of it.
+var exported = cmpopts.IgnoreFields(Declaration{}, "Edges", "Platform")
+
+func TestAnnotation(t *testing.T) {
+	withMessage := fixture.Required("a")
+	withMessage.Message = "R&D *needs* it, &x *y"
+
+	cases := map[string]struct {
+		reason     string
+		annotation string
+		want       list
+	}{
+		"YAML":          {"the form of the design", "- name: a\n- name: b\n  type: Optional\n", list{fixture.Required("a"), fixture.Optional("b")}},
+		"JSON":          {"JSON is YAML", `[{"name":"a"},{"name":"b","type":"Optional"}]`, list{fixture.Required("a"), fixture.Optional("b")}},
+		"JSONWithTabs":  {"tabs may indent JSON", "[\n\t{\n\t\t\"name\": \"a\"\n\t}\n]", list{fixture.Required("a")}},
+		"EmptyList":     {"no dependencies", "[]", nil},
+		"Empty":         {"no dependencies", "", nil},
+		"Null":          {"no dependencies", "null", nil},
+		"Comment":       {"no dependencies", "# none yet", nil},
+		"DocumentStart": {"one document may be marked as such", "---\n- name: a\n", list{fixture.Required("a")}},
+		"DocumentEnd":   {"one document may be marked as such", "- name: a\n---\n", list{fixture.Required("a")}},
+		"QuotedNumber":  {"a name of digits is a string when quoted", `- name: "5"`, list{fixture.Required("5")}},
+		"Signs":         {"ampersands and asterisks in text are no aliases", "- name: a\n  message: R&D *needs* it, &x *y", list{withMessage}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			addOn := fixture.Annotated("x", tc.annotation)
+			got := Read(&addOn)
+			if diff := cmp.Diff(Declaration{Dependencies: tc.want, Path: AnnotationPath.String()}, got, exported); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestAnnotationInvalid(t *testing.T) {
+	var copies strings.Builder
+	copies.WriteString("- {name: a, message: &m \"" + strings.Repeat("m", 100_000) + "\"}\n")
+	for i := range 5000 {
+		fmt.Fprintf(&copies, "- {name: a%d, message: *m}\n", i)
+	}
+	var laughs strings.Builder
+	laughs.WriteString("- &a0 [lol]\n")
+	for i := range 30 {
+		fmt.Fprintf(&laughs, "- &a%d [%s*a%d]\n", i+1, strings.Repeat(fmt.Sprintf("*a%d,", i), 8), i)
+	}
+
+	cases := map[string]struct{ reason, annotation, want string }{
+		"NoYAML":           {"what is no YAML is refused", "[{", "did not find expected"},
+		"Text":             {"a bare name is no list", "managed-serviceaccount", "cannot unmarshal string"},
+		"Map":              {"one entry is no list", "name: a", `unknown field "name"`},
+		"ListOfNames":      {"names alone are no entries", "- a", "cannot unmarshal string"},
+		"UnknownKey":       {"a mistyped key is refused, not ignored", "- name: a\n  tpye: Optional", `unknown field "tpye"`},
+		"WrongCase":        {"the API server tells name from Name", "- name: a\n  Type: Optional", "lower case"},
+		"RepeatedKey":      {"one of two values would be lost", "- name: a\n  name: b", "already set"},
+		"Number":           {"a number is no name, as in the schema", "- name: 5", "cannot unmarshal number"},
+		"Boolean":          {"yes would become true", "- name: a\n  message: yes", "cannot unmarshal bool"},
+		"UnknownType":      {"the types are those of the schema", "- name: a\n  type: Hard", `"Hard"`},
+		"EmptyName":        {"a name is required", `- name: ""`, "Required value"},
+		"NoName":           {"a name is required", "- type: Optional", "Required value"},
+		"NullEntry":        {"an entry that is null has no name", "- ~", "Required value"},
+		"Tabs":             {"tabs do not indent YAML", "-\tname: a\n\ttype: Optional", "cannot start any token"},
+		"SecondDocument":   {"a second document would be lost", "- name: a\n---\n- name: b", "more than one YAML document"},
+		"Alias":            {"aliases are refused", "- &a {name: x}\n- *a", "aliases"},
+		"AliasesOfText":    {"500 MB of copies are never made", copies.String(), "aliases"},
+		"BillionLaughs":    {"nor are these", laughs.String(), "aliases"},
+		"Deep":             {"nesting does not overflow the stack", strings.Repeat("[", 100_000), "max depth"},
+		"Binary":           {"a tagged scalar is no list", "!!binary aGVsbG8=", "cannot unmarshal string"},
+		"ControlCharacter": {"YAML knows no such characters", "- name: a\x00", "control characters"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			addOn := fixture.Annotated("x", tc.annotation)
+			got := Read(&addOn)
+			if !got.Invalid || got.Dependencies != nil || len(got.Problems) != 1 || got.Problems[0].Reason != ProblemInvalid {
+				t.Fatalf("%s: got %+v", tc.reason, got)
+			}
+			if !strings.Contains(got.Problems[0].Message, tc.want) {
+				t.Errorf("%s: %q is not in %q", tc.reason, tc.want, got.Problems[0].Message)
+			}
+			checkProblems(t, got.Problems)
+		})
+	}
+}
+
+func FuzzDeclare(f *testing.F) {
+	for _, seed := range []string{
+		"", "- name: a", `[{"name":"a","type":"Optional","message":"m"}]`, "- name: a\n  name: b", "- &a {name: x}\n- *a",
+		"a: b", "- name: a\n---\n- name: b", "- Name: a", "- name: 5", "-\tname: a", "- <<: {name: a}", "? a\n: b", "- !!str a", "\xff\xfe",
+		"%YAML 1.2\n---\n- name: a", "- name: a\n- name: a\n  type: Optional",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, annotation string) {
+		addOn := fixture.Annotated("x", annotation)
+		got := Read(&addOn)
+		if got.Invalid != got.HasProblem(ProblemInvalid) {
+			t.Errorf("Invalid is %t, problems are %v", got.Invalid, got.Problems)
+		}
+		if got.Invalid && got.Dependencies != nil {
+			t.Errorf("an invalid declaration has dependencies: %v", got.Dependencies)
+		}
+		if errs := validateList(got.Dependencies, FieldPath); len(errs) > 0 {
+			t.Errorf("unusable dependencies: %v", errs)
+		}
+		seen := map[string]bool{}
+		for _, dependency := range got.Dependencies {
+			if seen[dependency.Name] || dependency.Type == "" {
+				t.Errorf("a name counts once and has a type: %v", got.Dependencies)
+			}
+			seen[dependency.Name] = true
+		}
+		checkProblems(t, got.Problems)
+		if diff := cmp.Diff(got, Read(&addOn), exported); diff != "" {
+			t.Errorf("declared again: %s", diff)
+		}
+	})
+}

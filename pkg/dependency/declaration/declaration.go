@@ -1,0 +1,162 @@
+// Package declaration reads what one ClusterManagementAddOn declares: by field
+// or by annotation, validated and compiled.
+package declaration
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Declaration is what one ClusterManagementAddOn declares of its dependencies.
+type Declaration struct {
+	// Dependencies are the edges to evaluate: types defaulted, one entry per
+	// name, in the order declared. Empty when the declaration is invalid.
+	Dependencies []addonv1alpha1.AddonDependency
+	// Requirements are those of the platform, as declared; nil without any.
+	Requirements *addonv1alpha1.AddonRequirements
+	// Provides are the APIs that the add-on brings.
+	Provides []addonv1alpha1.AddonAPI
+	// Invalid is true when the declaration cannot be used: it is not known then
+	// what the add-on depends on.
+	Invalid bool
+	// Path is where it was declared: the field, or the annotation.
+	Path string
+	// Problems are what is wrong with it, in a stable order.
+	Problems []Problem
+
+	// Edges are Dependencies, compiled.
+	Edges []Edge
+	// Platform are Requirements, compiled.
+	Platform []Requirement
+}
+
+// Empty reports whether nothing is declared that could be unsatisfied.
+func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) == 0 && !d.Invalid }
+
+var (
+	specPath = field.NewPath("spec")
+	// FieldPath is where dependencies are declared by field.
+	FieldPath = specPath.Child("dependencies")
+	// AnnotationPath is where they are declared by annotation.
+	AnnotationPath = field.NewPath("metadata", "annotations").Key(addonv1alpha1.DependenciesAnnotation)
+)
+
+// declared is what was written, and where.
+type declared struct {
+	dependencies []addonv1alpha1.AddonDependency
+	requirements *addonv1alpha1.AddonRequirements
+	provides     []addonv1alpha1.AddonAPI
+	// path is that of the dependencies, parent that of the other two.
+	path, parent *field.Path
+}
+
+// Read reads the declaration of addOn: its fields in spec, else its
+// annotation. It never fails; Problems lists what is wrong.
+func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
+	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
+	spec := &addOn.Spec
+	if spec.Dependencies != nil || spec.Requirements != nil || spec.Provides != nil || !annotated {
+		declaration := declare(declared{spec.Dependencies, spec.Requirements, spec.Provides, FieldPath, specPath})
+		if annotated {
+			declaration.Problems = append(declaration.Problems, NewProblem(ProblemDeclaredTwice,
+				fmt.Sprintf("%s is ignored because %s is set", AnnotationPath, presentField(spec)),
+				"remove one of the two"))
+		}
+		return declaration
+	}
+
+	parsed, err := parseAnnotation(annotation)
+	if err != nil {
+		return invalid(fmt.Sprintf("%s: %s", AnnotationPath, err),
+			fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements and provides", FieldPath))
+	}
+	return declare(parsed)
+}
+
+// presentField is the path of the first field that hides the annotation.
+func presentField(spec *addonv1alpha1.ClusterManagementAddOnSpec) *field.Path {
+	switch {
+	case spec.Dependencies != nil:
+		return FieldPath
+	case spec.Requirements != nil:
+		return specPath.Child("requirements")
+	default:
+		return specPath.Child("provides")
+	}
+}
+
+const untilCorrected = "until it is corrected, conditions stay as they are"
+
+func invalid(found, remedy string) Declaration {
+	return Declaration{Invalid: true, Problems: []Problem{NewProblem(ProblemInvalid, found, remedy)}}
+}
+
+// declare compiles what was declared, and counts an entry once per name.
+func declare(d declared) Declaration {
+	// They are counted before any is compiled, which is what costs.
+	if count := expressions(d.dependencies); count > maxExpressions {
+		return invalid(fmt.Sprintf("%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
+			d.path, count, maxExpressions), untilCorrected)
+	}
+	errs := validateList(d.dependencies, d.path)
+	edges, compileErrs := compileEdges(d.dependencies, d.path)
+	platform, platformErrs := compileRequirements(d.requirements, d.parent.Child("requirements"))
+	errs = append(errs, compileErrs...)
+	errs = append(errs, validateRequirements(d.requirements, d.parent.Child("requirements"))...)
+	errs = append(errs, platformErrs...)
+	errs = append(errs, validateProvides(d.provides, d.parent.Child("provides"))...)
+	if len(errs) > 0 {
+		return invalid(errs.ToAggregate().Error(), untilCorrected)
+	}
+
+	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides}
+	at := make(map[string]int, len(edges))
+	for i, entry := range edges {
+		name := entry.Dependency.Name
+		first, duplicate := at[name]
+		if !duplicate {
+			at[name] = len(declaration.Edges)
+			declaration.Edges = append(declaration.Edges, entry)
+			continue
+		}
+		kept := &declaration.Edges[first]
+		if stricter(entry.Dependency.Type, kept.Dependency.Type) {
+			*kept = entry
+		}
+		declaration.Problems = append(declaration.Problems, NewProblem(ProblemDuplicate,
+			fmt.Sprintf("%s: %q is declared more than once", d.path.Index(i).Child("name"), text.Name(name)),
+			fmt.Sprintf("it counts once, as %s", kept.Dependency.Type)))
+	}
+	for _, entry := range declaration.Edges {
+		declaration.Dependencies = append(declaration.Dependencies, entry.Dependency)
+	}
+	return declaration
+}
+
+func compileEdges(listed []addonv1alpha1.AddonDependency, path *field.Path) ([]Edge, field.ErrorList) {
+	edges := make([]Edge, 0, len(listed))
+	var errs field.ErrorList
+	for i, entry := range listed {
+		if entry.Type == "" {
+			entry.Type = addonv1alpha1.DependencyTypeRequired
+		}
+		compiled, entryErrs := compileEdge(entry, path.Index(i))
+		edges = append(edges, compiled)
+		errs = append(errs, entryErrs...)
+	}
+	return edges, errs
+}
+
+// stricter compares types: Required, IfInstalled, Optional.
+func stricter(a, b addonv1alpha1.DependencyType) bool {
+	return slices.Index(byStrictness, a) < slices.Index(byStrictness, b)
+}
+
+var byStrictness = []addonv1alpha1.DependencyType{
+	addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeIfInstalled, addonv1alpha1.DependencyTypeOptional,
+}

@@ -1,0 +1,66 @@
+package declaration
+
+import (
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Edge is one entry of a declaration, compiled: on an add-on or on an API.
+type Edge struct {
+	// Dependency is the entry as declared, with its type defaulted.
+	Dependency addonv1alpha1.AddonDependency
+	// AddOn is the add-on that the edge is on; empty for an API.
+	AddOn string
+	// Versions are those that are accepted; nil: all.
+	Versions *versions.Range
+	// When is the condition; nil: the edge always applies.
+	When *When
+}
+
+// compileEdge reads the parts of an entry that the proposal does not have.
+func compileEdge(entry addonv1alpha1.AddonDependency, path *field.Path) (Edge, field.ErrorList) {
+	compiled := Edge{Dependency: entry, AddOn: Target(&entry)}
+	var errs field.ErrorList
+	if entry.Version != "" && utf8.RuneCountInString(entry.Version) <= maxRange {
+		accepted, err := versions.ParseRange(entry.Version, entry.Prereleases)
+		if err != nil {
+			errs = append(errs, invalidRange(path.Child("version"), entry.Version, err))
+		}
+		compiled.Versions = accepted
+	}
+	when, whenErrs := compileWhen(entry.When, path.Child("when"))
+	compiled.When = when
+	return compiled, append(errs, whenErrs...)
+}
+
+func invalidRange(path *field.Path, value string, err error) *field.Error {
+	return field.Invalid(path, text.Excerpt(value), err.Error())
+}
+
+// Waits reports whether the dependent waits on the edge until an add-on is
+// available, where the edge applies.
+func (e *Edge) Waits() bool {
+	return e.AddOn != "" && e.Dependency.Type == addonv1alpha1.DependencyTypeRequired
+}
+
+// Target is the add-on that an edge is on; empty for an edge on an API.
+func Target(dependency *addonv1alpha1.AddonDependency) string {
+	switch {
+	case dependency.API != nil:
+		return ""
+	case dependency.AddOn != "":
+		return dependency.AddOn
+	default:
+		return dependency.Name
+	}
+}
+
+// ComparesVersion reports whether it matters which version of the add-on runs.
+func ComparesVersion(dependency *addonv1alpha1.AddonDependency) bool {
+	return dependency.API == nil && dependency.Version != "" && dependency.Version != versions.Any
+}

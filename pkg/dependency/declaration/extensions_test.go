@@ -1,0 +1,83 @@
+package declaration_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+)
+
+// What is wrong names field and value, in the field and in the annotation.
+func TestInvalidExtensions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"Range":           {`dependencies: [{name: a, version: ">= four"}]`, []string{`dependencies[0].version`, `">= four"`, "must be a range"}},
+		"HelmsEmptyRange": {`requirements: {kubernetes: " "}`, []string{"requirements.kubernetes", "must be a range"}},
+		"KubernetesRange": {`requirements: {kubernetes: "1.28+"}`, []string{"requirements.kubernetes", `"1.28+"`}},
+		"OCMRange":        {`requirements: {ocm: latest}`, []string{"requirements.ocm", `"latest"`}},
+		"ClaimRange":      {`requirements: {claims: {version.openshift.io: ">= four"}}`, []string{"requirements.claims[version.openshift.io]", `">= four"`}},
+		"EmptyClaim":      {`requirements: {claims: {a: ""}}`, []string{"requirements.claims[a]"}},
+		"LongRange":       {`dependencies: [{name: a, version: "` + strings.Repeat("1", 257) + `"}]`, []string{"dependencies[0].version", "at most 256 characters"}},
+		"Operator":        {`dependencies: [{name: a, when: {clusterSelector: {matchExpressions: [{key: a, operator: Is}]}}}]`, []string{"dependencies[0].when.clusterSelector.matchExpressions[0].operator", `"Is"`}},
+		"Label":           {`dependencies: [{name: a, when: {clusterSelector: {matchLabels: {"-a": b}}}}]`, []string{"dependencies[0].when.clusterSelector.matchLabels", `"-a"`}},
+		"Values":          {`dependencies: [{name: a, when: {clusterSelector: {matchExpressions: [{key: a, operator: In}]}}}]`, []string{"matchExpressions[0].values"}},
+		"Syntax":          {`dependencies: [{name: a, when: {expression: "a &&"}}]`, []string{"dependencies[0].when.expression", `"a &&"`, "column 5: Syntax error"}},
+		"Variable":        {`dependencies: [{name: a, when: {expression: "clsuter.name == ''"}}]`, []string{"undeclared reference to 'clsuter'"}},
+		"Field":           {`dependencies: [{name: a, when: {expression: "cluster.lables.size() == 0"}}]`, []string{"undefined field 'lables'"}},
+		"NotBool":         {`dependencies: [{name: a, when: {expression: "config.mode"}}]`, []string{"must be true or false"}},
+		"LongExpression":  {`dependencies: [{name: a, when: {expression: "` + strings.Repeat("x", 4097) + `"}}]`, []string{"when.expression", "at most 4096 characters"}},
+		"EmptyWhen":       {`dependencies: [{name: a, when: {}}]`, []string{"dependencies[0].when", "set clusterSelector, expression or both"}},
+		"AddOnAndAPI":     {`dependencies: [{name: a, addOn: b, api: {kind: Pod}}]`, []string{"dependencies[0].addOn", `"b"`, "not both"}},
+		"RangeOfAPI":      {`dependencies: [{name: a, version: "1", api: {kind: Pod}}]`, []string{"dependencies[0].version", "api.version"}},
+		"Prereleases":     {`dependencies: [{name: a, prereleases: {}}]`, []string{"dependencies[0].prereleases", "needs version"}},
+		"Identifier":      {`dependencies: [{name: a, version: "1", prereleases: {identifiers: [rc, rc.1]}}]`, []string{"prereleases.identifiers[1]", `"rc.1"`}},
+		"ManyIdentifiers": {`dependencies: [{name: a, version: "1", prereleases: {identifiers: [` + strings.Repeat("a,", 17) + `]}}]`, []string{"prereleases.identifiers", "must have at most 16 items"}},
+		"IfInstalled":     {`dependencies: [{name: a, type: IfInstalled}]`, []string{"dependencies[0].type", "needs version"}},
+		"Kind":            {`dependencies: [{name: a, api: {group: apps}}]`, []string{"dependencies[0].api.kind", "Required value"}},
+		"KindForm":        {`dependencies: [{name: a, api: {kind: "Pod/exec"}}]`, []string{"dependencies[0].api.kind", `"Pod/exec"`}},
+		"Group":           {`dependencies: [{name: a, api: {group: apps/v1, kind: Deployment}}]`, []string{"dependencies[0].api.group", `"apps/v1"`, "without its version"}},
+		"APIVersion":      {`dependencies: [{name: a, api: {version: ">= v1", kind: Deployment}}]`, []string{"dependencies[0].api.version"}},
+		"Provides":        {`provides: [{kind: Pod}, {kind: ""}]`, []string{"provides[1].kind"}},
+		"ManyProvides":    {`provides: [` + strings.Repeat("{kind: Pod},", 129) + `]`, []string{"provides: ", "must have at most 128 items"}},
+		"SeveralPlaces": {
+			`{dependencies: [{name: a, version: x1}], requirements: {ocm: y1}}`,
+			[]string{"dependencies[0].version", `"x1"`, "requirements.ocm", `"y1"`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inField := fixture.Specified(t, "x", tc.spec)
+			for path, addOn := range map[string]addonv1alpha1.ClusterManagementAddOn{
+				"spec.": inField, declaration.AnnotationPath.String() + ".": fixture.Annotated("x", tc.spec),
+			} {
+				got := declaration.Read(&addOn)
+				if !got.Invalid || len(got.Problems) != 1 {
+					t.Fatalf("%s: %+v", path, got)
+				}
+				for _, want := range tc.want {
+					if startsAtField.MatchString(want) {
+						want = path + want
+					}
+					if !strings.Contains(got.Problems[0].Message, want) {
+						t.Errorf("%q is not in %q", want, got.Problems[0].Message)
+					}
+				}
+				declaration.CheckProblems(t, got.Problems)
+				reviewed := new(review.Reviewer).Review(&addOn, nil, nil)
+				if len(reviewed.Denials) != 1 {
+					t.Errorf("admission: %+v", reviewed)
+				}
+				if reviewed := new(review.Reviewer).Review(&addOn, &addOn, nil); len(reviewed.Denials) != 0 {
+					t.Errorf("what was there before the webhook cannot be edited: %+v", reviewed)
+				}
+			}
+		})
+	}
+}
+
+var startsAtField = regexp.MustCompile(`^(dependencies|requirements|provides)\b`)

@@ -1,0 +1,58 @@
+package declaration
+
+import (
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// MaxProblem is how long the message of a problem is at most, in bytes: what an
+// event can carry.
+const MaxProblem = 1024
+
+// ProblemReason names a kind of problem; it is an event reason and the value
+// of a metric label.
+type ProblemReason string
+
+// What can be wrong with a declaration.
+const (
+	// ProblemInvalid: the declaration cannot be used at all.
+	ProblemInvalid ProblemReason = "InvalidDependencies"
+	// ProblemDuplicate: the list has a name twice; the stricter entry counts.
+	ProblemDuplicate ProblemReason = "DuplicateDependency"
+	// ProblemDeclaredTwice: field and annotation are both present; the field counts.
+	ProblemDeclaredTwice ProblemReason = "DependenciesDeclaredTwice"
+	// ProblemNotRegistered: a dependency has no ClusterManagementAddOn on this hub.
+	ProblemNotRegistered ProblemReason = "DependencyNotRegistered"
+	// ProblemCycle: the add-on is on a cycle of Required dependencies.
+	ProblemCycle ProblemReason = "DependencyCycle"
+	// ProblemConditionalCycle: it is on one wherever the conditions of some
+	// dependencies hold together.
+	ProblemConditionalCycle ProblemReason = "ConditionalDependencyCycle"
+)
+
+// ProblemReasons lists every ProblemReason.
+var ProblemReasons = []ProblemReason{
+	ProblemInvalid, ProblemDuplicate, ProblemDeclaredTwice, ProblemNotRegistered, ProblemCycle, ProblemConditionalCycle,
+}
+
+// Problem is one thing wrong with a declaration.
+type Problem struct {
+	Reason ProblemReason
+	// Finding names the field and the value.
+	Finding string
+	// Message is the finding with what follows from it, or what to do.
+	Message string
+}
+
+// NewProblem describes a problem on one line that an event can carry, with the
+// remedy always complete.
+func NewProblem(reason ProblemReason, found, remedy string) Problem {
+	finding := text.CutBytes(text.OneLine(found), MaxProblem-len("; ")-len(remedy))
+	return Problem{Reason: reason, Finding: finding, Message: finding + "; " + remedy}
+}
+
+// HasProblem reports whether one of the problems has the reason.
+func (d Declaration) HasProblem(reason ProblemReason) bool {
+	return slices.ContainsFunc(d.Problems, func(p Problem) bool { return p.Reason == reason })
+}

@@ -1,0 +1,46 @@
+package declaration
+
+import (
+	"reflect"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Source is what a registration declares, as it was written.
+type Source struct {
+	annotation   string
+	annotated    bool
+	dependencies []addonv1alpha1.AddonDependency
+	requirements *addonv1alpha1.AddonRequirements
+	provides     []addonv1alpha1.AddonAPI
+}
+
+// SourceOf returns the source of a declaration.
+func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
+	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
+	return Source{
+		annotation: annotation, annotated: annotated,
+		dependencies: withTypes(addOn.Spec.Dependencies), requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides,
+	}
+}
+
+// Equal compares what was written, not what it amounts to: a second entry of
+// the same name is a change, and so is an empty list, which hides the annotation.
+// Only a type that was left to its default is the same as the default.
+func (s Source) Equal(other Source) bool {
+	return reflect.DeepEqual(s, other)
+}
+
+// withTypes fills in the default, which an object stored before it has not.
+func withTypes(listed []addonv1alpha1.AddonDependency) []addonv1alpha1.AddonDependency {
+	if listed == nil {
+		return nil
+	}
+	filled := make([]addonv1alpha1.AddonDependency, len(listed))
+	for i, entry := range listed {
+		if filled[i] = entry; entry.Type == "" {
+			filled[i].Type = addonv1alpha1.DependencyTypeRequired
+		}
+	}
+	return filled
+}

@@ -1,0 +1,70 @@
+package declaration
+
+import (
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// When is a compiled `when`. Both parts must hold; either may be nil.
+type When struct {
+	Selector   labels.Selector
+	Expression *expression.Expression
+}
+
+// compileWhen reads when, found at path; the errors name field and value.
+func compileWhen(when *addonv1alpha1.DependencyWhen, path *field.Path) (*When, field.ErrorList) {
+	if when == nil {
+		return nil, nil
+	}
+	var errs field.ErrorList
+	compiled := &When{}
+	if when.ClusterSelector != nil {
+		path := path.Child("clusterSelector")
+		errs = append(errs, metavalidation.ValidateLabelSelector(when.ClusterSelector, metavalidation.LabelSelectorValidationOptions{}, path)...)
+		selector, err := metav1.LabelSelectorAsSelector(when.ClusterSelector)
+		if err != nil && len(errs) == 0 {
+			errs = append(errs, field.Invalid(path, text.Excerpt(when.ClusterSelector.String()), err.Error()))
+		}
+		compiled.Selector = selector
+	}
+	if when.Expression != "" && utf8.RuneCountInString(when.Expression) <= maxExpression {
+		holds, err := expression.Compile(when.Expression)
+		if err != nil {
+			errs = append(errs, field.Invalid(path.Child("expression"), text.Excerpt(when.Expression), err.Error()))
+		}
+		compiled.Expression = holds
+	}
+	return compiled, errs
+}
+
+// Inputs are what the condition reads.
+func (w *When) Inputs() input.Set {
+	var inputs input.Set
+	if w.Selector != nil {
+		inputs |= input.Labels
+	}
+	if w.Expression != nil {
+		inputs |= w.Expression.Inputs()
+	}
+	return inputs
+}
+
+// expressions counts the dependencies that have one.
+func expressions(dependencies []addonv1alpha1.AddonDependency) int {
+	count := 0
+	for i := range dependencies {
+		if when := dependencies[i].When; when != nil && when.Expression != "" {
+			count++
+		}
+	}
+	return count
+}

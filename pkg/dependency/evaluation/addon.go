@@ -1,0 +1,76 @@
+package evaluation
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// addOnRule is that of an edge on an add-on, in any version: the proposal's.
+var addOnRule = rule{sentence: addOnSentence, found: addOnFound}
+
+func evaluateAddOn(g *given, f *Finding) {
+	evaluateInstalled(g, f, g.state.AddOns.Named(g.edge.AddOn))
+}
+
+// evaluateInstalled decides by the state of the add-on.
+func evaluateInstalled(g *given, f *Finding, observed *Observation) {
+	ifInstalled := g.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled
+	switch {
+	case ifInstalled: // it works without the add-on, and beside one that is down
+		f.Verdict = Satisfied
+	case !observed.Installed:
+		f.Verdict = NotInstalled
+	case RequiredFails(observed.Degraded):
+		// Available follows this condition. Because this one comes first, the
+		// finding does not change then.
+		f.Verdict, f.Degraded = NotAvailable, observed.Degraded
+	case observed.Available == nil:
+		f.Verdict = NotAvailable
+	case observed.Available.Status == metav1.ConditionTrue:
+		f.Verdict = Satisfied
+	case g.cluster.settling(observed):
+		f.Verdict, f.Until = Held, g.cluster.settled(observed)
+	default:
+		f.Verdict, f.Available = NotAvailable, observed.Available
+	}
+}
+
+func addOnSentence(f *Finding) string {
+	return fmt.Sprintf("%s addon '%s' is not installed or not available.", f.Type(), text.Name(declaration.Target(f.Dependency)))
+}
+
+// ownDependencyFails is what Degraded and Available of the dependency both report.
+// One of them changes after the other. The text stays the same, because another
+// one would be written to each add-on of a chain, on its way down and up.
+const ownDependencyFails = "a Required dependency of its own is not satisfied"
+
+func addOnFound(f *Finding) string {
+	switch {
+	case f.Verdict == NotInstalled:
+		return "not installed"
+	case f.Degraded != nil, f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied:
+		return ownDependencyFails
+	case f.Available != nil:
+		return conditionText(f.Available)
+	default:
+		return "Available not reported yet"
+	}
+}
+
+// conditionText describes a condition Available.
+func conditionText(condition *metav1.Condition) string {
+	described := addonv1alpha1.ManagedClusterAddOnConditionAvailable + "=" + string(condition.Status)
+	if condition.Reason != "" {
+		described += ", " + text.Cut(text.OneLine(condition.Reason), maxReason)
+	}
+	if !condition.LastTransitionTime.IsZero() {
+		described += ", since " + condition.LastTransitionTime.UTC().Format(time.RFC3339)
+	}
+	return described
+}

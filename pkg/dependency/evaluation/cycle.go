@@ -1,0 +1,47 @@
+package evaluation
+
+import (
+	"errors"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// cycleRule is that of a Required edge that is on a cycle of such edges, whatever
+// kind it is else.
+var cycleRule = rule{
+	sentence: addOnSentence,
+	found:    func(f *Finding) string { return catalog.CycleText(f.Cycle) },
+}
+
+// cycleInputs are what decides whether the edges of a conditional cycle apply.
+func cycleInputs(c *catalog.Catalog, addOn string) input.Set {
+	if conditional := c.Conditional(addOn); conditional != nil {
+		return conditional.Inputs()
+	}
+	return 0
+}
+
+// cyclesOn returns the cycles of the add-on on the cluster, by dependency: with
+// the conditional edges that are known to apply there.
+func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]string {
+	conditional := c.Conditional(addOn)
+	if conditional == nil {
+		return c.Cycles(addOn)
+	}
+	return conditional.Cycles(addOn, func(dependent string, when *declaration.When) bool {
+		does, err := applies(when, dependent, state)
+		return does && !errors.Is(err, errConfigUnread)
+	})
+}
+
+// evaluateCycle reports whether the edge is on one of the cycles.
+func evaluateCycle(edge *declaration.Edge, cycles map[string][]string, f *Finding) bool {
+	cycle := cycles[edge.AddOn]
+	if len(cycle) == 0 || !edge.Waits() {
+		return false
+	}
+	f.Verdict, f.Cycle = Cycle, cycle
+	return true
+}

@@ -1,0 +1,144 @@
+// Package evaluation finds the verdicts on the edges and requirements of an add-on
+// on one managed cluster, from the catalog and the state of the cluster. What is
+// true of each kind of edge is in a file of its own.
+package evaluation
+
+import (
+	"errors"
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// Evaluator evaluates the add-ons of a catalog. It does not change once built
+// and is safe for concurrent use.
+type Evaluator struct {
+	*catalog.Catalog
+	addOns map[string]prepared
+	inputs input.Set // of all add-ons together
+}
+
+// prepared is what is the same for an add-on on all clusters.
+type prepared struct {
+	subjects []subject
+	// own are the inputs of its edges, all also those of a conditional cycle.
+	own, all input.Set
+	needs    []Need
+	// satisfied are the findings where all is satisfied: the usual result.
+	satisfied []Finding
+}
+
+// subject is an edge or a requirement.
+type subject struct {
+	edge        *declaration.Edge
+	requirement *declaration.Requirement
+	kind        kind
+}
+
+// New prepares the evaluation of all add-ons of the catalog.
+func New(declared *catalog.Catalog) *Evaluator {
+	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}}
+	for _, addOn := range declared.AddOns() {
+		p := prepare(declared.Declaration(addOn))
+		p.all = p.own | cycleInputs(declared, addOn)
+		p.needs = p.findNeeds(declared, addOn)
+		e.addOns[addOn] = p
+		e.inputs |= p.all
+	}
+	return e
+}
+
+func prepare(declared declaration.Declaration) prepared {
+	var p prepared
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		p.subjects = append(p.subjects, subject{edge: edge, kind: kindOf(&edge.Dependency, nil)})
+		p.satisfied = append(p.satisfied, Finding{Dependency: &edge.Dependency, Verdict: Satisfied})
+	}
+	for i := range declared.Platform {
+		required := &declared.Platform[i]
+		p.subjects = append(p.subjects, subject{requirement: required, kind: kindOf(nil, required)})
+		p.satisfied = append(p.satisfied, Finding{Requirement: required, Verdict: Satisfied})
+	}
+	for _, s := range p.subjects {
+		p.own |= s.inputs()
+	}
+	return p
+}
+
+// Evaluate finds a verdict for each dependency of the named add-on on one
+// cluster, in the order declared, and then for each requirement. No finding: the
+// add-on declares nothing. If it is not known what it declares, there is one
+// finding, which is held, of no dependency. The findings may be shared: they must
+// not be changed.
+func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
+	if !e.Known(addOn) {
+		return []Finding{{Verdict: Held}}
+	}
+	p := e.addOns[addOn]
+	if len(p.subjects) == 0 {
+		return nil
+	}
+	if state.Cluster.Lost() {
+		return p.held()
+	}
+	cycles := cyclesOn(e.Catalog, addOn, &state)
+	g := given{catalog: e.Catalog, cluster: &state.Cluster, state: &state}
+	findings, shared := p.satisfied, true
+	for i := range p.subjects {
+		s := &p.subjects[i]
+		g.edge, g.requirement = s.edge, s.requirement
+		finding := Finding{Dependency: p.satisfied[i].Dependency, Requirement: s.requirement}
+		s.evaluate(addOn, cycles, &g, &finding)
+		if finding.Verdict == Satisfied && finding.Detail == nil {
+			continue
+		}
+		if shared {
+			findings, shared = slices.Clone(findings), false
+		}
+		findings[i] = finding
+	}
+	return findings
+}
+
+// held are the findings where nothing new is known.
+func (p *prepared) held() []Finding {
+	findings := slices.Clone(p.satisfied)
+	for i := range findings {
+		findings[i].Verdict = Held
+	}
+	return findings
+}
+
+// evaluate finds the verdict: whether the edge applies, then whether it is on a
+// cycle, then by the rule of its kind.
+func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
+	if s.edge != nil && s.edge.When != nil {
+		does, err := applies(s.edge.When, addOn, g.state)
+		switch {
+		case !does:
+			f.Verdict = NotApplicable
+			return
+		case errors.Is(err, errConfigUnread):
+			f.Verdict = Held
+			return
+		case err != nil:
+			f.detail().ConditionError = err.Error()
+		}
+	}
+	if s.edge != nil && evaluateCycle(s.edge, cycles, f) {
+		return
+	}
+	s.kind.evaluate(g, f)
+}
+
+// inputs are what the verdict depends on.
+func (s *subject) inputs() input.Set {
+	inputs := rules[s.kind].inputs
+	if s.edge != nil && s.edge.When != nil {
+		inputs |= s.edge.When.Inputs()
+	}
+	return inputs
+}

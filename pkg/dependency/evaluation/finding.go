@@ -1,0 +1,103 @@
+package evaluation
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+)
+
+// Finding is the verdict on one edge or requirement, with what it rests on.
+type Finding struct {
+	// Dependency is the edge as declared, Requirement a requirement of the
+	// platform; one of them is set. They are shared: they must not be changed.
+	// Neither is set if it is not known what the add-on declares.
+	Dependency  *addonv1alpha1.AddonDependency
+	Requirement *declaration.Requirement
+	Verdict     Verdict
+	// Degraded is set for NotAvailable when a Required dependency of the
+	// dependency fails; else Available is, when the condition exists.
+	Degraded, Available *metav1.Condition
+	// Cycle is set for Cycle: the members in canonical order, closed.
+	Cycle []string
+	// Until is set for Held when it ends by itself: the moment to evaluate again.
+	Until time.Time
+	// Detail is set where the finding rests on more than the proposal's rule.
+	Detail *Detail
+}
+
+// Detail is what a finding rests on beyond the proposal's rule.
+type Detail struct {
+	// Version is what was found; its Source is empty for a requirement.
+	Version versions.Version
+	// Because explains why that does not match.
+	Because string
+	// Providers are the add-ons that bring the API.
+	Providers []string
+	// ConditionError explains why the edge's condition could not be evaluated; the
+	// edge then applies.
+	ConditionError string
+}
+
+// Name is the name of the edge, or of the requirement, such as
+// requirements.kubernetes. It is empty if it is not known what the add-on declares.
+func (f Finding) Name() string {
+	switch {
+	case f.Requirement != nil:
+		return f.Requirement.Name
+	case f.Dependency != nil:
+		return f.Dependency.Name
+	default:
+		return ""
+	}
+}
+
+// Type is the type of the edge. A requirement is Required.
+func (f Finding) Type() addonv1alpha1.DependencyType {
+	if f.Dependency == nil {
+		return addonv1alpha1.DependencyTypeRequired
+	}
+	return f.Dependency.Type
+}
+
+// AuthorMessage is the message that the author declared for the edge.
+func (f Finding) AuthorMessage() string {
+	if f.Dependency == nil {
+		return ""
+	}
+	return f.Dependency.Message
+}
+
+// Unsatisfied reports whether the edge is known not to be satisfied.
+func (f Finding) Unsatisfied() bool {
+	return f.Verdict != Satisfied && f.Verdict != Held && f.Verdict != NotApplicable
+}
+
+// Held reports whether the last verdict on the edge is kept.
+func (f Finding) Held() bool { return f.Verdict == Held }
+
+// Blocks reports whether the add-on cannot work while the edge is unsatisfied.
+func (f Finding) Blocks() bool { return f.Type() != addonv1alpha1.DependencyTypeOptional }
+
+// detail returns the finding's detail, which is made at the first call.
+func (f *Finding) detail() *Detail {
+	if f.Detail == nil {
+		f.Detail = &Detail{}
+	}
+	return f.Detail
+}
+
+// HeldUntil returns the first moment at which a finding that is held ends by
+// itself; zero if none does.
+func HeldUntil(findings []Finding) time.Time {
+	var first time.Time
+	for _, finding := range findings {
+		if !finding.Until.IsZero() && (first.IsZero() || finding.Until.Before(first)) {
+			first = finding.Until
+		}
+	}
+	return first
+}

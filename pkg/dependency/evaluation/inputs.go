@@ -1,0 +1,82 @@
+package evaluation
+
+import (
+	"maps"
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// Need is an add-on whose state on the same cluster a verdict rests on.
+type Need struct {
+	Name string
+	// Inputs are what is read of it beyond its conditions: input.Versions, and for
+	// the conditions of its own edges input.AddOn and input.Config.
+	Inputs input.Set
+}
+
+// Needs returns the add-ons that the verdicts of the named add-on rest on, ascending:
+// those that its edges are on, itself where conditions of its edges read it, and the
+// members of a conditional cycle whose conditions read them.
+func (e *Evaluator) Needs(addOn string) []Need { return e.addOns[addOn].needs }
+
+func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
+	const ofItself = input.AddOn | input.Config
+	read := map[string]input.Set{}
+	for i := range p.subjects {
+		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
+			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
+		}
+	}
+	if p.own.Any(ofItself) {
+		read[addOn] |= p.own & ofItself
+	}
+	if inCycle := cycleInputs(declared, addOn) & ofItself; inCycle != 0 {
+		for _, member := range declared.Conditional(addOn).Members() {
+			read[member] |= inCycle
+		}
+	}
+	needs := make([]Need, 0, len(read))
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		needs = append(needs, Need{name, read[name]})
+	}
+	return needs
+}
+
+// OwnInputs are what the edges of the named add-on read.
+func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }
+
+// Inputs are what the verdicts of the named add-on depend on, beyond the add-ons
+// that its edges are on: what its own edges read, and the conditions of all
+// edges that can tie it into a cycle.
+func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].all }
+
+// AnyInput reports whether the verdicts of any add-on depend on one of the given.
+func (e *Evaluator) AnyInput(of input.Set) bool { return e.inputs.Any(of) }
+
+// WithInput returns the names, ascending, of the registered add-ons whose
+// verdicts depend on one of the given.
+func (e *Evaluator) WithInput(of input.Set) []string {
+	var names []string
+	for _, addOn := range e.AddOns() {
+		if e.Inputs(addOn).Any(of) {
+			names = append(names, addOn)
+		}
+	}
+	return names
+}
+
+// Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
+// on labels, annotations or configuration of the named add-on there: itself,
+// and those that a condition of its edges can tie into a cycle with it.
+func (e *Evaluator) Readers(addOn string) []string {
+	const own = input.AddOn | input.Config
+	if cycleInputs(e.Catalog, addOn).Any(own) {
+		return e.Conditional(addOn).Members()
+	}
+	if e.OwnInputs(addOn).Any(own) {
+		return []string{addOn}
+	}
+	return nil
+}

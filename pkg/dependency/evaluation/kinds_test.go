@@ -1,0 +1,32 @@
+package evaluation
+
+import (
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+)
+
+// Every kind has a rule that describes its findings, and something that is of it.
+func TestKindsAreComplete(t *testing.T) {
+	found := map[kind]bool{}
+	for _, dependency := range []addonv1alpha1.AddonDependency{
+		{Name: "a"}, {Name: "a", Version: ">= 1"}, {Name: "a", API: &addonv1alpha1.AddonAPI{Kind: "Pod"}},
+	} {
+		found[kindOf(&dependency, nil)] = true
+	}
+	for _, required := range []declaration.Requirement{{Subject: "Kubernetes version"}, {OCM: true}, {Claim: "region"}} {
+		found[kindOf(nil, &required)] = true
+	}
+	for k := range kinds {
+		if !found[k] {
+			t.Errorf("nothing is of kind %d", k)
+		}
+		if rules[k].sentence == nil || rules[k].found == nil {
+			t.Errorf("kind %d has no sentence", k)
+		}
+		if rules[k].inputs == 0 && k != kindAddOn {
+			t.Errorf("kind %d reads nothing", k)
+		}
+	}
+}

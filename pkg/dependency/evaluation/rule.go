@@ -1,0 +1,119 @@
+package evaluation
+
+import (
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// kind is a kind of edge or requirement. All of a kind is in the file of its name:
+// its rule, and the function that evaluates it. A new kind needs such a file, a
+// place in the three lists below, and a table of tests.
+type kind int
+
+const (
+	kindAddOn kind = iota
+	kindVersion
+	kindAPI
+	kindKubernetes
+	kindOCM
+	kindClaim
+	kinds // how many there are
+)
+
+// rule is what a kind reads, and how it describes a finding that is not satisfied.
+type rule struct {
+	// inputs are what its evaluation reads beyond the add-on that an edge is on.
+	inputs          input.Set
+	sentence, found func(*Finding) string
+}
+
+var rules = [kinds]rule{
+	kindAddOn: addOnRule, kindVersion: versionRule, kindAPI: apiRule,
+	kindKubernetes: kubernetesRule, kindOCM: ocmRule, kindClaim: claimRule,
+}
+
+// kindOf is the kind of a dependency, or of a requirement if there is one.
+func kindOf(dependency *addonv1alpha1.AddonDependency, requirement *declaration.Requirement) kind {
+	switch {
+	case requirement != nil && requirement.Claim != "":
+		return kindClaim
+	case requirement != nil && requirement.OCM:
+		return kindOCM
+	case requirement != nil:
+		return kindKubernetes
+	case dependency.API != nil:
+		return kindAPI
+	case declaration.ComparesVersion(dependency):
+		return kindVersion
+	default:
+		return kindAddOn
+	}
+}
+
+// evaluate finds the verdict by the rule of the kind, and what it rests on. The
+// functions are named here, not in rules: what is passed to a function that is
+// only known at run time is allocated for each evaluation.
+func (k kind) evaluate(g *given, f *Finding) {
+	switch k {
+	case kindVersion:
+		evaluateVersion(g, f)
+	case kindAPI:
+		evaluateAPI(g, f)
+	case kindKubernetes:
+		evaluateKubernetes(g, f)
+	case kindOCM:
+		evaluateOCM(g, f)
+	case kindClaim:
+		evaluateClaim(g, f)
+	default:
+		evaluateAddOn(g, f)
+	}
+}
+
+// given is what a verdict is found from.
+type given struct {
+	catalog *catalog.Catalog
+	// Either edge or requirement is set.
+	edge        *declaration.Edge
+	requirement *declaration.Requirement
+	state       *State
+	cluster     *Cluster // of the state
+}
+
+// Sentence describes an edge that is not satisfied: the proposal's text, the
+// author's message, and the finding in parentheses.
+func (f *Finding) Sentence(authorMessage string) string {
+	described := cycleRule
+	if f.Verdict != Cycle {
+		described = rules[kindOf(f.Dependency, f.Requirement)]
+	}
+	sentence := described.sentence(f)
+	if authorMessage != "" {
+		sentence += " " + authorMessage
+	}
+	found := described.found(f)
+	if f.Detail != nil && f.Detail.ConditionError != "" {
+		found += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
+	}
+	return sentence + " (" + found + ")"
+}
+
+const (
+	maxReason = 1024 // characters of a reason or an explanation
+	maxShown  = 256  // characters of a range or a version
+)
+
+func shown(value string) string { return text.Cut(text.OneLine(value), maxShown) }
+
+// joined adds the explanation to what was found; that it does not match goes
+// without saying.
+func joined(found, because string) string {
+	if because == "" || because == versions.DoesNotMatch {
+		return found
+	}
+	return found + ": " + because
+}

@@ -1,0 +1,126 @@
+package evaluation
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+)
+
+// OfflinePolicy says what becomes of the verdicts on an unreachable cluster.
+type OfflinePolicy string
+
+const (
+	// OfflineHold keeps the last verdicts while a cluster is unreachable.
+	OfflineHold OfflinePolicy = "hold"
+	// OfflineStrict is the letter of the proposal: an add-on that is Unknown
+	// is not available.
+	OfflineStrict OfflinePolicy = "strict"
+)
+
+// clusterLostReason is the reason with which OCM's hub sets a ManagedCluster,
+// and then all its add-ons, to Unknown when the cluster's own lease stops. On
+// an add-on it outlives the outage until the cluster's agent reports again.
+const clusterLostReason = "ManagedClusterLeaseUpdateStopped"
+
+// SettleTime is how long after its return a cluster's agents may take to
+// report: as long as OCM lets an add-on be silent before it is not available.
+const SettleTime = 5 * 60 * time.Second
+
+// Cluster is what the hub knows of a managed cluster. All but the first four
+// fields only matter to edges that use them. Moments are by the hub's clock: a
+// condition's time may be by the clock of a managed cluster.
+type Cluster struct {
+	// Available is the status of ManagedClusterConditionAvailable, empty
+	// where the ManagedCluster or the condition does not exist.
+	Available metav1.ConditionStatus `json:"available,omitempty"`
+	// Back is when the hub saw the cluster come back; zero: long ago.
+	Back time.Time `json:"back,omitzero"`
+	// Now is the time of the evaluation.
+	Now     time.Time     `json:"now"`
+	Offline OfflinePolicy `json:"offline,omitempty"`
+
+	Name   string            `json:"name"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// Claims are the values of the cluster's claims by name.
+	Claims map[string]string `json:"claims,omitempty"`
+	// KubernetesVersion is as the cluster reports it; empty where it has not.
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+	// OCMVersion is that of the hub; empty where it is not known.
+	OCMVersion string `json:"ocmVersion,omitempty"`
+	// OCMUnread: it could not be read yet.
+	OCMUnread bool `json:"ocmUnread,omitempty"`
+	// Facts is what the cluster's agent has answered.
+	Facts Facts `json:"facts,omitzero"`
+}
+
+// Observation is what the hub knows of one add-on on one managed cluster.
+type Observation struct {
+	// Name of the add-on.
+	Name      string `json:"name"`
+	Installed bool   `json:"installed,omitempty"`
+	// Available and Degraded are the add-on's conditions of these types, nil
+	// when it has none.
+	Available *metav1.Condition `json:"available,omitempty"`
+	Degraded  *metav1.Condition `json:"degraded,omitempty"`
+	// Found is when the hub first saw Available as the loss of the cluster left
+	// it. It matters only where LeftByLoss is true of Available.
+	Found time.Time `json:"found,omitzero"`
+	// Version is the version annotation of the ManagedClusterAddOn, FormerVersion
+	// the one under its former key.
+	Version       string `json:"version,omitempty"`
+	FormerVersion string `json:"formerVersion,omitempty"`
+	// Template has the versions of its AddOnTemplates.
+	Template versions.Templates `json:"template,omitzero"`
+
+	// The rest is only read for the conditions of the add-on's own edges.
+
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// Config are the customizedVariables of the AddOnDeploymentConfig that
+	// addon-framework gives the add-on.
+	Config map[string]string `json:"config,omitempty"`
+	// ConfigUnread: they could not be read yet.
+	ConfigUnread bool `json:"configUnread,omitempty"`
+}
+
+// RequiredFails reports whether a Degraded condition says that a Required
+// dependency of its add-on fails.
+func RequiredFails(degraded *metav1.Condition) bool {
+	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
+		degraded.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+}
+
+// Lost reports whether nothing new can be known of the cluster's add-ons.
+func (c *Cluster) Lost() bool {
+	return c.Offline == OfflineHold && c.Available == metav1.ConditionUnknown
+}
+
+// settling reports whether the add-on's agent may still report after a loss of
+// the cluster. The ManagedCluster itself may not show that loss yet. Without a
+// ManagedCluster nothing is held.
+func (c *Cluster) settling(observed *Observation) bool {
+	return c.Offline == OfflineHold && c.Available != "" && LeftByLoss(observed.Available) && c.Now.Before(c.settled(observed))
+}
+
+// settled is when an agent that has not reported is taken for one that will not.
+func (c *Cluster) settled(observed *Observation) time.Time {
+	return later(c.Back, observed.Found).Add(SettleTime)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// LeftByLoss reports whether an add-on's Available is what the hub sets when
+// the cluster is lost. It can arrive before the loss itself, and it stays when
+// the cluster is back, until the add-on's agent reports. A verdict from it would
+// degrade the whole cluster meanwhile.
+func LeftByLoss(available *metav1.Condition) bool {
+	return available != nil && available.Status == metav1.ConditionUnknown && available.Reason == clusterLostReason
+}

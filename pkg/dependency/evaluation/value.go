@@ -1,0 +1,76 @@
+package evaluation
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"sort"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+)
+
+// State is what the verdicts on the edges of one add-on on one managed cluster
+// rest on. It is a value: it prints, and after a round trip through JSON it has the
+// same findings.
+type State struct {
+	Cluster Cluster `json:"cluster"`
+	AddOns  AddOns  `json:"addOns,omitempty"`
+}
+
+// AddOns are observations of add-ons on one cluster, ascending by name.
+type AddOns []Observation
+
+var notInstalled Observation
+
+// Named returns the observation of an add-on. An add-on without one is not installed.
+func (a AddOns) Named(name string) *Observation {
+	at := sort.Search(len(a), func(i int) bool { return a[i].Name >= name })
+	if at < len(a) && a[at].Name == name {
+		return &a[at]
+	}
+	return &notInstalled
+}
+
+// State makes the state that the verdicts of the named add-on rest on. It calls
+// observe for each of the add-on's needs.
+func (e *Evaluator) State(addOn string, cluster Cluster, observe func(addOn string) Observation) State {
+	needs := e.Needs(addOn)
+	state := State{Cluster: cluster, AddOns: make(AddOns, len(needs))}
+	for i, need := range needs {
+		state.AddOns[i] = observe(need.Name)
+		state.AddOns[i].Name = need.Name
+	}
+	return state
+}
+
+// APIFacts are what an agent reports of APIs. In JSON they are a list.
+type APIFacts map[addonv1alpha1.AddonAPI]APIFact
+
+// apiFact is an entry of the list.
+type apiFact struct {
+	API  addonv1alpha1.AddonAPI `json:"api"`
+	Fact APIFact                `json:"fact"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f APIFacts) MarshalJSON() ([]byte, error) {
+	list := make([]apiFact, 0, len(f))
+	for _, api := range slices.SortedFunc(maps.Keys(f), catalog.CompareAPIs) {
+		list = append(list, apiFact{api, f[api]})
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *APIFacts) UnmarshalJSON(raw []byte) error {
+	var list []apiFact
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	*f = make(APIFacts, len(list))
+	for _, entry := range list {
+		(*f)[entry.API] = entry.Fact
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package evaluation
+
+// Verdict is what is true of one edge on one managed cluster.
+type Verdict string
+
+// The verdicts.
+const (
+	// Satisfied: the dependency is installed and its Available is True.
+	Satisfied Verdict = "Satisfied"
+	// NotInstalled: the cluster has no ManagedClusterAddOn of the name.
+	NotInstalled Verdict = "NotInstalled"
+	// NotAvailable: the ManagedClusterAddOn is there, but Available is not True,
+	// or a Required dependency of its own fails.
+	NotAvailable Verdict = "NotAvailable"
+	// VersionMismatch: the add-on is available, in a version that the edge does not accept.
+	VersionMismatch Verdict = "VersionMismatch"
+	// VersionUnknown: no version of the add-on, or of the platform, is reported.
+	VersionUnknown Verdict = "VersionUnknown"
+	// APINotServed: the managed cluster does not serve the API, or no agent reports that it does.
+	APINotServed Verdict = "APINotServed"
+	// RequirementNotMet: the platform is not what the add-on requires.
+	RequirementNotMet Verdict = "RequirementNotMet"
+	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
+	Cycle Verdict = "Cycle"
+	// Held: the cluster cannot be reached or its agent has not reported yet, so nothing new is known of the edge.
+	Held Verdict = "Held"
+	// NotApplicable: the edge's condition does not hold on the cluster.
+	NotApplicable Verdict = "NotApplicable"
+)
+
+// Verdicts lists every Verdict.
+var Verdicts = []Verdict{
+	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
+	Cycle, Held, NotApplicable,
+}

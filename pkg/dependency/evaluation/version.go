@@ -1,0 +1,115 @@
+package evaluation
+
+import (
+	"fmt"
+
+	"github.com/Masterminds/semver/v3"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+const (
+	notAnswered = "the managed cluster's addon-agent has not answered"
+
+	howToSetVersion = "set the annotation " + addonv1alpha1.AddOnVersionAnnotation +
+		" on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
+)
+
+// versionRule is that of an edge on an add-on in a range of versions.
+var versionRule = rule{inputs: input.Versions | input.Facts, sentence: versionSentence, found: versionFound}
+
+// evaluateVersion decides by the state of the add-on, and then by its version.
+func evaluateVersion(g *given, f *Finding) {
+	observed := g.state.AddOns.Named(g.edge.AddOn)
+	evaluateInstalled(g, f, observed)
+	if f.Verdict == Satisfied && observed.Installed && !g.edge.Versions.AcceptsAll() {
+		compareAddOn(g, f, observed)
+	}
+}
+
+// compareAddOn compares the version of an add-on that is there. A version that
+// does not match is held while the agent may still report another.
+func compareAddOn(g *given, f *Finding, observed *Observation) {
+	if until, held := g.cluster.factsHeld(); held {
+		f.Verdict, f.Until = Held, until
+		return
+	}
+	fact, answered := g.cluster.Facts.Versions[g.edge.AddOn]
+	lease := fact.annotated()
+	version := versions.Running(versions.Sources{
+		Lease: lease, Template: observed.Template,
+		AddOn:        versions.Annotated{Current: observed.Version, Former: observed.FormerVersion},
+		Registration: g.catalog.Version(g.edge.AddOn),
+	})
+	verdict, because := judgeVersion(g.edge.Versions, version)
+	due, pending := g.cluster.answerDue()
+	switch {
+	case observed.Template.Unknown && lease.Current == "":
+		f.Verdict = Held // another version than that of the sources below may run
+		return
+	case verdict == Satisfied:
+		f.Verdict = Satisfied
+		return
+	case !answered && pending:
+		f.Verdict, f.Until = Held, due
+		return
+	case version == (versions.Version{}):
+		because = howToSetVersion
+		if fact.Message != "" {
+			because = text.Cut(text.OneLine(fact.Message), maxReason) + "; " + howToSetVersion
+		}
+		if !answered && !g.cluster.Facts.Asked.IsZero() {
+			because = notAnswered + "; " + howToSetVersion
+		}
+	}
+	f.Verdict = verdict
+	f.detail().Version, f.Detail.Because = version, because
+}
+
+// judgeVersion compares the version of an add-on, and returns why it does not
+// match.
+func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, string) {
+	if version == (versions.Version{}) {
+		return VersionUnknown, ""
+	}
+	parsed, err := semver.NewVersion(version.Number)
+	if err != nil {
+		return VersionUnknown, "it is no semantic version"
+	}
+	if because := accepted.Mismatch(parsed); because != "" {
+		return VersionMismatch, because
+	}
+	return Satisfied, ""
+}
+
+func versionSentence(f *Finding) string {
+	name, wanted := text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version)
+	switch {
+	case f.Verdict != VersionMismatch && f.Verdict != VersionUnknown:
+		return addOnSentence(f)
+	case f.Type() == addonv1alpha1.DependencyTypeIfInstalled:
+		return fmt.Sprintf("Addon '%s' is installed, but not in version '%s'.", name, wanted)
+	default:
+		return fmt.Sprintf("%s addon '%s' is not installed or not available in version '%s'.", f.Type(), name, wanted)
+	}
+}
+
+func versionFound(f *Finding) string {
+	if f.Verdict != VersionMismatch && f.Verdict != VersionUnknown {
+		return addOnFound(f)
+	}
+	detail := f.detail()
+	version := detail.Version
+	if version.Number == "" {
+		return joined("version not known", detail.Because)
+	}
+	described := joined(fmt.Sprintf("version %s from %s", shown(version.Number), version.Source), detail.Because)
+	if version.RollingOut != "" {
+		described += fmt.Sprintf("; %s is being rolled out", shown(version.RollingOut))
+	}
+	return described
+}

@@ -1,0 +1,41 @@
+package evaluation
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// errConfigUnread: the variables that an expression needs are not known yet.
+var errConfigUnread = errors.New("the add-on's AddOnDeploymentConfigs could not be read yet")
+
+// applies reports whether an edge of the named add-on applies on the cluster.
+// Where the expression fails it does, and the error says why; errConfigUnread
+// alone says that it is not known.
+func applies(when *declaration.When, addOn string, state *State) (bool, error) {
+	cluster := &state.Cluster
+	if when.Selector != nil && !when.Selector.Matches(labels.Set(cluster.Labels)) {
+		return false, nil
+	}
+	if when.Expression == nil {
+		return true, nil
+	}
+	self := state.AddOns.Named(addOn)
+	if when.Expression.Inputs().Any(input.Config) && self.ConfigUnread {
+		return true, errConfigUnread
+	}
+	holds, err := when.Expression.Evaluate(expression.Variables{
+		Cluster: expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion},
+		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations},
+		Config:  self.Config,
+	})
+	if err != nil {
+		return true, fmt.Errorf("when.expression failed: %w", err)
+	}
+	return holds, nil
+}

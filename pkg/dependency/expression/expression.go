@@ -1,0 +1,183 @@
+// Package expression compiles and evaluates the CEL expressions of conditional
+// edges. What an expression may cost is bounded, whatever its author wrote.
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/ext"
+
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// costLimit bounds what the evaluation of one expression may cost, in CEL's
+// units: it ends within some milliseconds, whatever its author wrote.
+const costLimit = 100_000
+
+var errTooCostly = errors.New("it takes too many steps")
+
+var errNotBool = errors.New("must be true or false, as in config.?mode.orValue('') == 'proxy'")
+
+// Variables are what an expression knows. Types that are declared let a wrong
+// field be found when the add-on is registered, not on some cluster.
+type Variables struct {
+	Cluster Cluster
+	AddOn   AddOn
+	// Config are the customizedVariables of the add-on's AddOnDeploymentConfigs.
+	Config map[string]string
+}
+
+// Cluster is the variable cluster: the managed cluster.
+type Cluster struct {
+	Name    string            `cel:"name"`
+	Labels  map[string]string `cel:"labels"`
+	Claims  map[string]string `cel:"claims"`
+	Version string            `cel:"version"`
+}
+
+// AddOn is the variable addOn: the dependent on that cluster.
+type AddOn struct {
+	Name        string            `cel:"name"`
+	Labels      map[string]string `cel:"labels"`
+	Annotations map[string]string `cel:"annotations"`
+}
+
+const (
+	variableCluster = "cluster"
+	variableAddOn   = "addOn"
+	variableConfig  = "config"
+)
+
+// environment is what all expressions are compiled in. It has no extension by
+// which some text can make a much longer one: the cost limit does not know it.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(
+		cel.OptionalTypes(), // before the types below, whose provider takes no more
+		// Not its macros optMap and optFlatMap, though: each doubles its operand,
+		// so that some dozens in a row would be compiled for years.
+		cel.ClearMacros(), cel.Macros(cel.StandardMacros...),
+		cel.ParserRecursionLimit(maxNesting),
+		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Cluster](), reflect.TypeFor[AddOn]()),
+		cel.Variable(variableCluster, cel.ObjectType("expression.Cluster")),
+		cel.Variable(variableAddOn, cel.ObjectType("expression.AddOn")),
+		cel.Variable(variableConfig, cel.MapType(cel.StringType, cel.StringType)),
+	)
+})
+
+// Expression is a compiled condition. It is safe for concurrent use.
+type Expression struct {
+	program cel.Program
+	inputs  input.Set
+}
+
+// Inputs are what the expression reads.
+func (e *Expression) Inputs() input.Set { return e.inputs }
+
+// Compile reads a CEL expression; the error explains on one line what is wrong
+// with it.
+func Compile(text string) (*Expression, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, fmt.Errorf("prepare CEL: %w", err) // at the first use, by every test
+	}
+	parsed, issues := env.Parse(text)
+	if issues.Err() != nil {
+		return nil, errors.New(issueText(issues))
+	}
+	if macroDepth(parsed.NativeRep().Expr()) > maxMacroDepth {
+		return nil, errTooLarge
+	}
+	checked, issues := env.Check(parsed)
+	if issues.Err() != nil {
+		return nil, errors.New(issueText(issues))
+	}
+	if checked.OutputType() != cel.BoolType {
+		return nil, errNotBool
+	}
+	if err := checkLimits(checked.NativeRep()); err != nil {
+		return nil, err
+	}
+	program, err := env.Program(checked, cel.CostTracking(bySize{}), cel.CostLimit(costLimit))
+	if err != nil {
+		return nil, err
+	}
+	return &Expression{program: program, inputs: inputsOf(checked.NativeRep())}, nil
+}
+
+// issueText lists what the compiler found, without the source that it quotes
+// on further lines.
+func issueText(issues *cel.Issues) string {
+	var texts []string
+	for _, issue := range issues.Errors() {
+		texts = append(texts, fmt.Sprintf("column %d: %s", issue.Location.Column()+1, issue.Message))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Evaluate reports whether the expression is true.
+func (e *Expression) Evaluate(known Variables) (bool, error) {
+	cluster, addOn := known.Cluster, known.AddOn
+	cluster.Labels, cluster.Claims = orEmpty(cluster.Labels), orEmpty(cluster.Claims)
+	addOn.Labels, addOn.Annotations = orEmpty(addOn.Labels), orEmpty(addOn.Annotations)
+	value, _, err := e.program.Eval(map[string]any{
+		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config),
+	})
+	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") {
+		return false, errTooCostly
+	}
+	if err != nil {
+		return false, err
+	}
+	holds, isBool := value.Value().(bool)
+	if !isBool {
+		return false, errNotBool
+	}
+	return holds, nil
+}
+
+func orEmpty(values map[string]string) map[string]string {
+	if values == nil {
+		return map[string]string{}
+	}
+	return values
+}
+
+// inputsOf finds what an expression reads.
+func inputsOf(checked *ast.AST) input.Set {
+	var inputs input.Set
+	selected := map[int64]bool{} // identifiers of which only a field is read
+	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.IdentKind {
+			return
+		}
+		operand := e.AsSelect().Operand()
+		selected[operand.ID()] = true
+		inputs |= fieldInputs[operand.AsIdent()+"."+e.AsSelect().FieldName()]
+	}))
+	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch {
+		case e.Kind() != ast.IdentKind:
+		case e.AsIdent() == variableConfig:
+			inputs |= input.Config
+		case !selected[e.ID()]:
+			inputs |= variableInputs[e.AsIdent()]
+		}
+	}))
+	return inputs
+}
+
+var (
+	fieldInputs = map[string]input.Set{
+		"cluster.labels": input.Labels, "cluster.claims": input.Claims, "cluster.version": input.Kubernetes,
+		"addOn.labels": input.AddOn, "addOn.annotations": input.AddOn,
+	}
+	variableInputs = map[string]input.Set{
+		variableCluster: input.Labels | input.Claims | input.Kubernetes, variableAddOn: input.AddOn,
+	}
+)

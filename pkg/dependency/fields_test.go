@@ -1,0 +1,210 @@
+package dependency
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+// fields are all fields of a declaration, each with two declarations of x that
+// differ in it. On the cluster of this test their findings differ. A new field
+// needs a line here; the tests below then find every place that must know it.
+var fields = map[string][2]string{
+	"dependencies":                         {`{}`, `{dependencies: [{name: a}]}`},
+	"dependencies.name":                    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: b}]}`},
+	"dependencies.type":                    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, type: Optional}]}`},
+	"dependencies.message":                 {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
+	"dependencies.addOn":                   {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
+	"dependencies.version":                 {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
+	"dependencies.prereleases":             {`{dependencies: [{name: beta, version: ">= 1"}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`},
+	"dependencies.prereleases.identifiers": {`{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {identifiers: [rc]}}]}`},
+	"dependencies.api":                     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, api: {kind: Pod}}]}`},
+	"dependencies.api.group":               {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, group: g.io}}]}`},
+	"dependencies.api.version":             {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, version: v2}}]}`},
+	"dependencies.api.kind":                {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Job}}]}`},
+	"dependencies.when":                    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
+	"dependencies.when.clusterSelector":    {`{dependencies: [{name: a, when: {expression: "true"}}]}`, `{dependencies: [{name: a, when: {expression: "true", clusterSelector: {matchLabels: {on: here}}}}]}`},
+	"dependencies.when.expression":         {`{dependencies: [{name: a, when: {expression: "true"}}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
+	"requirements":                         {`{}`, `{requirements: {ocm: ">= 9"}}`},
+	"requirements.kubernetes":              {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", kubernetes: ">= 9"}}`},
+	"requirements.ocm":                     {`{requirements: {kubernetes: ">= 1"}}`, `{requirements: {kubernetes: ">= 1", ocm: ">= 9"}}`},
+	"requirements.claims":                  {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", claims: {region: north}}}`},
+	"provides":                             {`{}`, `{provides: [{kind: Missing}]}`},
+	"provides.group":                       {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, group: g.io}]}`},
+	"provides.version":                     {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, version: v2}]}`},
+	"provides.kind":                        {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Other}]}`},
+}
+
+func TestEveryFieldHasALine(t *testing.T) {
+	var declared []string
+	spec := reflect.TypeFor[addonv1alpha1.ClusterManagementAddOnSpec]()
+	for i := range spec.NumField() {
+		if field := spec.Field(i); !field.Anonymous { // what OCM ships
+			declared = append(declared, paths(field, "")...)
+		}
+	}
+	slices.Sort(declared)
+	if diff := cmp.Diff(declared, slices.Sorted(maps.Keys(fields))); diff != "" {
+		t.Errorf("fields of the API -declared, +listed here:\n%s", diff)
+	}
+}
+
+// paths are the field and those within it, as far as they are of our types.
+func paths(field reflect.StructField, parent string) []string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	found := []string{parent + name}
+	inner := field.Type
+	for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+		inner = inner.Elem()
+	}
+	if inner.Kind() == reflect.Struct && strings.HasSuffix(inner.PkgPath(), "interlock/pkg/apis/addon/v1alpha1") {
+		for i := range inner.NumField() {
+			found = append(found, paths(inner.Field(i), parent+name+".")...)
+		}
+	}
+	return found
+}
+
+// A field makes a difference: it is part of the source and of what has changed,
+// its annotation form means the same, and findings or their message depend on it.
+func TestEveryFieldIsKnownEverywhere(t *testing.T) {
+	for field, specs := range fields {
+		t.Run(field, func(t *testing.T) {
+			without, with := fixture.Specified(t, "x", specs[0]), fixture.Specified(t, "x", specs[1])
+			for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{without, with} {
+				if problems := declaration.Read(&addOn).Problems; len(problems) > 0 {
+					t.Fatalf("the example is wrong: %v", problems)
+				}
+			}
+			if catalog.Same(&without, &with) || declaration.SourceOf(&without).Equal(declaration.SourceOf(&with)) {
+				t.Error("the source does not have it")
+			}
+			before, after := hub(without), hub(with)
+			if len(after.Changed(before.Catalog)) == 0 || len(before.Changed(after.Catalog)) == 0 {
+				t.Error("Changed does not compare it")
+			}
+			if messages(before) == messages(after) {
+				t.Errorf("no finding and no message depends on it: %s", messages(after))
+			}
+			annotated := hub(fixture.Annotated("x", specs[1]))
+			if diff := cmp.Diff(messages(after), messages(annotated)); diff != "" {
+				t.Errorf("-field, +annotation:\n%s", diff)
+			}
+		})
+	}
+}
+
+// hub has x among add-ons that tell apart what the fields say.
+func hub(x addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
+	return evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
+		x,
+		{ObjectMeta: metav1.ObjectMeta{Name: "user"}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{
+			Dependencies: []addonv1alpha1.AddonDependency{{Name: "missing", API: &addonv1alpha1.AddonAPI{Kind: "Missing", Version: "v1"}}},
+		}},
+	}))
+}
+
+// messages are the findings on x, and on what may need an API of x.
+func messages(e *evaluation.Evaluator) string {
+	running := func(version string) evaluation.Observation {
+		return evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), Version: version}
+	}
+	installed := map[string]evaluation.Observation{"old": running("1.0.0"), "beta": running("2.0.0-beta.1")}
+	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, KubernetesVersion: "v1.35.0", OCMVersion: "1.3.1"}
+	var text strings.Builder
+	for _, addOn := range []string{"x", "user"} {
+		state := e.State(addOn, cluster, func(name string) evaluation.Observation { return installed[name] })
+		findings := e.Evaluate(addOn, state)
+		for _, finding := range findings {
+			fmt.Fprintln(&text, finding.Name(), finding.Verdict)
+		}
+		fmt.Fprintln(&text, condition.Message(findings, condition.MaxMessage))
+	}
+	return text.String()
+}
+
+// The CRD serves every field, and the reference explains it.
+func TestEveryFieldIsPublished(t *testing.T) {
+	reference, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := schemasOfSpec(t)
+	for field := range fields {
+		names := strings.Split(field, ".")
+		for version, schema := range schemas {
+			if !has(schema, names) {
+				t.Errorf("the CRD has no spec.%s in %s", field, version)
+			}
+		}
+		if name := names[len(names)-1]; !strings.Contains(string(reference), name) {
+			t.Errorf("docs/reference.md does not explain %s", field)
+		}
+	}
+}
+
+func schemasOfSpec(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	path, err := filepath.Glob("../../manifests/crds/*clustermanagementaddons.crd.yaml")
+	if err != nil || len(path) != 1 {
+		t.Fatalf("CRDs %v: %v", path, err)
+	}
+	content, err := os.ReadFile(path[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := yaml.ToJSON(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Name   string
+				Schema struct{ OpenAPIV3Schema map[string]any }
+			}
+		}
+	}
+	if err := json.Unmarshal(encoded, &crd); err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]map[string]any{}
+	for _, version := range crd.Spec.Versions {
+		properties, _ := version.Schema.OpenAPIV3Schema["properties"].(map[string]any)
+		schemas[version.Name], _ = properties["spec"].(map[string]any)
+	}
+	if len(schemas) == 0 {
+		t.Fatal("the CRD has no version")
+	}
+	return schemas
+}
+
+// has reports whether a schema has the field of this path.
+func has(schema map[string]any, path []string) bool {
+	if items, isList := schema["items"].(map[string]any); isList {
+		schema = items
+	}
+	if len(path) == 0 {
+		return true
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	inner, found := properties[path[0]].(map[string]any)
+	return found && has(inner, path[1:])
+}

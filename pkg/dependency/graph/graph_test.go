@@ -1,0 +1,318 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// edgesOf reads "a: b c, b: a": a node, then its dependencies.
+func edgesOf(text string) map[string][]string {
+	edges := map[string][]string{}
+	for entry := range strings.SplitSeq(text, ",") {
+		node, dependencies, _ := strings.Cut(strings.TrimSpace(entry), ":")
+		edges[node] = strings.Fields(dependencies)
+	}
+	return edges
+}
+
+func TestNeighbors(t *testing.T) {
+	g := New(edgesOf("c: base, a: base b base, b: base, base:, self: self, x: gone"))
+	cases := map[string]struct {
+		reason, of                          string
+		dependencies, dependents, reachable []string
+	}{
+		"Several":      {"dependents by name, each once", "base", nil, []string{"a", "b", "c"}, nil},
+		"Direct":       {"only direct ones are neighbors", "a", []string{"b", "base"}, nil, []string{"b", "base"}},
+		"Middle":       {"in both directions", "b", []string{"base"}, []string{"a"}, []string{"base"}},
+		"Self":         {"a node can be its own neighbor", "self", []string{"self"}, []string{"self"}, []string{"self"}},
+		"OnlyNamed":    {"a dependency without an entry is a node", "gone", nil, []string{"x"}, nil},
+		"Unregistered": {"an unknown node has no neighbors", "nobody", nil, nil, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.dependencies, g.Dependencies(tc.of)); diff != "" {
+				t.Errorf("%s: dependencies -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.dependents, g.Dependents(tc.of)); diff != "" {
+				t.Errorf("%s: dependents -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.reachable, g.Reachable(tc.of)); diff != "" {
+				t.Errorf("%s: reachable -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestOrder(t *testing.T) {
+	cases := map[string]struct {
+		reason, edges string
+		order, cyclic [][]string
+	}{
+		"Chain":     {"dependencies come first", "a: b, b: c", [][]string{{"c"}, {"b"}, {"a"}}, nil},
+		"Diamond":   {"each node once", "a: b c, b: d, c: d", [][]string{{"d"}, {"b"}, {"c"}, {"a"}}, nil},
+		"Apart":     {"by name where nothing else decides", "b:, a:", [][]string{{"a"}, {"b"}}, nil},
+		"Cycle":     {"members share an entry", "a: b, b: c x, c: b", [][]string{{"x"}, {"b", "c"}, {"a"}}, [][]string{{"b", "c"}}},
+		"Self":      {"a cycle of one", "a: a", [][]string{{"a"}}, [][]string{{"a"}}},
+		"TwoCycles": {"that do not mix", "d: c, c: d a, a: b, b: a", [][]string{{"a", "b"}, {"c", "d"}}, [][]string{{"a", "b"}, {"c", "d"}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := New(edgesOf(tc.edges))
+			if diff := cmp.Diff(tc.order, g.Order()); diff != "" {
+				t.Errorf("%s: order -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.cyclic, g.Cyclic(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: cyclic -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestCycles(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		edges  string
+		want   map[string]map[string]string // node → dependency → cycle
+	}{
+		"None":           {"a diamond is no cycle", "a: b c, b: d, c: d, d:", nil},
+		"Self":           {"depending on oneself is a cycle of one", "a: a", map[string]map[string]string{"a": {"a": "a a"}}},
+		"Pair":           {"both see the same cycle", "b: a, a: b", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
+		"Unregistered":   {"a name without an entry has no edges", "a: b", nil},
+		"Chain":          {"what depends on a cycle is not on it", "x: y, y: a, a: b, b: a", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
+		"Out":            {"nor is what a cycle depends on", "a: b z, b: a, z:", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
+		"SelfInPair":     {"each edge has its own cycle", "a: a b, b: a", map[string]map[string]string{"a": {"a": "a a", "b": "a b a"}, "b": {"a": "a b a"}}},
+		"TwoApart":       {"cycles do not mix", "a: b, b: a, c: d b, d: c", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}, "c": {"d": "c d c"}, "d": {"c": "c d c"}}},
+		"Triangle":       {"all members see the canonical order, not the alphabet's", "a: c, c: b, b: a", map[string]map[string]string{"a": {"c": "a c b a"}, "b": {"a": "a c b a"}, "c": {"b": "a c b a"}}},
+		"ShortestCycle":  {"of the ways back, the shortest", "a: b, b: c a, c: a", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a", "c": "a b c a"}, "c": {"a": "a b c a"}}},
+		"SmallestByName": {"of equally short ways back, the smallest by name", "a: b, b: d c, c: a, d: a", map[string]map[string]string{"a": {"b": "a b c a"}, "b": {"c": "a b c a", "d": "a b d a"}, "c": {"a": "a b c a"}, "d": {"a": "a b d a"}}},
+		"FigureEight": {"a node on two cycles has one on each edge", "a: m, m: a z, z: m", map[string]map[string]string{
+			"a": {"m": "a m a"}, "m": {"a": "a m a", "z": "m z m"}, "z": {"m": "m z m"},
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			edges := edgesOf(tc.edges)
+			for range 20 {
+				for _, dependencies := range edges {
+					slices.Reverse(dependencies)
+				}
+				if diff := cmp.Diff(tc.want, allCycles(New(edges))); diff != "" {
+					t.Fatalf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+			}
+		})
+	}
+}
+
+func allCycles(g *Graph) map[string]map[string]string {
+	var all map[string]map[string]string
+	for _, node := range g.names {
+		for dependency, cycle := range g.Cycles(node) {
+			if all == nil {
+				all = map[string]map[string]string{}
+			}
+			if all[node] == nil {
+				all[node] = map[string]string{}
+			}
+			all[node][dependency] = strings.Join(cycle, " ")
+		}
+	}
+	return all
+}
+
+func TestCyclesAreKept(t *testing.T) {
+	g := New(edgesOf("a: b, b: a"))
+	if a, b := g.Cycles("a"), g.Cycles("a"); &a["b"][0] != &b["b"][0] {
+		t.Error("a cycle is looked for once, not once per cluster")
+	}
+}
+
+func TestLongChain(t *testing.T) {
+	const length = 100_000
+	edges := map[string][]string{}
+	for i := range length {
+		edges[strconv.Itoa(i)] = []string{strconv.Itoa(i + 1)}
+	}
+	if cycles := New(edges).Cycles("0"); cycles != nil {
+		t.Errorf("a chain has no cycle, got %d", len(cycles))
+	}
+	edges[strconv.Itoa(length)] = []string{"0"}
+	if got := len(New(edges).Cycles("0")["1"]); got != length+2 {
+		t.Errorf("closed, it is one of %d steps, got %d", length+1, got)
+	}
+}
+
+// CyclesWhere finds the cycles of the graph that has only the edges that apply.
+func TestCyclesWhere(t *testing.T) {
+	closed := 0
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		all, applying := map[string][]string{}, map[string][]string{}
+		does := map[[2]string]bool{}
+		for range 1 + r.IntN(20) {
+			from, to := label(r.IntN(size)), label(r.IntN(size))
+			all[from] = append(all[from], to)
+			if does[[2]string{from, to}] = r.IntN(3) > 0; does[[2]string{from, to}] {
+				applying[from] = append(applying[from], to)
+			}
+		}
+		for from, list := range applying { // a later draw of the same edge decides
+			applying[from] = slices.DeleteFunc(list, func(to string) bool { return !does[[2]string{from, to}] })
+		}
+		g, want := New(all), New(applying)
+		for _, node := range g.names {
+			got := g.CyclesWhere(node, func(from, to string) bool { return does[[2]string{from, to}] })
+			if diff := cmp.Diff(want.Cycles(node), got); diff != "" {
+				t.Fatalf("seed %d, %s: -want, +got:\n%s", seed, node, diff)
+			}
+			closed += len(got)
+		}
+	}
+	if closed < 500 {
+		t.Errorf("only %d cycles to compare", closed)
+	}
+}
+
+// FuzzGraph reads edges from pairs of bytes and compares the graph with all-pairs
+// distances.
+func FuzzGraph(f *testing.F) {
+	for _, seed := range []string{"\x00\x00", "\x00\x01\x01\x00", "\x00\x01\x01\x02\x02\x00", "\x00\x01", "\x01\x02\x02\x01\x02\x03\x03\x02"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var edge [size][size]bool
+		edges := map[string][]string{}
+		for i := range size {
+			edges[label(i)] = nil
+		}
+		for ; len(data) > 1; data = data[2:] {
+			from, to := int(data[0])%size, int(data[1])%size
+			edge[from][to] = true
+			edges[label(from)] = append(edges[label(from)], label(to))
+		}
+		g, steps := New(edges), distances(edge)
+		checkOrder(t, g, steps)
+		for from := range size {
+			want, reached := map[string]int{}, []string(nil)
+			for to := range size {
+				if edge[from][to] && steps[to][from] < unreachable {
+					want[label(to)] = steps[to][from] + 1
+				}
+				if reaches(edge, steps, from, to) {
+					reached = append(reached, label(to))
+				}
+			}
+			if got := g.Reachable(label(from)); !slices.Equal(got, reached) {
+				t.Fatalf("%s: reaches %v, want %v", label(from), got, reached)
+			}
+			cycles := g.Cycles(label(from))
+			if want := slices.Sorted(maps.Keys(want)); !slices.Equal(want, slices.Sorted(maps.Keys(cycles))) {
+				t.Fatalf("%s: want cycles by %v, got %v", label(from), want, cycles)
+			}
+			for to, cycle := range cycles {
+				checkCycle(t, cycle, label(from), to, want[to], edge)
+			}
+		}
+	})
+}
+
+const (
+	size        = 12
+	unreachable = 1000
+)
+
+func label(i int) string { return fmt.Sprintf("addon-%02d", i) }
+
+// distances counts the edges between all nodes, none from a node to itself.
+func distances(edge [size][size]bool) (steps [size][size]int) {
+	for i := range steps {
+		for j := range steps {
+			switch {
+			case i == j:
+				steps[i][j] = 0
+			case edge[i][j]:
+				steps[i][j] = 1
+			default:
+				steps[i][j] = unreachable
+			}
+		}
+	}
+	for k := range steps {
+		for i := range steps {
+			for j := range steps {
+				steps[i][j] = min(steps[i][j], steps[i][k]+steps[k][j])
+			}
+		}
+	}
+	return steps
+}
+
+// reaches reports whether at least one edge leads from one node to the other.
+func reaches(edge [size][size]bool, steps [size][size]int, from, to int) bool {
+	for over := range size {
+		if edge[from][over] && steps[over][to] < unreachable {
+			return true
+		}
+	}
+	return false
+}
+
+// checkOrder holds every node to the place after those that it reaches and that
+// do not reach it.
+func checkOrder(t *testing.T, g *Graph, steps [size][size]int) {
+	t.Helper()
+	place := map[string]int{}
+	for i, members := range g.Order() {
+		if !slices.IsSorted(members) {
+			t.Errorf("members out of order: %v", members)
+		}
+		for _, member := range members {
+			place[member] = i
+		}
+	}
+	if len(place) != size {
+		t.Fatalf("%d nodes in order, want %d", len(place), size)
+	}
+	for from := range size {
+		for to := range size {
+			there, back := steps[from][to] < unreachable, steps[to][from] < unreachable
+			switch a, b := place[label(from)], place[label(to)]; {
+			case there && back && a != b:
+				t.Errorf("%s and %s depend on each other: places %d and %d", label(from), label(to), a, b)
+			case there && !back && a <= b:
+				t.Errorf("%s depends on %s: places %d and %d", label(from), label(to), a, b)
+			}
+		}
+	}
+}
+
+func checkCycle(t *testing.T, cycle []string, from, to string, length int, edge [size][size]bool) {
+	t.Helper()
+	number := func(name string) (i int) {
+		if _, err := fmt.Sscanf(name, "addon-%d", &i); err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		return i
+	}
+	if len(cycle) != length+1 || cycle[0] != cycle[len(cycle)-1] || cycle[0] != slices.Min(cycle) {
+		t.Errorf("%s: want %d steps, closed, from the smallest member: %v", from, length, cycle)
+	}
+	var used bool
+	for i := range len(cycle) - 1 {
+		if !edge[number(cycle[i])][number(cycle[i+1])] {
+			t.Errorf("%v: no edge %s → %s", cycle, cycle[i], cycle[i+1])
+		}
+		used = used || cycle[i] == from && cycle[i+1] == to
+	}
+	if members := slices.Compact(slices.Sorted(slices.Values(cycle[1:]))); !used || len(members) != length {
+		t.Errorf("%v does not use %s → %s, or visits a member twice", cycle, from, to)
+	}
+}

@@ -1,0 +1,30 @@
+// Package input names what verdicts can depend on, besides the add-ons that edges
+// are on. What no edge of an add-on reads need not be loaded. Its change cannot
+// change a verdict.
+package input
+
+// Set is a set of inputs.
+type Set uint8
+
+// The inputs.
+const (
+	// Labels are the labels of the ManagedCluster.
+	Labels Set = 1 << iota
+	// Claims are the claims of the cluster.
+	Claims
+	// Kubernetes is the Kubernetes version of the cluster.
+	Kubernetes
+	// OCM is the OCM version of the hub.
+	OCM
+	// AddOn is labels and annotations of the add-on's own ManagedClusterAddOn.
+	AddOn
+	// Config is the variables of the add-on's AddOnDeploymentConfigs.
+	Config
+	// Versions are the versions of the add-ons that it depends on.
+	Versions
+	// Facts is what the agent of the cluster reports.
+	Facts
+)
+
+// Any reports whether the set has one of the given inputs.
+func (s Set) Any(of Set) bool { return s&of != 0 }

@@ -1,0 +1,83 @@
+package versions
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Any is the range that accepts every version, known or not.
+const Any = "*"
+
+// DoesNotMatch is the usual reason for which a version is outside a range.
+const DoesNotMatch = "does not match"
+
+// Range is a compiled range of versions.
+type Range struct {
+	constraints *semver.Constraints
+	// prereleases are accepted: all of them, or those with one of identifiers.
+	prereleases bool
+	identifiers []string
+	// everything is accepted, whether known or not.
+	everything bool
+}
+
+// errRange explains a range that cannot be read; the library only repeats it.
+var errRange = errors.New(`must be a range of semantic versions, such as ">= 1.2 < 2.0", "^1.2" or "1.2.x || 1.4.x"`)
+
+// ParseRange reads a range. If prereleases is nil, only releases match, unless the
+// range itself names a prerelease.
+func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (*Range, error) {
+	if strings.TrimSpace(text) == Any {
+		return &Range{everything: true}, nil
+	}
+	constraints, err := semver.NewConstraint(text)
+	if err != nil || strings.TrimSpace(text) == "" {
+		return nil, errRange
+	}
+	r := &Range{constraints: constraints}
+	if prereleases != nil {
+		r.prereleases, r.identifiers = true, prereleases.Identifiers
+		constraints.IncludePrerelease = true
+	}
+	return r, nil
+}
+
+// AcceptsAll reports whether every version matches, also one that is not known.
+func (r *Range) AcceptsAll() bool { return r.everything }
+
+// Mismatch returns why the version does not match, empty if it does.
+func (r *Range) Mismatch(version *semver.Version) string {
+	if r.everything {
+		return ""
+	}
+	if r.constraints.Check(version) && r.acceptsPrerelease(version) {
+		return ""
+	}
+	if version.Prerelease() != "" && r.matchesBut(version) {
+		return "prereleases are not accepted"
+	}
+	return DoesNotMatch
+}
+
+// acceptsPrerelease reports whether the list of identifiers, if there is one, has
+// one of the prerelease.
+func (r *Range) acceptsPrerelease(version *semver.Version) bool {
+	if !r.prereleases || len(r.identifiers) == 0 || version.Prerelease() == "" {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(version.Prerelease(), "."), func(identifier string) bool {
+		return slices.Contains(r.identifiers, identifier)
+	})
+}
+
+// matchesBut reports whether the version would match if prereleases counted.
+func (r *Range) matchesBut(version *semver.Version) bool {
+	open := *r.constraints
+	open.IncludePrerelease = true
+	return open.Check(version)
+}

@@ -1,0 +1,34 @@
+// Package events makes events that the API server accepts.
+package events
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// The kinds of objects that events are about. Objects from a typed cache lack theirs.
+const (
+	ClusterManagementAddOn = "ClusterManagementAddOn"
+	ManagedClusterAddOn    = "ManagedClusterAddOn"
+)
+
+// maxNote is in bytes. The API server rejects an event with a longer note.
+const maxNote = 1024
+
+// About refers to the object that an event is about.
+func About(kind string, object client.Object) *corev1.ObjectReference {
+	return &corev1.ObjectReference{
+		APIVersion:      addonv1alpha1.GroupVersion.String(),
+		Kind:            kind,
+		Namespace:       object.GetNamespace(),
+		Name:            object.GetName(),
+		UID:             object.GetUID(),
+		ResourceVersion: object.GetResourceVersion(),
+	}
+}
+
+// Note cuts a message to what an event can have.
+func Note(message string) string { return text.CutBytes(message, maxNote) }

@@ -1,0 +1,167 @@
+// Package fleet reads the state of managed clusters from a hub, as a value that
+// pkg/dependency/evaluation evaluates. It works on a cache and on a live client.
+package fleet
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// Reader reads single objects. Objects may be shared with a cache: they must not
+// be changed. A result is not read where the reader cannot have it yet.
+type Reader interface {
+	// AddOn returns an add-on on a managed cluster, nil where there is none.
+	AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error)
+	// Cluster returns a managed cluster, nil where there is none.
+	Cluster(ctx context.Context, name string) (*clusterv1.ManagedCluster, error)
+	// Config returns the variables of an AddOnDeploymentConfig, none where it does
+	// not exist.
+	Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error)
+	// TemplateVersion returns the version of an AddOnTemplate, empty where it has
+	// none or does not exist.
+	TemplateVersion(ctx context.Context, name string) (version string, read bool, err error)
+	// OCMVersion returns the version of Open Cluster Management on the hub.
+	OCMVersion(ctx context.Context) (version string, read bool, err error)
+	// Facts returns what the agent of a cluster reports to the add-ons there.
+	Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
+}
+
+// Memory has what the objects of a hub no longer show.
+type Memory interface {
+	// Back returns since when a cluster with that status is back; zero: long ago.
+	Back(cluster string, status metav1.ConditionStatus) time.Time
+	// Found returns when the hub first saw an add-on as a loss of its cluster left it.
+	Found(addOn types.NamespacedName) time.Time
+	// RunningTemplate returns the AddOnTemplate that ran when a rollout began;
+	// empty: not known.
+	RunningTemplate(addOn types.NamespacedName) string
+}
+
+// Loader loads the state that verdicts rest on.
+type Loader struct {
+	Reader Reader
+	// Memory is nil where nothing is remembered.
+	Memory  Memory
+	Offline evaluation.OfflinePolicy
+}
+
+const ofCluster = input.Labels | input.Claims | input.Kubernetes
+
+// Load reads what the verdicts on the edges of an add-on rest on. It reads nothing
+// that no edge uses, and no add-on of a cluster that is lost.
+func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) (evaluation.State, error) {
+	state := evaluation.State{Cluster: evaluation.Cluster{Name: key.Namespace, Offline: l.Offline, Now: now}}
+	if !declared.Known(key.Name) || declared.Declaration(key.Name).Empty() {
+		return state, nil
+	}
+	if err := l.loadCluster(ctx, declared, key, &state.Cluster); err != nil {
+		return evaluation.State{}, err
+	}
+	if state.Cluster.Lost() {
+		return state, nil
+	}
+	needs := declared.Needs(key.Name)
+	state.AddOns = make(evaluation.AddOns, len(needs))
+	for i, need := range needs {
+		if err := l.loadAddOn(ctx, key.Namespace, need, &state.AddOns[i]); err != nil {
+			return evaluation.State{}, err
+		}
+	}
+	return state, nil
+}
+
+func (l Loader) loadCluster(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, into *evaluation.Cluster) error {
+	inputs := declared.Inputs(key.Name)
+	if l.Offline == evaluation.OfflineHold || inputs.Any(ofCluster) {
+		cluster, err := l.Reader.Cluster(ctx, key.Namespace)
+		if err != nil {
+			return err
+		}
+		describe(cluster, inputs, into)
+		if l.Memory != nil {
+			into.Back = l.Memory.Back(key.Namespace, into.Available)
+		}
+	}
+	if inputs.Any(input.OCM) {
+		version, read, err := l.Reader.OCMVersion(ctx)
+		if err != nil {
+			return err
+		}
+		into.OCMVersion, into.OCMUnread = version, !read
+	}
+	if inputs.Any(input.Facts) {
+		facts, err := l.Reader.Facts(ctx, declared.Catalog, key.Namespace)
+		if err != nil {
+			return err
+		}
+		into.Facts = facts
+	}
+	return nil
+}
+
+func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.Need, into *evaluation.Observation) error {
+	into.Name = need.Name
+	key := types.NamespacedName{Namespace: cluster, Name: need.Name}
+	addOn, err := l.Reader.AddOn(ctx, key)
+	if err != nil || addOn == nil {
+		return err
+	}
+	observe(addOn, need.Inputs, into)
+	if l.Memory != nil && evaluation.LeftByLoss(into.Available) {
+		into.Found = l.Memory.Found(key)
+	}
+	if need.Inputs.Any(input.Versions) {
+		if err := l.loadTemplates(ctx, addOn, into); err != nil {
+			return err
+		}
+	}
+	if need.Inputs.Any(input.Config) {
+		return l.loadConfig(ctx, addOn, into)
+	}
+	return nil
+}
+
+// loadConfig sets the variables that addon-framework gives the add-on.
+func (l Loader) loadConfig(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, into *evaluation.Observation) error {
+	key, referred := ConfigOf(addOn)
+	if !referred {
+		return nil
+	}
+	variables, read, err := l.Reader.Config(ctx, key)
+	into.Config, into.ConfigUnread = variables, !read
+	return err
+}
+
+// loadTemplates sets the versions of the add-on's AddOnTemplates, if it has any.
+func (l Loader) loadTemplates(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, into *evaluation.Observation) error {
+	templates := TemplatesOf(addOn)
+	if templates == (Templates{}) {
+		return nil
+	}
+	if templates.Running == "" && l.Memory != nil {
+		templates.Running = l.Memory.RunningTemplate(types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name})
+	}
+	if templates.Running == "" {
+		into.Template.Unknown = true
+		return nil
+	}
+	running, read, err := l.Reader.TemplateVersion(ctx, templates.Running)
+	if err != nil {
+		return err
+	}
+	into.Template.Running, into.Template.Unknown = running, !read
+	if !read || templates.RollingOut == "" {
+		return nil
+	}
+	into.Template.RollingOut, _, err = l.Reader.TemplateVersion(ctx, templates.RollingOut)
+	return err
+}

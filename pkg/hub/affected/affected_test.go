@@ -1,0 +1,137 @@
+package affected
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+)
+
+// newAddOns is a hub of one cluster on which all add-ons are installed: "versioned"
+// needs a version of "base", "configured" and "ring" are on a conditional cycle, and
+// "plain" uses nothing.
+func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	var registered []addonv1alpha1.ClusterManagementAddOn
+	builder := fake.NewClientBuilder().WithScheme(scheme)
+	for name, spec := range map[string]string{
+		"base":       `{}`,
+		"plain":      `dependencies: [{name: base}]`,
+		"versioned":  `dependencies: [{name: base, version: ">= 1.0"}]`,
+		"configured": `dependencies: [{name: ring, when: {expression: "'a' in config"}}]`,
+		"ring":       `dependencies: [{name: configured}]`,
+		"ocm":        `requirements: {ocm: ">= 1.3"}`,
+	} {
+		addOn := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := yaml.UnmarshalStrict([]byte(spec), &addOn.Spec); err != nil {
+			t.Fatal(err)
+		}
+		registered = append(registered, addOn)
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
+		installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: "addondeploymentconfigs"},
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: "c1", Name: name + "-config"},
+		}}
+		builder = builder.WithObjects(installed)
+	}
+	for _, index := range []string{"metadata.name", hubcache.IndexConfig, hubcache.IndexTemplate} {
+		builder = builder.WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, index, func(object client.Object) []string {
+			switch {
+			case index == hubcache.IndexConfig:
+				return hubcache.ConfigKeys(object)
+			case index == hubcache.IndexTemplate && object.GetName() != "base":
+				return nil
+			case index == hubcache.IndexTemplate:
+				return []string{"template"}
+			default:
+				return []string{object.GetName()}
+			}
+		})
+	}
+	reader := interceptor.NewClient(builder.Build(), interceptor.Funcs{
+		List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if listError != nil {
+				return listError
+			}
+			return hub.List(ctx, list, options...)
+		},
+	})
+	store := declarations.NewStore()
+	store.Set(evaluation.New(catalog.New(registered)))
+	addOns := AddOns{Fleet: hubcache.NewReader(reader), Declarations: store, Evaluate: trigger.New()}
+	return addOns, triggertest.Enqueued(t, addOns.Evaluate)
+}
+
+// inputs are the ways in which an input can change.
+var inputs = map[string]struct {
+	enqueue func(context.Context, AddOns) error
+	want    []string
+}{
+	"Versions": {func(ctx context.Context, a AddOns) error { return a.EnqueueUsers(ctx, input.Versions) }, []string{"c1/versioned"}},
+	"OCM":      {func(ctx context.Context, a AddOns) error { return a.EnqueueUsers(ctx, input.OCM) }, []string{"c1/ocm"}},
+	"Config": {func(ctx context.Context, a AddOns) error {
+		return a.EnqueueConfigured(ctx, types.NamespacedName{Namespace: "c1", Name: "configured-config"})
+	}, []string{"c1/configured", "c1/ring"}},
+	"UnusedConfig": {func(ctx context.Context, a AddOns) error {
+		return a.EnqueueConfigured(ctx, types.NamespacedName{Namespace: "c1", Name: "plain-config"})
+	}, []string{}},
+	"Template":       {func(ctx context.Context, a AddOns) error { return a.EnqueueTemplated(ctx, "template") }, []string{"c1/versioned"}},
+	"UnusedTemplate": {func(ctx context.Context, a AddOns) error { return a.EnqueueTemplated(ctx, "other") }, []string{}},
+}
+
+func TestAChangedInputEnqueuesTheAddOnsThatUseIt(t *testing.T) {
+	for name, test := range inputs {
+		t.Run(name, func(t *testing.T) {
+			addOns, enqueued := newAddOns(t, nil)
+			if err := test.enqueue(t.Context(), addOns); err != nil {
+				t.Fatal(err)
+			}
+			if got := enqueued(); !slices.Equal(got, test.want) {
+				t.Errorf("enqueues %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestBeforeTheFirstCatalogNothingIsEnqueued(t *testing.T) {
+	for name, test := range inputs {
+		addOns, enqueued := newAddOns(t, errors.New("the fleet cannot be read yet"))
+		addOns.Declarations = declarations.NewStore()
+		if err := test.enqueue(t.Context(), addOns); err != nil || len(enqueued()) > 0 {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+func TestErrorsAreReturned(t *testing.T) {
+	broken := errors.New("not synced")
+	for name, test := range inputs {
+		addOns, _ := newAddOns(t, broken)
+		if err := test.enqueue(t.Context(), addOns); !errors.Is(err, broken) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

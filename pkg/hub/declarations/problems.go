@@ -1,0 +1,40 @@
+package declarations
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/events"
+)
+
+// reportProblems emits events on new problems, and sets the metric of all problems.
+func (r *Reconciler) reportProblems(addOns []addonv1alpha1.ClusterManagementAddOn, before, now *evaluation.Evaluator) {
+	for i := range addOns {
+		addOn := &addOns[i]
+		known, problems := before.Problems(addOn.Name), now.Problems(addOn.Name)
+		r.Metrics.Declared(addOn.Name, problems)
+		for _, reason := range declaration.ProblemReasons {
+			if added := messages(problems, known, reason); len(added) > 0 {
+				r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeWarning,
+					string(reason), "CheckDependencies", "%s", events.Note(strings.Join(added, "; ")))
+			}
+		}
+	}
+}
+
+// messages returns the messages of the problems with the reason that were not
+// known before. One event has all of them.
+func messages(problems, known []declaration.Problem, reason declaration.ProblemReason) []string {
+	var added []string
+	for _, problem := range problems {
+		if problem.Reason == reason && !slices.Contains(known, problem) {
+			added = append(added, problem.Message)
+		}
+	}
+	return added
+}

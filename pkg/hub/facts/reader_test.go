@@ -1,0 +1,137 @@
+package facts
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+func TestFacts(t *testing.T) {
+	all := status{
+		APIs:   []dependencyv1alpha1.APIFact{servedFact(metav1.ConditionTrue)},
+		AddOns: []dependencyv1alpha1.AddOnFact{versionFact("1.0.0")},
+	}
+	tests := []struct {
+		name    string
+		prepare func(*bench)
+		asked   time.Time
+		served  metav1.ConditionStatus
+		version string
+		says    string
+	}{
+		{name: "reported", prepare: func(b *bench) { b.reports(all) }, served: metav1.ConditionTrue, version: "1.0.0"},
+		{name: "requested and not reported", prepare: func(b *bench) { b.reports(status{}) }, asked: aTime},
+		{
+			name: "half reported", prepare: func(b *bench) { b.reports(status{APIs: all.APIs}) },
+			asked: aTime, served: metav1.ConditionTrue,
+		},
+		{name: "not requested yet", prepare: func(*bench) {}, asked: aTime.Add(time.Minute)},
+		{
+			name: "something else is requested yet", prepare: func(b *bench) { b.reports(status{}); b.object.Spec.APIs = nil },
+			asked: aTime.Add(time.Minute),
+		},
+		{name: "a hub that has not responded", prepare: func(b *bench) { b.state = factsinformer.Unknown }, asked: aTime.Add(time.Minute)},
+		{
+			name: "a hub without the CRD", prepare: func(b *bench) { b.state = factsinformer.Absent },
+			served: metav1.ConditionUnknown, says: dependencyv1alpha1.CRDName,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.clock.Step(time.Minute)
+			tt.prepare(b)
+			got := b.facts(t)
+			b.clock.Step(time.Minute)
+			if again := b.facts(t); !again.Asked.Equal(got.Asked) {
+				t.Errorf("waits anew each time: %s, then %s", got.Asked, again.Asked)
+			}
+			if !got.Asked.Equal(tt.asked) {
+				t.Errorf("requested at %s, want %s", got.Asked, tt.asked)
+			}
+			if api := got.APIs[widgets]; api.Served != tt.served || !strings.Contains(api.Message, tt.says) {
+				t.Errorf("API: %+v", api)
+			}
+			if version := got.Versions["base"]; version.Version != tt.version || !strings.Contains(version.Message, tt.says) {
+				t.Errorf("version: %+v", version)
+			}
+		})
+	}
+}
+
+func TestMoreThanAnObjectHolds(t *testing.T) {
+	var all needs
+	for i := range 2 * dependencyv1alpha1.MaxQuestions {
+		all.APIs = append(all.APIs, addonv1alpha1.AddonAPI{Group: "a.io", Kind: "K" + strconv.Itoa(i)})
+		all.AddOns = append(all.AddOns, "addon-"+strconv.Itoa(i))
+	}
+	spec := specOf(all)
+	if len(spec.APIs) != dependencyv1alpha1.MaxQuestions || len(spec.AddOns) != dependencyv1alpha1.MaxQuestions {
+		t.Fatalf("requests %d APIs and %d add-ons: rejected as a whole", len(spec.APIs), len(spec.AddOns))
+	}
+	b := newBench(t)
+	b.reports(status{})
+	b.object.Spec = spec
+	got := b.known.facts(cluster, b.object, signOfLife{}, all)
+	last := all.APIs[len(all.APIs)-1]
+	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") || !strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
+		t.Errorf("does not say why nobody answers: %+v", got.APIs[last])
+	}
+	if _, answered := got.APIs[all.APIs[0]]; answered {
+		t.Error("has what is requested and not reported")
+	}
+}
+
+func TestNamesThatNoObjectCanHave(t *testing.T) {
+	long := strings.Repeat("a", 300)
+	got := specOf(requestable(needs{AddOns: []string{long, "base"}}))
+	if len(got.AddOns) != 1 || got.AddOns[0].Name != "base" {
+		t.Errorf("requests %v: rejected as a whole", got.AddOns)
+	}
+}
+
+func TestNothingIsNeeded(t *testing.T) {
+	b := newBench(t)
+	if got := b.known.facts(cluster, nil, signOfLife{}, catalog.Requests{}); !got.Asked.IsZero() || len(b.known.waiting) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLean(t *testing.T) {
+	at := metav1.NewTime(aTime)
+	full := &facts{ObjectMeta: metav1.ObjectMeta{
+		Name: cluster, Annotations: map[string]string{"large": "thing"},
+		ManagedFields: []metav1.ManagedFieldsEntry{
+			{Manager: names.AddonManager, Time: &at, FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}},
+			{Manager: "interlock-addon-agent", Subresource: "status"},
+		},
+	}}
+	got := lean(full)
+	if len(got.Annotations) > 0 || len(got.ManagedFields) != 1 || got.ManagedFields[0].FieldsV1 != nil {
+		t.Errorf("keeps too much: %+v", got.ObjectMeta)
+	}
+	if !requestedAt(got).Equal(aTime) {
+		t.Errorf("requested at %s", requestedAt(got))
+	}
+}
+
+func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
+	former, current := dependencyv1alpha1.AddOnFact{Version: "1.0.0", FormerAnnotation: true}, dependencyv1alpha1.AddOnFact{Version: "1.0.0"}
+	if sameAddOn(&former, &current) {
+		t.Error("a version that moves to the new key does not count as a change")
+	}
+	got := factsOf(reported{addOns: map[string]*dependencyv1alpha1.AddOnFact{"base": &former}}, needs{AddOns: []string{"base"}})
+	if want := (evaluation.VersionFact{Version: "1.0.0", Former: true}); got.Versions["base"] != want {
+		t.Errorf("%+v, want %+v", got.Versions["base"], want)
+	}
+}

@@ -1,0 +1,217 @@
+package hubcache
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+var (
+	configResource   = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceConfig}
+	templateResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceTemplate}
+)
+
+// reference is one as OCM writes it.
+func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
+	config := func(name string) *ocmv1alpha1.ConfigSpecHash {
+		return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}, SpecHash: "hash of " + name}
+	}
+	return ocmv1alpha1.ConfigReference{ConfigGroupResource: of, DesiredConfig: config(desired), LastAppliedConfig: config(applied)}
+}
+
+var deleted = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+// fullMeta is what objects of a real hub carry, and kept what is needed of it.
+func fullMeta() metav1.ObjectMeta {
+	meta := keptMeta()
+	meta.Labels = map[string]string{"addon.open-cluster-management.io/hosted-manifest-location": strings.Repeat("a", 60)}
+	meta.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("a", 2000)}
+	meta.Finalizers = []string{"cluster.open-cluster-management.io/addon-pre-delete"}
+	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "ClusterManagementAddOn", Name: "leaf"}}
+	meta.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "registration", FieldsV1: &metav1.FieldsV1{Raw: make([]byte, 3000)}}}
+	meta.Generation = 7
+	meta.CreationTimestamp = deleted
+	return meta
+}
+
+func keptMeta() metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: "cluster1", Name: "leaf", UID: "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", ResourceVersion: "123456", DeletionTimestamp: &deleted,
+	}
+}
+
+func conditions(types ...string) []metav1.Condition {
+	var all []metav1.Condition
+	for _, each := range types {
+		all = append(all, metav1.Condition{Type: each, Status: metav1.ConditionTrue, Reason: "Tested", Message: "as tested", LastTransitionTime: deleted})
+	}
+	return all
+}
+
+func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
+	full := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: fullMeta()}
+	full.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "leaf"}}}
+	full.Status.Namespace = "open-cluster-management-agent-addon"
+	full.Status.HealthCheck.Mode = "Lease"
+	full.Annotations["short"], full.Annotations["long"] = "kept", strings.Repeat("a", maxAnnotation+1)
+	full.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
+		{
+			ConfigGroupResource: configResource, ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "deprecated"},
+			DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"}, SpecHash: strings.Repeat("a", 64),
+			},
+		},
+		{
+			ConfigGroupResource: templateResource,
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "deprecated"},
+			DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v2"}, SpecHash: strings.Repeat("b", 64),
+			},
+			LastAppliedConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v1"}, SpecHash: strings.Repeat("c", 64),
+			},
+		},
+		{ConfigGroupResource: configResource, ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "old"}},
+	}
+	full.Status.Conditions = conditions("Configured", "Available", "Progressing", "Degraded", "RegistrationApplied")
+	return full
+}
+
+func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: fullMeta()}
+	registered.Annotations[addonv1alpha1.DependenciesAnnotation] = "[]"
+	registered.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "1.2.3"
+	registered.Annotations[addonv1alpha1.FormerVersionAnnotation] = "1.2.2"
+	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
+	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
+	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
+	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
+	wantRegistered.Generation = registered.Generation // shows changes of spec whose fields the cache lacks
+	wantRegistered.Annotations = map[string]string{
+		addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3", addonv1alpha1.FormerVersionAnnotation: "1.2.2",
+	}
+	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
+	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registered.Spec.Requirements, registered.Spec.Provides
+
+	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
+	wantInstalled.Labels = fullMeta().Labels
+	wantInstalled.Annotations = map[string]string{"short": "kept"}
+	wantInstalled.Status.Conditions = conditions("Available", "Degraded")
+	wantInstalled.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
+		{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: fleet.ResourceConfig},
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "desired"},
+		},
+		{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: fleet.ResourceTemplate},
+			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: "template-v1"},
+			DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "template-v2"}},
+		},
+	}
+
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: fullMeta()}
+	cluster.Status.Conditions = conditions("HubAcceptedManagedCluster", clusterv1.ManagedClusterConditionAvailable)
+	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
+	cluster.Status.Version.Kubernetes = "v1.31.2"
+	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("8")}
+	cluster.Spec.Taints = []clusterv1.Taint{{Key: "a"}}
+	wantCluster := &clusterv1.ManagedCluster{ObjectMeta: keptMeta()}
+	wantCluster.Labels = cluster.Labels
+	wantCluster.Status.Version, wantCluster.Status.ClusterClaims = cluster.Status.Version, cluster.Status.ClusterClaims
+	wantCluster.Status.Conditions = conditions(clusterv1.ManagedClusterConditionAvailable)
+
+	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: fullMeta()}
+	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: "proxy"}}
+	config.Spec.AgentInstallNamespace = "somewhere"
+	wantConfig := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: keptMeta()}
+	wantConfig.Spec.CustomizedVariables = config.Spec.CustomizedVariables
+
+	tested := map[reflect.Type]bool{}
+	for _, test := range []struct{ full, want client.Object }{
+		{registered, wantRegistered}, {fullManagedClusterAddOn(), wantInstalled}, {cluster, wantCluster}, {config, wantConfig},
+	} {
+		kind := reflect.TypeOf(test.full)
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			got := ingest(t, test.full)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(got, ingest(t, got.(client.Object).DeepCopyObject())); diff != "" {
+				t.Errorf("a second time changes it:\n%s", diff)
+			}
+			tested[kind] = true
+		})
+	}
+	for object := range Options().ByObject {
+		if !tested[reflect.TypeOf(object)] {
+			t.Errorf("%T is cached, but not tested", object)
+		}
+	}
+}
+
+// ingest does with an object what the cache does when it comes in.
+func ingest(t *testing.T, object any) any {
+	t.Helper()
+	for kind, options := range Options().ByObject {
+		if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+			kept, err := options.Transform(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kept
+		}
+	}
+	t.Fatalf("%T is not cached", object)
+	return nil
+}
+
+func TestAnAddOnTakesAboutOneKibibyte(t *testing.T) {
+	full := fullManagedClusterAddOn()
+	full.DeletionTimestamp = nil
+	kept, err := json.Marshal(ingest(t, full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) > 1024 {
+		t.Errorf("%d bytes of text: %s", len(kept), kept)
+	}
+}
+
+func TestTombstonesPass(t *testing.T) {
+	tombstone := toolscache.DeletedFinalStateUnknown{Key: "cluster1/leaf", Obj: fullManagedClusterAddOn()}
+	for _, options := range Options().ByObject {
+		got, err := options.Transform(tombstone)
+		if err != nil || !reflect.DeepEqual(got, tombstone) {
+			t.Errorf("got %v, error %v", got, err)
+		}
+	}
+}
+
+func TestIndexes(t *testing.T) {
+	addOn := ingest(t, fullManagedClusterAddOn()).(*addonv1alpha1.ManagedClusterAddOn)
+	if diff := cmp.Diff([]string{"cluster1/desired"}, ConfigKeys(addOn)); diff != "" {
+		t.Errorf("configs (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"template-v1", "template-v2"}, TemplateNames(addOn)); diff != "" {
+		t.Errorf("templates (-want +got):\n%s", diff)
+	}
+	none := &addonv1alpha1.ManagedClusterAddOn{}
+	if ConfigKeys(none) != nil || TemplateNames(none) != nil {
+		t.Error("an add-on without configs is indexed")
+	}
+}

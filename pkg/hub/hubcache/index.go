@@ -1,0 +1,73 @@
+package hubcache
+
+import (
+	"context"
+	"fmt"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// The indexes of ManagedClusterAddOns.
+const (
+	// IndexName finds the add-ons of one name in all clusters.
+	IndexName = "metadata.name"
+	// IndexConfig finds the add-ons that refer to an AddOnDeploymentConfig, by its key.
+	IndexConfig = "status.configReferences"
+	// IndexTemplate finds the add-ons that run an AddOnTemplate or are about to, by its name.
+	IndexTemplate = "status.configReferences.addontemplates"
+)
+
+// index does what the cache's IndexField does, except for a second entry of each
+// add-on under its own namespace. No read uses these. 100,000 add-ons take 99 MiB of
+// the heap without them and 164 MiB with them (BenchmarkMemory). The cache looks for indexes of these names.
+func index(ctx context.Context, of cache.Cache) error {
+	informer, err := of.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	return informer.AddIndexers(toolscache.Indexers{
+		"field:" + IndexName:     inAllNamespaces(func(addOn client.Object) []string { return []string{addOn.GetName()} }),
+		"field:" + IndexConfig:   inAllNamespaces(ConfigKeys),
+		"field:" + IndexTemplate: inAllNamespaces(TemplateNames),
+	})
+}
+
+func inAllNamespaces(values func(client.Object) []string) toolscache.IndexFunc {
+	return func(object any) ([]string, error) {
+		addOn, ok := object.(client.Object)
+		if !ok {
+			return nil, fmt.Errorf("a %T cannot be indexed", object)
+		}
+		indexed := values(addOn)
+		for i, value := range indexed {
+			indexed[i] = shared("__all_namespaces/" + value)
+		}
+		return indexed, nil
+	}
+}
+
+// ConfigKeys are the values of IndexConfig.
+func ConfigKeys(addOn client.Object) []string {
+	key, refers := fleet.ConfigOf(addOn.(*addonv1alpha1.ManagedClusterAddOn))
+	if !refers {
+		return nil
+	}
+	return []string{key.String()}
+}
+
+// TemplateNames are the values of IndexTemplate.
+func TemplateNames(addOn client.Object) []string {
+	var names []string
+	templates := fleet.TemplatesOf(addOn.(*addonv1alpha1.ManagedClusterAddOn))
+	for _, name := range []string{templates.Running, templates.RollingOut} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,59 @@
+package hubcache
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// Inputs reads all that evaluation needs: objects from the cache, the rest from lazy
+// watches and from what agents report.
+type Inputs struct {
+	Reader
+	// Configs reports whether AddOnDeploymentConfigs are in the cache.
+	Configs interface{ Ready() bool }
+	// OCM has the version of Open Cluster Management, and whether it was read.
+	OCM interface{ Version() (string, bool) }
+	// Templates has the versions of AddOnTemplates. Ready reports whether they were read.
+	Templates interface {
+		Ready() bool
+		Version(template string) string
+	}
+	// Reported has what agents report.
+	Reported interface {
+		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
+	}
+}
+
+var _ fleet.Reader = Inputs{}
+
+// Config implements fleet.Reader.
+func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
+	if !i.Configs.Ready() {
+		return nil, false, nil
+	}
+	return i.Reader.Config(ctx, key)
+}
+
+// TemplateVersion implements fleet.Reader.
+func (i Inputs) TemplateVersion(_ context.Context, name string) (version string, read bool, err error) {
+	if !i.Templates.Ready() {
+		return "", false, nil
+	}
+	return i.Templates.Version(name), true, nil
+}
+
+// OCMVersion implements fleet.Reader.
+func (i Inputs) OCMVersion(context.Context) (version string, read bool, err error) {
+	version, read = i.OCM.Version()
+	return version, read, nil
+}
+
+// Facts implements fleet.Reader.
+func (i Inputs) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	return i.Reported.Facts(ctx, declared, cluster)
+}

@@ -1,0 +1,52 @@
+package hubcache
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// Reader reads the fleet from the cache. Objects that it returns must not be changed.
+type Reader struct {
+	fleet.Objects
+}
+
+// NewReader returns a reader of a cache.
+func NewReader(cache client.Reader) Reader { return Reader{fleet.Objects{Reader: cache}} }
+
+// Installed returns the keys of all clusters' add-ons of one name.
+func (r Reader) Installed(ctx context.Context, addOn string) ([]types.NamespacedName, error) {
+	return r.keys(ctx, client.MatchingFields{IndexName: addOn})
+}
+
+// OnCluster returns the keys of all add-ons on one managed cluster.
+func (r Reader) OnCluster(ctx context.Context, cluster string) ([]types.NamespacedName, error) {
+	return r.keys(ctx, client.InNamespace(cluster))
+}
+
+// Configured returns the keys of all add-ons that refer to an AddOnDeploymentConfig.
+func (r Reader) Configured(ctx context.Context, config types.NamespacedName) ([]types.NamespacedName, error) {
+	return r.keys(ctx, client.MatchingFields{IndexConfig: config.String()})
+}
+
+// Templated returns the keys of all add-ons that run an AddOnTemplate or are about to.
+func (r Reader) Templated(ctx context.Context, template string) ([]types.NamespacedName, error) {
+	return r.keys(ctx, client.MatchingFields{IndexTemplate: template})
+}
+
+func (r Reader) keys(ctx context.Context, which client.ListOption) ([]types.NamespacedName, error) {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := r.List(ctx, &list, which); err != nil {
+		return nil, fmt.Errorf("list managed cluster add-ons: %w", err)
+	}
+	keys := make([]types.NamespacedName, 0, len(list.Items))
+	for i := range list.Items {
+		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	}
+	return keys, nil
+}

@@ -1,0 +1,59 @@
+package hubcache
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+func labeled(labels map[string]string, configs ...string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	addOn.Labels = labels
+	for _, name := range configs {
+		addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, reference(configResource, "configs", name, name))
+	}
+	return addOn
+}
+
+func running(template, desired string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, reference(templateResource, "", desired, template))
+	return addOn
+}
+
+func same(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
+
+func TestSharing(t *testing.T) {
+	var s sharing
+	one := s.managedClusterAddOn(labeled(map[string]string{"a": "b", "c": "d"}, "x", "y"))
+	equal := s.managedClusterAddOn(labeled(map[string]string{"c": "d", "a": "b"}, "x", "y"))
+	if !same(one.Labels, equal.Labels) || !same(one.Status.ConfigReferences, equal.Status.ConfigReferences) {
+		t.Error("equal values are not shared")
+	}
+	for _, other := range []*addonv1alpha1.ManagedClusterAddOn{
+		labeled(map[string]string{"a": "b", "c": "e"}, "y", "x"), labeled(map[string]string{"a": "bc", "": "d"}, "xy"),
+		labeled(nil), labeled(map[string]string{}),
+		running("x", "x"), running("x", "y"), running("y", "x"),
+	} {
+		want := stripManagedClusterAddOn(other)
+		if diff := cmp.Diff(want, s.managedClusterAddOn(other)); diff != "" {
+			t.Errorf("another value is not kept as it is: %s", diff)
+		}
+	}
+}
+
+func TestPoolIsBounded(t *testing.T) {
+	var p pool[int]
+	for i := range 3 * poolSize {
+		if got := p.share(fmt.Sprint(i), i); got != i {
+			t.Fatalf("%d became %d", i, got)
+		}
+	}
+	if len(p.values) > poolSize {
+		t.Errorf("it holds %d", len(p.values))
+	}
+}

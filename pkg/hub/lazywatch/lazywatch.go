@@ -1,0 +1,122 @@
+// Package lazywatch watches what only some declarations need, from when one of
+// them does. A hub without such a declaration needs neither the API nor the right
+// to read it.
+package lazywatch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// logEvery is how often the log says that the hub does not respond yet.
+const logEvery = 15 * time.Second
+
+// Informer is what a watch needs of an informer.
+type Informer interface {
+	AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error)
+}
+
+// Options configure a watch.
+type Options struct {
+	// What is watched, for the log.
+	What string
+	// Informer returns the informer, which runs until the context ends. The watch
+	// calls it once.
+	Informer func(ctx context.Context) (Informer, error)
+	// Changed gets an object before and after every change, nil where there is
+	// none. The watch logs its error and does not repeat the call.
+	Changed func(ctx context.Context, before, after any) error
+	// Synced is called once all objects are read, after Ready became true.
+	Synced func(ctx context.Context) error
+}
+
+// Watch is a watch that begins when it is enabled.
+type Watch struct {
+	options Options
+	once    sync.Once
+	enabled chan struct{}
+	ready   atomic.Bool
+}
+
+// New returns a watch for a manager to run.
+func New(options Options) *Watch {
+	return &Watch{options: options, enabled: make(chan struct{})}
+}
+
+// Enable lets the watch begin. It is safe to call it again.
+func (w *Watch) Enable() { w.once.Do(func() { close(w.enabled) }) }
+
+// Ready reports whether all objects are read.
+func (w *Watch) Ready() bool { return w.ready.Load() }
+
+// Start implements manager.Runnable.
+func (w *Watch) Start(ctx context.Context) error {
+	select {
+	case <-w.enabled:
+	case <-ctx.Done():
+		return nil
+	}
+	watched, err := w.options.Informer(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", w.options.What, err)
+	}
+	registration, err := watched.AddEventHandler(w.handler(ctx))
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", w.options.What, err)
+	}
+	if !w.await(ctx, registration.HasSynced) {
+		return nil
+	}
+	w.ready.Store(true)
+	if err := w.options.Synced(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
+	changed := func(before, after any) {
+		if err := w.options.Changed(ctx, before, after); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "Could not handle a change", "watched", w.options.What)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { changed(nil, object) },
+		UpdateFunc: changed,
+		DeleteFunc: func(object any) {
+			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = tombstone.Obj
+			}
+			changed(object, nil)
+		},
+	}
+}
+
+// await waits until all objects are read. It logs what it waits for.
+func (w *Watch) await(ctx context.Context, synced func() bool) bool {
+	report := time.NewTicker(logEvery)
+	defer report.Stop()
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for !synced() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-report.C:
+			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", which some declared dependencies need; "+
+				"until then these are held. Does the API exist, and may addon-manager read it?", "watched", w.options.What)
+		case <-poll.C:
+		}
+	}
+	return true
+}

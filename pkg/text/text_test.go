@@ -1,0 +1,57 @@
+package text
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestOneLine(t *testing.T) {
+	for given, want := range map[string]string{
+		"plain":                      "plain",
+		"one\ntwo\r\x00\u2028\u202e": "one two    ",
+		"caf\xe9\xff!":               "caf\uFFFD!",
+		"日本語 👩‍💻":                    "日本語 👩‍💻",
+	} {
+		if got := OneLine(given); got != want {
+			t.Errorf("%q: got %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tc := range []struct {
+		text         string
+		limit        int
+		want, inByte string
+	}{
+		{"short", 5, "short", "short"},
+		{"shorter", 5, "shor…", "sh…"},
+		{"üüüü", 4, "üüüü", "…"},
+		{"üüüüü", 4, "üüü…", "…"},
+		{"üüüüü", 6, "üüüüü", "ü…"},
+	} {
+		if got := Cut(tc.text, tc.limit); got != tc.want {
+			t.Errorf("%q at %d characters: %q, want %q", tc.text, tc.limit, got, tc.want)
+		}
+		if got := CutBytes(tc.text, tc.limit); got != tc.inByte {
+			t.Errorf("%q at %d bytes: %q, want %q", tc.text, tc.limit, got, tc.inByte)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	if got, want := Name(strings.Repeat("n", 300)+"\n"), strings.Repeat("n", 252)+"…"; got != want {
+		t.Errorf("name %q", got)
+	}
+	if got := Excerpt(strings.Repeat("ü", 300)); utf8.RuneCountInString(got) != 200 {
+		t.Errorf("an excerpt of %d characters", utf8.RuneCountInString(got))
+	}
+	for want, names := range map[string][]string{
+		"": nil, "'a'": {"a"}, "'a' or 'b'": {"a", "b"}, "'a' or 'b' or 'c' or 'd' or 'e' or 2 more": {"a", "b", "c", "d", "e", "f", "g"},
+	} {
+		if got := Names(names, " or "); got != want {
+			t.Errorf("%v: got %q, want %q", names, got, want)
+		}
+	}
+}
