@@ -22,6 +22,12 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
+// Paths are relative to the benchmark's folder, where `go run -C` starts it.
+const (
+	builtPrograms = "../../bin"
+	figures       = "../../bin/benchmark"
+)
+
 type options struct {
 	bin         string
 	clusters    int
@@ -60,13 +66,13 @@ number of writes on the same API server, in turns.
 The figures go to a folder as JSON, Markdown and SVG. The exit code is 1 when a
 bound is missed.`,
 		Example: `  # Everything, on a fleet of this size
-  go run ./test/benchmark --clusters 1000 --addons 10
+  go run -C test/benchmark . --clusters 1000 --addons 10
 
   # Two scenarios, quickly
-  go run ./test/benchmark --clusters 50 --scenarios 1,7 --repetitions 1
+  go run -C test/benchmark . --clusters 50 --scenarios 1,7 --repetitions 1
 
   # The document, from the figures of earlier runs
-  go run ./test/benchmark document --to docs/performance.md`,
+  go run -C test/benchmark . document`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
@@ -77,14 +83,14 @@ bound is missed.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.bin, "bin", "bin", "Folder with addon-manager and addon-agent.")
+	flags.StringVar(&o.bin, "bin", builtPrograms, "Folder with addon-manager and addon-agent.")
 	flags.IntVar(&o.clusters, "clusters", 1000, "Managed clusters of the fleet.")
 	flags.IntVar(&o.addOns, "addons", simulator.MinAddOns, "Add-ons on each of them.")
 	flags.BoolVar(&o.agents, "agents", true, "Play the scenarios that need an agent on every cluster too.")
 	flags.StringSliceVar(&o.scenarios, "scenarios", nil, "Numbers of the scenarios to play. Default: all.")
 	flags.IntVar(&o.repetitions, "repetitions", 3, "How often each measurement is repeated.")
 	flags.Uint64Var(&o.seed, "seed", 1, "Seed of everything that is drawn by lot.")
-	flags.StringVar(&o.out, "out", filepath.Join("bin", "benchmark"), "Folder for the figures.")
+	flags.StringVar(&o.out, "out", figures, "Folder for the figures.")
 	flags.StringVar(&o.name, "name", "standard", "Name of the run, and of its files in the folder.")
 	flags.BoolVar(&o.profiles, "profiles", false, "Write processor and heap profiles of addon-manager to the folder as well.")
 	command.AddCommand(newDocumentCommand(), newCacheCommand(), newListCommand())

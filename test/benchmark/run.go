@@ -52,13 +52,9 @@ func run(ctx context.Context, o options) (err error) {
 	return tell(report, o)
 }
 
-// commandLine is what to call to have the same again, from the checkout's folder.
+// commandLine is the command that repeats the run, from the repository's top folder.
 func commandLine() string {
-	line := strings.Join(append([]string{"go run ./test/benchmark"}, os.Args[1:]...), " ")
-	if folder, err := os.Getwd(); err == nil {
-		line = strings.ReplaceAll(line, folder+string(os.PathSeparator), "")
-	}
-	return line
+	return strings.Join(append([]string{"go run -C test/benchmark ."}, os.Args[1:]...), " ")
 }
 
 // play runs one scenario. A scenario that cannot be carried through does not
