@@ -42,7 +42,7 @@ type options struct {
 }
 
 func main() {
-	// What libraries have to say goes nowhere: the screen is for the user.
+	// Libraries log nothing: the screen is for the user.
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -57,10 +57,10 @@ func newCommand() *cobra.Command {
 		Use:   "benchmark",
 		Short: "Play a fleet against Interlock and measure it",
 		Long: `The benchmark starts a real API server as a hub, with the objects of many managed
-clusters and add-ons, the real addon-manager, and the code of the real
-addon-agent once for each cluster, in this process. It makes the fleet change,
-and compares what Interlock needs with what a trivial client needs for the same
-number of writes on the same API server, in turns.
+clusters and add-ons. It starts the real addon-manager, and runs the code of the
+real addon-agent once per cluster in this process. It changes the fleet, and
+compares the time of Interlock with that of a trivial client. The client makes the
+same number of writes on the same API server, in turns.
 
 ` + listScenarios() + `
 The figures go to a folder as JSON, Markdown and SVG. The exit code is 1 when a
@@ -86,10 +86,10 @@ bound is missed.`,
 	flags.StringVar(&o.bin, "bin", builtPrograms, "Folder with addon-manager and addon-agent.")
 	flags.IntVar(&o.clusters, "clusters", 1000, "Managed clusters of the fleet.")
 	flags.IntVar(&o.addOns, "addons", simulator.MinAddOns, "Add-ons on each of them.")
-	flags.BoolVar(&o.agents, "agents", true, "Play the scenarios that need an agent on every cluster too.")
+	flags.BoolVar(&o.agents, "agents", true, "Play also the scenarios that need an agent on every cluster.")
 	flags.StringSliceVar(&o.scenarios, "scenarios", nil, "Numbers of the scenarios to play. Default: all.")
 	flags.IntVar(&o.repetitions, "repetitions", 3, "How often each measurement is repeated.")
-	flags.Uint64Var(&o.seed, "seed", 1, "Seed of everything that is drawn by lot.")
+	flags.Uint64Var(&o.seed, "seed", 1, "Seed of everything that is random.")
 	flags.StringVar(&o.out, "out", figures, "Folder for the figures.")
 	flags.StringVar(&o.name, "name", "standard", "Name of the run, and of its files in the folder.")
 	flags.BoolVar(&o.profiles, "profiles", false, "Write processor and heap profiles of addon-manager to the folder as well.")
@@ -102,7 +102,7 @@ func (o *options) validate() error {
 	case o.clusters < 10:
 		return fmt.Errorf("--clusters=%d: must be at least 10", o.clusters)
 	case o.addOns < simulator.MinAddOns:
-		return fmt.Errorf("--addons=%d: must be at least %d, as so many have edges", o.addOns, simulator.MinAddOns)
+		return fmt.Errorf("--addons=%d: must be at least %d, because so many have edges", o.addOns, simulator.MinAddOns)
 	case o.repetitions < 1:
 		return fmt.Errorf("--repetitions=%d: must be at least 1", o.repetitions)
 	case o.name == "" || strings.ContainsAny(o.name, `/\`):

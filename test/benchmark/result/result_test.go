@@ -22,7 +22,7 @@ func TestHolds(t *testing.T) {
 		{"never above, and never was", Figure{Values: []float64{0, 0}, Rule: NeverAbove}, true},
 		{"never above, and once was", Figure{Values: []float64{0, 0, 1}, Rule: NeverAbove}, false},
 		{"nothing measured shows nothing", Figure{Rule: MedianAtMost, Limit: 1}, false},
-		{"a rule that nobody knows", Figure{Values: []float64{0}, Rule: "whatever"}, false},
+		{"an unknown rule", Figure{Values: []float64{0}, Rule: "whatever"}, false},
 	} {
 		if got := c.figure.Holds(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
