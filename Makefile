@@ -33,6 +33,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
 export GOLANGCI_LINT_CACHE := $(BIN)/.golangci-lint
+LOGCHECK := go tool -modfile=$(CURDIR)/hack/tools/logcheck/go.mod logcheck
 ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint
 GOLANGCI_LINT := go tool -modfile=$(CURDIR)/hack/tools/golangci-lint/go.mod golangci-lint
 
@@ -81,9 +82,10 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 	@hack/verify-tidy.sh
 
 .PHONY: lint
-lint: tools-present ## run golangci-lint
+lint: tools-present ## run golangci-lint, logcheck and actionlint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
 	@echo "lint: golangci-lint in $(BENCHMARK)"; cd $(BENCHMARK) && $(GOLANGCI_LINT) run ./...
+	@echo "lint: log calls"; $(LOGCHECK) -check-contextual ./cmd/... ./pkg/...
 	@echo "lint: workflows"; $(ACTIONLINT) -shellcheck= -pyflakes=
 	@echo "lint: format of $(OTHER_MODULES) $(EXAMPLES)"; unformatted=$$(gofmt -l $(OTHER_MODULES) $(EXAMPLES)); \
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }

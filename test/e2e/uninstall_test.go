@@ -148,7 +148,9 @@ func installElder(ctx context.Context) {
 // setElderAvailable is what OCM's agent says of it every 30 seconds.
 func setElderAvailable(ctx context.Context) {
 	GinkgoHelper()
-	setCondition(ctx, elder, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: renewed, Message: "elder add-on is available."})
+	setCondition(ctx, elder, metav1.Condition{
+		Type: available, Status: metav1.ConditionTrue, Reason: renewed, Message: "elder add-on is available.",
+	})
 }
 
 // removeAddOns takes away what the specs brought to the hub beside Interlock.

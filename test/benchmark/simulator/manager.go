@@ -83,7 +83,7 @@ func (m *Manager) AwaitEvaluated(ctx context.Context, atLeast int) error {
 	return m.await(ctx, fmt.Sprintf("done with %d evaluations", atLeast), func(ctx context.Context) (bool, error) {
 		text, err := get(ctx, "http://"+m.metrics+"/metrics")
 		if err != nil {
-			return false, nil // it does not serve them yet
+			return false, nil //nolint:nilerr // it does not serve them yet
 		}
 		evaluated, err := sumMetric(text, metrics.NameEvaluation, nil)
 		waiting, waitErr := sumMetric(text, "workqueue_depth", nil)

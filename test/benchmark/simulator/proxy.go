@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,7 +114,7 @@ func (h *Hub) StartProxy(faults *Faults) (*Proxy, error) {
 	}
 	proxy := &Proxy{
 		Kubeconfig: filepath.Join(h.dir, "proxy.kubeconfig"), served: make(chan error, 1),
-		server: &http.Server{Handler: handler, Protocols: new(http.Protocols)},
+		server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols)},
 	}
 	proxy.server.Protocols.SetHTTP1(true)
 	go func() { proxy.served <- proxy.server.Serve(listener) }()
