@@ -45,12 +45,12 @@ func describeUninstallation() {
 		const variable = "INTERLOCK_UNINSTALL_COMMAND"
 		Expect(os.Getenv(variable)).NotTo(BeEmpty(), "%s must hold a command that uninstalls Interlock: `make e2e` sets it", variable)
 		execute(ctx, os.Getenv(variable))
-		expectRemoved(ctx)
+		expectTakenBack(ctx)
 
 		By("running deploy/uninstall once more")
 		log := runJob(ctx, kustomized("../../deploy/uninstall", nextVersion))
 		Expect(log).To(MatchRegexp(`conditions +0 ManagedClusterAddOns written, nothing of Interlock's is left`))
-		expectRemoved(ctx)
+		expectTakenBack(ctx)
 		remove(ctx, hub, []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}})
 
 		By("comparing the hub with what it was before")
@@ -100,9 +100,9 @@ func logOf(ctx context.Context, job *batchv1.Job) string {
 	return all.String()
 }
 
-// expectRemoved: Interlock's conditions, guard, graft and agents are gone,
+// expectTakenBack: Interlock's conditions, guard, graft and agents are gone,
 // whether what was deployed is still there or not.
-func expectRemoved(ctx context.Context) {
+func expectTakenBack(ctx context.Context) {
 	GinkgoHelper()
 	var addOns addonv1alpha1.ManagedClusterAddOnList
 	Expect(hub.List(ctx, &addOns)).To(Succeed())

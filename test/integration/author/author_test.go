@@ -140,9 +140,9 @@ func condition(ctx context.Context, kind string) func() (*metav1.Condition, erro
 // same write emits them.
 func contestEvents(ctx context.Context) func() ([]eventsv1.Event, error) {
 	return func() ([]eventsv1.Event, error) {
-		var events eventsv1.EventList
-		err := admin.List(ctx, &events, client.InNamespace(cluster))
-		return slices.DeleteFunc(events.Items, func(event eventsv1.Event) bool { return event.Reason != notes.ReasonContested }), err
+		var told eventsv1.EventList
+		err := admin.List(ctx, &told, client.InNamespace(cluster))
+		return slices.DeleteFunc(told.Items, func(event eventsv1.Event) bool { return event.Reason != notes.ReasonContested }), err
 	}
 }
 
