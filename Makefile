@@ -33,6 +33,8 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
 export GOLANGCI_LINT_CACHE := $(BIN)/.golangci-lint
+# The linter of API types is a plugin, and comes with a golangci-lint of its own.
+KUBE_API_LINTER := go tool -modfile=$(CURDIR)/hack/tools/kube-api-linter/go.mod golangci-lint-kube-api-linter
 LOGCHECK := go tool -modfile=$(CURDIR)/hack/tools/logcheck/go.mod logcheck
 ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint
 GOLANGCI_LINT := go tool -modfile=$(CURDIR)/hack/tools/golangci-lint/go.mod golangci-lint
@@ -82,9 +84,10 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 	@hack/verify-tidy.sh
 
 .PHONY: lint
-lint: tools-present ## run golangci-lint, logcheck and actionlint
+lint: tools-present ## run golangci-lint, kube-api-linter, logcheck and actionlint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
 	@echo "lint: golangci-lint in $(BENCHMARK)"; cd $(BENCHMARK) && $(GOLANGCI_LINT) run ./...
+	@echo "lint: API types"; $(KUBE_API_LINTER) run -c hack/tools/kube-api-linter/golangci.yml ./pkg/apis/...
 	@echo "lint: log calls"; $(LOGCHECK) -check-contextual ./cmd/... ./pkg/...
 	@echo "lint: workflows"; $(ACTIONLINT) -shellcheck= -pyflakes=
 	@echo "lint: format of $(OTHER_MODULES) $(EXAMPLES)"; unformatted=$$(gofmt -l $(OTHER_MODULES) $(EXAMPLES)); \
