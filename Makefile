@@ -15,7 +15,9 @@ LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(V
 # Whatever has a main.go; the folders appear as Interlock grows.
 COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
 INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
-# The linter looks at the main module. Of the others, which have code but are not
+# The benchmark is a module of its own: users of Interlock's packages do not inherit its charts' libraries.
+BENCHMARK := test/benchmark
+# The linter checks the main module and the benchmark. Of the others, which have code but are not
 # shipped, only the format: for two mains of a few lines in test/controlplane a
 # linter would have to read all of Kubernetes, which takes longer than to compile it.
 OTHER_MODULES := test/controlplane test/ocm test/clusteradm hack/images hack/deployment
@@ -31,8 +33,11 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # The linter's cache belongs to the checkout: a cache that several share answers with
 # positions in a folder that may be gone, where no //nolint is found any more.
 export GOLANGCI_LINT_CACHE := $(BIN)/.golangci-lint
+# The linter of API types is a plugin, and comes with a golangci-lint of its own.
+KUBE_API_LINTER := go tool -modfile=$(CURDIR)/hack/tools/kube-api-linter/go.mod golangci-lint-kube-api-linter
+LOGCHECK := go tool -modfile=$(CURDIR)/hack/tools/logcheck/go.mod logcheck
 ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint
-GOLANGCI_LINT := go tool -modfile=hack/tools/golangci-lint/go.mod golangci-lint
+GOLANGCI_LINT := go tool -modfile=$(CURDIR)/hack/tools/golangci-lint/go.mod golangci-lint
 
 .PHONY: help
 help: ## list the targets
@@ -79,8 +84,11 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 	@hack/verify-tidy.sh
 
 .PHONY: lint
-lint: tools-present ## run golangci-lint
+lint: tools-present ## run golangci-lint, kube-api-linter, logcheck and actionlint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
+	@echo "lint: golangci-lint in $(BENCHMARK)"; cd $(BENCHMARK) && $(GOLANGCI_LINT) run ./...
+	@echo "lint: API types"; $(KUBE_API_LINTER) run -c hack/tools/kube-api-linter/golangci.yml ./pkg/apis/...
+	@echo "lint: log calls"; $(LOGCHECK) -check-contextual ./cmd/... ./pkg/...
 	@echo "lint: workflows"; $(ACTIONLINT) -shellcheck= -pyflakes=
 	@echo "lint: format of $(OTHER_MODULES) $(EXAMPLES)"; unformatted=$$(gofmt -l $(OTHER_MODULES) $(EXAMPLES)); \
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
@@ -89,6 +97,7 @@ lint: tools-present ## run golangci-lint
 .PHONY: fmt
 fmt: tools-present ## format the Go code
 	@$(GOLANGCI_LINT) fmt ./...
+	@cd $(BENCHMARK) && $(GOLANGCI_LINT) fmt ./...
 
 .PHONY: test
 test: build ocm ## run all tests, fuzz seeds included, on real API servers
@@ -97,26 +106,27 @@ test: build ocm ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: images and deploy/"; hack/test-modules.sh
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
-	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION)
+	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION); \
+	KUBEBUILDER_ASSETS=$(ASSETS) go test -C $(BENCHMARK) -v -timeout 10m ./integration
 
 .PHONY: demo
 demo: build ocm ## play the main job on a hub and managed clusters (KEEP=1 keeps them running)
 	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/demo
 
-BENCH := KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark
+BENCH := KUBEBUILDER_ASSETS=$(ASSETS) go run -C $(BENCHMARK)
 
 .PHONY: bench
 bench: build control-plane ## measure 1,000 clusters with 10 add-ons each, in less than 20 minutes; fails when a bound is missed
-	@$(BENCH) --bin $(BIN) --out $(BIN)/benchmark --name standard --clusters 1000 --addons 10
-	@KUBEBUILDER_ASSETS=$(ASSETS) go run ./test/benchmark/conversion
+	@$(BENCH) . --name standard --clusters 1000 --addons 10
+	@$(BENCH) ./conversion
 
 .PHONY: bench-large
 bench-large: build control-plane ## measure memory, start and reaction with 5,000 clusters and 20 add-ons each
-	@$(BENCH) --bin $(BIN) --out $(BIN)/benchmark --name large --clusters 5000 --addons 20 --scenarios 3,4,5
+	@$(BENCH) . --name large --clusters 5000 --addons 20 --scenarios 3,4,5
 
 .PHONY: bench-document
 bench-document: ## write docs/performance.md and its charts from what bench and bench-large have found
-	@go run ./test/benchmark document --from $(BIN)/benchmark --to docs/performance.md
+	@$(BENCH) . document
 
 # Where images are to be found later: the registry's name and what stands before the program's.
 IMAGE_PREFIX ?= quay.io/open-cluster-management/interlock-

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the unit tests and fuzz seeds, all that needs no API server: with the race detector where there is a
-# C compiler that works, as it needs cgo.
+# Runs the unit tests and fuzz seeds of Interlock and of the benchmark, all that needs no API server. Where a C
+# compiler works, they run with the race detector, which needs cgo.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,4 +13,7 @@ if printf '#include <stdlib.h>\nint main(void) { return 0; }\n' |
 else
   echo "test: without the race detector, as there is no working C compiler" >&2
 fi
-go list ./... | grep -v -E '/test/(integration|testenv)' | xargs go test ${race[@]+"${race[@]}"}
+for module in . test/benchmark; do
+  go list -C "$module" ./... | grep -v -E '/test/(integration|testenv|benchmark/integration)' |
+    xargs go test -C "$module" ${race[@]+"${race[@]}"}
+done

@@ -128,7 +128,8 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 		"--certificates=files":               `--certificate-dir="": open tls.crt: no such file`,
 	} {
 		code, out, errOut := run(t, "webhook", argument)
-		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) || !strings.Contains(errOut, "See 'addon-manager webhook --help'.") {
+		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) ||
+			!strings.Contains(errOut, "See 'addon-manager webhook --help'.") {
 			t.Errorf("%s: exit code %d, %q", argument, code, errOut)
 		}
 	}
@@ -143,7 +144,8 @@ func TestWrongCallsOfTheUninstallation(t *testing.T) {
 		"everything":                         `"everything"`,
 	} {
 		code, out, errOut := run(t, "uninstall", argument)
-		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) || !strings.Contains(errOut, "See 'addon-manager uninstall --help'.") {
+		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, want) ||
+			!strings.Contains(errOut, "See 'addon-manager uninstall --help'.") {
 			t.Errorf("%s: exit code %d, %q", argument, code, errOut)
 		}
 	}

@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// Interlock, its control plane and OCM have more than half of their packages in
-// common. They are compiled once, not thrice, only where versions are the same.
+const interlock = "../../go.mod"
+
+// Interlock, its control plane, OCM and the benchmark have more than half of their
+// packages in common. Packages are compiled once only where versions are the same.
 func TestModulesShareVersions(t *testing.T) {
-	modules := []string{"../../go.mod", "../../test/controlplane/go.mod", "../../test/ocm/go.mod"}
 	first := map[string][2]string{}
-	for _, module := range modules {
+	for _, module := range []string{interlock, "../../test/controlplane/go.mod", "../../test/ocm/go.mod", "../../test/benchmark/go.mod"} {
 		for path, version := range requirements(t, module) {
-			// OCM has its own versions of these: other ones would make it another OCM.
-			if strings.HasPrefix(path, "open-cluster-management.io/") || path == "sigs.k8s.io/controller-runtime" {
+			// With other versions of these, OCM would be another OCM.
+			if isOCMs(path) {
 				continue
 			}
 			before, there := first[path]
@@ -27,6 +28,29 @@ func TestModulesShareVersions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The benchmark measures Interlock with the libraries that Interlock is built with.
+func TestBenchmarkHasInterlocksVersions(t *testing.T) {
+	shipped := requirements(t, interlock)
+	for path, version := range requirements(t, "../../test/benchmark/go.mod") {
+		if wanted, there := shipped[path]; there && isOCMs(path) && version != wanted {
+			t.Errorf("the benchmark requires %s %s, Interlock %s: take the same version in both", path, version, wanted)
+		}
+	}
+}
+
+// What the benchmark needs for its charts is not for the users of Interlock's packages.
+func TestInterlockRequiresNoCharts(t *testing.T) {
+	for path := range requirements(t, interlock) {
+		if strings.HasPrefix(path, "gonum.org/") {
+			t.Errorf("Interlock requires %s: only the benchmark may", path)
+		}
+	}
+}
+
+func isOCMs(path string) bool {
+	return strings.HasPrefix(path, "open-cluster-management.io/") || path == "sigs.k8s.io/controller-runtime"
 }
 
 var requirement = regexp.MustCompile(`(?m)^(?:require |\t)(\S+) (v\S+)(?: // indirect)?$`)

@@ -101,7 +101,8 @@ func TestAnImageHoldsAStaticProgramForEachPlatform(t *testing.T) {
 		if config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/hello" || !config.Created.Equal(created) {
 			t.Errorf("config %+v, created %s", config.Config, config.Created)
 		}
-		if config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" || config.Config.Labels["org.opencontainers.image.revision"] != "abc" {
+		if config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" ||
+			config.Config.Labels["org.opencontainers.image.revision"] != "abc" {
 			t.Errorf("labels %v", config.Config.Labels)
 		}
 		program := files(t, single)["hello"]
@@ -310,7 +311,8 @@ func TestPushWantsARegistry(t *testing.T) {
 
 func TestAProgramThatDoesNotCompileIsNamed(t *testing.T) {
 	o := hello(t)
-	if err := os.WriteFile(filepath.Join(o.images[0].moduleDir, "main.go"), []byte("package main\n\nfunc main() { nothing() }\n"), 0o600); err != nil {
+	program := []byte("package main\n\nfunc main() { nothing() }\n")
+	if err := os.WriteFile(filepath.Join(o.images[0].moduleDir, "main.go"), program, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	err := o.run(t.Context())

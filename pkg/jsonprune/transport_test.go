@@ -23,15 +23,42 @@ func TestTransport(t *testing.T) {
 		code                      int
 		body, want                string
 	}{
-		{"a watch", "GET", "?watch=true", "application/json", 200, all + "\n" + all + "\n", pruned + "\n" + pruned + "\n"},
-		{"a watch by number", "GET", "?watch=1", "application/json;stream=watch", 200, all + "\n", pruned + "\n"},
-		{"a last line without an end", "GET", "?watch=true", "application/json", 200, all + "\n" + all, pruned + "\n" + pruned},
-		{"an event longer than the buffer", "GET", "?watch=true", "application/json", 200, `{"status":{"big":"` + long + `","a":"` + long + `"}}` + "\n", `{"status":{"a":"` + long + `"}}` + "\n"},
-		{"a watch of another resource", "GET", "/others?watch=true", "application/json", 200, all, all},
-		{"a list", "GET", "", "application/json", 200, all, all},
-		{"a write", "POST", "?watch=true", "application/json", 200, all, all},
-		{"another encoding", "GET", "?watch=true", "application/vnd.kubernetes.protobuf;stream=watch", 200, all, all},
-		{"a refusal", "GET", "?watch=true", "application/json", 410, all, all},
+		{
+			name: "a watch", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
+			body: all + "\n" + all + "\n", want: pruned + "\n" + pruned + "\n",
+		},
+		{
+			name: "a watch by number", method: "GET", query: "?watch=1", kind: "application/json;stream=watch", code: 200,
+			body: all + "\n", want: pruned + "\n",
+		},
+		{
+			name: "a last line without an end", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
+			body: all + "\n" + all, want: pruned + "\n" + pruned,
+		},
+		{
+			name: "an event longer than the buffer", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
+			body: `{"status":{"big":"` + long + `","a":"` + long + `"}}` + "\n", want: `{"status":{"a":"` + long + `"}}` + "\n",
+		},
+		{
+			name: "a watch of another resource", method: "GET", query: "/others?watch=true", kind: "application/json", code: 200,
+			body: all, want: all,
+		},
+		{
+			name: "a list", method: "GET", kind: "application/json", code: 200,
+			body: all, want: all,
+		},
+		{
+			name: "a write", method: "POST", query: "?watch=true", kind: "application/json", code: 200,
+			body: all, want: all,
+		},
+		{
+			name: "another encoding", method: "GET", query: "?watch=true", kind: "application/vnd.kubernetes.protobuf;stream=watch", code: 200,
+			body: all, want: all,
+		},
+		{
+			name: "a refusal", method: "GET", query: "?watch=true", kind: "application/json", code: 410,
+			body: all, want: all,
+		},
 	} {
 		for name, chunks := range map[string]func(io.Reader) io.Reader{
 			"": func(r io.Reader) io.Reader { return r }, ", byte by byte": iotest.OneByteReader, ", with its end": iotest.DataErrReader,
@@ -39,7 +66,8 @@ func TestTransport(t *testing.T) {
 			response := &http.Response{
 				StatusCode: c.code, Header: http.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(chunks(strings.NewReader(c.body))),
 			}
-			got, err := (&Transport{Next: answer{response}, Drop: map[string]Drop{"addons": drop}}).RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
+			transport := &Transport{Next: answer{response}, Drop: map[string]Drop{"addons": drop}}
+			got, err := transport.RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
 			if err != nil {
 				t.Fatal(err)
 			}

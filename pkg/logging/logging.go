@@ -16,21 +16,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 )
 
-// Options are what flags say of the log.
+// Options are the settings of the log.
 type Options struct {
 	// Format is "text" or "json".
 	Format string
-	// Verbosity: 0 tells of changes, 1 and more of how they came about.
+	// Verbosity: 0 logs changes, 1 and more also what led to them.
 	Verbosity int
 }
 
 // AddFlags adds --log-format and -v.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Format, "log-format", "text", `Format of the log on standard error: "text" or "json".`)
-	flags.IntVarP(&o.Verbosity, "v", "v", 0, "Verbosity of the log: 0 tells of changes, higher numbers of how they came about.")
+	flags.IntVarP(&o.Verbosity, "v", "v", 0, "Verbosity of the log: 0 logs changes, higher numbers also log what led to them.")
 }
 
-// Validate returns an error that names the flag and the value that cannot be.
+// Validate returns an error that names an invalid flag and its value.
 func (o *Options) Validate() error {
 	if o.Verbosity < 0 || o.Verbosity > 10 {
 		return fmt.Errorf("--v=%d: must be from 0 to 10", o.Verbosity)
@@ -41,22 +41,23 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// Start returns the logger that valid options ask for, writing to out, and
-// makes it the one of controller-runtime and client-go too.
+// Start returns a logger that writes to out, and sets it for controller-runtime
+// and client-go too. The options have to be valid.
 func (o *Options) Start(out io.Writer) logr.Logger {
 	encoder := zap.ConsoleEncoder
 	if o.Format == "json" {
 		encoder = zap.JSONEncoder
 	}
 	logger := zap.New(encoder(readableTime), zap.WriteTo(out),
-		zap.Level(zapcore.Level(-o.Verbosity)), zap.StacktraceLevel(zapcore.DPanicLevel))
+		zap.Level(zapcore.Level(-o.Verbosity)), //nolint:gosec // Validate limits it to 10
+		zap.StacktraceLevel(zapcore.DPanicLevel))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	return logger
 }
 
-// Ended has an error that ends the process told in the format of the log: on
-// the command line for people to read, or as one more line of JSON.
+// Ended reports the error that ends the process in the format of the log. A log in
+// JSON gets one more line; otherwise the command line prints the error.
 func (o *Options) Ended(logger logr.Logger, err error) error {
 	if err == nil || o.Format != "json" {
 		return err

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	agentMethod = `The addon-agent of one cluster with 20 add-ons as a process, between a hub and a managed cluster, both real API servers. Leases that have ` +
-		`long expired are renewed, and then left to expire (grace period 2 s): measured until Available has been delivered on a watch of the hub. ` +
-		`The bound of a renewal is a fiftieth of the 15 s that OCM's own agent takes on average, as it polls.`
+	agentMethod = `The addon-agent of one cluster with 20 add-ons runs as a process. The hub and the managed cluster are real API ` +
+		`servers. Leases that expired long ago are renewed, and then expire again (grace period 2 s). The time ends when a ` +
+		`watch of the hub has delivered Available. OCM's own agent polls, and takes 15 s on average. The bound for a renewal is ` +
+		`a fiftieth of that.`
 	agentAddOns    = 20
 	agentGrace     = 2 * time.Second
 	agentMemory    = 40.0

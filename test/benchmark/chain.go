@@ -13,11 +13,13 @@ import (
 )
 
 const (
-	chainMethod = `Six add-ons on one cluster each require the one before. The first one's lease stops, and is renewed again; measured until the last ` +
-		`one's Available has followed. Each write has to be seen before the next can be decided on. To break takes 7 such writes: the root's Available, ` +
-		`by the agent, five of Degraded, by addon-manager, for which Degraded of the add-on before is enough, and the last one's Available. To recover takes 11: ` +
-		`six of Available and five of Degraded in turns, as an add-on has to be available again before the next one is satisfied. ` +
-		`Compared with as many status patches by a trivial client, one after the other, each with its delivery on a watch.`
+	chainMethod = `Six add-ons on one cluster each require the one before. The lease of the first one, the root, stops and is renewed ` +
+		`again. The time ends when Available of every add-on has followed. Each write has to be observed before the next ` +
+		`decision. To break takes 7 such writes. The agent sets Available of the root. addon-manager sets five times Degraded, ` +
+		`each because of Degraded of the add-on before. The agent then sets Available of the last add-on. To recover takes 11: ` +
+		`six of Available and five of Degraded, in turns. An add-on has to be available again before the next one is satisfied. ` +
+		`The time is compared with as many status patches by a trivial client. Each patch waits until a watch has delivered the ` +
+		`one before.`
 	chainLength = 6
 	// Writes that follow from each other.
 	chainBreaks   = chainLength + 1
@@ -51,8 +53,8 @@ func chain(ctx context.Context, s *session, found *result.Scenario) error {
 				*raw, *taken = append(*raw, trips.Seconds()), append(*taken, took.Seconds())
 			}
 		}
-		found.Bound("it breaks: median over that of the round trips it needs", "×", result.Median(broken)/result.Median(breaking), result.MedianAtMost, chainBound)
-		found.Bound("it recovers: median over that of the round trips it needs", "×", result.Median(recovered)/result.Median(recovering), result.MedianAtMost, chainBound)
+		found.Bound("it breaks: median relative to the round trips it needs", "×", result.Median(broken)/result.Median(breaking), result.MedianAtMost, chainBound)
+		found.Bound("it recovers: median relative to the round trips it needs", "×", result.Median(recovered)/result.Median(recovering), result.MedianAtMost, chainBound)
 		found.Measure("it breaks", "ms", 1000*result.Median(broken))
 		found.Measure("it recovers", "ms", 1000*result.Median(recovered))
 		found.Measure(fmt.Sprintf("%d round trips", chainBreaks), "ms", 1000*result.Median(breaking))

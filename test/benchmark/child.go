@@ -55,7 +55,7 @@ func newChildCommand(name, short string, run func(context.Context, *rest.Config)
 	}
 }
 
-// holdInPlainCache says that all is cached by a line, and then waits.
+// holdInPlainCache prints a line when all is cached, and then waits.
 func holdInPlainCache(ctx context.Context, config *rest.Config) error {
 	scheme, err := simulator.NewScheme()
 	if err != nil {

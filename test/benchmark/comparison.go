@@ -11,29 +11,29 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
-// stormBound holds for everything that is nothing but a number of writes.
+// stormBound is the bound of every scenario that consists only of writes.
 const stormBound = 1.25
 
-// calmFor is how long nobody may have written before something is measured.
+// calmFor is how long no component may have written before a measurement begins.
 const calmFor = time.Second
 
-// storm is a change of the fleet, and the conditions that must come of it.
+// storm is a change of the fleet, and the conditions that must follow.
 type storm struct {
 	name     string
 	expected simulator.Expectation
 	begin    func() error
 }
 
-// compared is a storm and what it is held against.
+// compared is the time of a storm and that of as many patches.
 type compared struct {
 	storm, raw time.Duration
 	began      time.Time
 }
 
-// compare plays two storms, and holds both against as many patches by a trivial
+// compare plays two storms, and compares both with as many patches by a trivial
 // client between them.
 func (s *session) compare(ctx context.Context, writes int, first, second storm) (played [2]compared, err error) {
-	if played[0], err = s.weather(ctx, writes, first); err != nil {
+	if played[0], err = s.await(ctx, writes, first); err != nil {
 		return played, err
 	}
 	if err := s.settleDown(ctx); err != nil {
@@ -43,15 +43,15 @@ func (s *session) compare(ctx context.Context, writes int, first, second storm) 
 	if err != nil {
 		return played, err
 	}
-	if played[1], err = s.weather(ctx, writes, second); err != nil {
+	if played[1], err = s.await(ctx, writes, second); err != nil {
 		return played, err
 	}
 	played[0].raw, played[1].raw = raw, raw
 	return played, nil
 }
 
-// weather plays a storm until all is as it must be.
-func (s *session) weather(ctx context.Context, writes int, storm storm) (compared, error) {
+// await plays a storm until all expected conditions have followed.
+func (s *session) await(ctx context.Context, writes int, storm storm) (compared, error) {
 	if err := s.settleDown(ctx); err != nil {
 		return compared{}, err
 	}
@@ -66,12 +66,11 @@ func (s *session) weather(ctx context.Context, writes int, storm storm) (compare
 	return compared{storm: ended.Sub(began), began: began}, nil
 }
 
-// settleDown brings about the same start for whatever is measured next: events
-// of what was before are written, and the API server has next to no garbage. Its
-// heap is of gigabytes; to collect that takes it seconds, in which it does half
-// as much.
-// On whom that falls would otherwise depend on nothing but the moment, and with
-// storms and patches in turns be always the same.
+// settleDown gives each measurement the same start: earlier events are written,
+// and the API server has almost no garbage. Its heap has gigabytes. To collect it
+// takes seconds, in which the API server does half as much. Without this, the
+// collection would always slow down the same measurement, because storms and
+// patches alternate.
 func (s *session) settleDown(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.calmDown(ctx) })
@@ -102,9 +101,9 @@ func (s *session) calmDown(ctx context.Context) error {
 	}
 }
 
-// tell adds the comparison to what was found.
-func (c compared) tell(found *result.Scenario, what string, writes int) {
-	found.Bound(what+": time over that of as many patches", "×", c.storm.Seconds()/c.raw.Seconds(), result.MedianAtMost, stormBound)
+// addTo adds the comparison to the results.
+func (c compared) addTo(found *result.Scenario, what string, writes int) {
+	found.Bound(what+": time relative to as many patches", "×", c.storm.Seconds()/c.raw.Seconds(), result.MedianAtMost, stormBound)
 	found.Measure(what+": time", "s", c.storm.Seconds())
 	found.Measure(fmt.Sprintf("%d patches by a trivial client", writes), "s", c.raw.Seconds())
 }

@@ -18,8 +18,8 @@ func newDocumentCommand() *cobra.Command {
 			return result.WriteDocument(from, to)
 		},
 	}
-	command.Flags().StringVar(&from, "from", "bin/benchmark", "Folder with the figures.")
-	command.Flags().StringVar(&to, "to", "docs/performance.md", "Document to write; its charts go to a folder of the same name.")
+	command.Flags().StringVar(&from, "from", figures, "Folder with the figures.")
+	command.Flags().StringVar(&to, "to", "../../docs/performance.md", "Document to write; its charts go to a folder of the same name.")
 	return command
 }
 

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	edgeMethod = `An add-on that is installed on all clusters comes to require one that is installed on none, and no longer does. ` +
-		`Measured until the last Degraded, and the last Available where there are agents, has been delivered on a watch; compared as in 1.`
+	edgeMethod = `An add-on that is installed on all clusters gets a Required edge to one that is installed on none. Then the edge is ` +
+		`removed. The time ends when a watch has delivered the last Degraded and, with agents, the last Available. It is ` +
+		`compared as in 1.`
 	edited = "search-collector"
 )
 
@@ -26,7 +27,7 @@ func edge(ctx context.Context, s *session, found *result.Scenario) error {
 			return err
 		}
 		for i := range played {
-			played[i].tell(found, storms[i].name, writes)
+			played[i].addTo(found, storms[i].name, writes)
 		}
 	}
 	return nil

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	evaluationMethod = `Evaluates an add-on with 5 dependencies again and again on one core, with all of them satisfied, and with none; and decides on its condition ` +
-		`besides, which where they fail is mostly to compose its message.`
+	evaluationMethod = `One core evaluates an add-on with 5 dependencies again and again: with all of them satisfied, and with all of them ` +
+		`failing. A second measurement also decides on the condition. Where dependencies fail, this is mostly the composition ` +
+		`of the message.`
 	evaluatedEdges = 5
 	minEdgesPerSec = 1e6
 )

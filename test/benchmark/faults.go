@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	faultsMethod = `A storm by lot in which dependencies fail and recover on a quarter of the clusters is played twice: addon-manager reaches the API server through a proxy ` +
-		`that passes everything, and through one that answers 10 % of its requests with 429, a conflict, or a 504 before or after the request was carried out. ` +
-		`Both times every Degraded must end up as the proposal's rule has it. The proxy counts addon-manager's requests; watches are not among them.`
+	faultsMethod = `A storm of random failures and recoveries of dependencies, on a quarter of the clusters, runs twice. Both times, ` +
+		`addon-manager reaches the API server through a proxy. The first proxy forwards everything. The second one replaces 10 ` +
+		`% of the responses: by a 429, a conflict, or a 504. A 504 comes before or after the request is carried out. Both ` +
+		`times, every Degraded must end as the rule of the proposal demands. The proxy counts the requests of addon-manager, ` +
+		`without watches.`
 	faultShare    = 0.1
 	requestsBound = 1.5
 	stormWithin   = 2 * time.Second
@@ -34,26 +36,26 @@ func faulty(ctx context.Context, s *session, found *result.Scenario) error {
 		if err != nil {
 			return err
 		}
-		found.Bound("requests with faults over requests without", "×", float64(disturbed.requests)/float64(clean.requests), result.MedianAtMost, requestsBound)
-		found.Bound("add-ons that did not end up as they must", "", float64(clean.wrong+disturbed.wrong), result.NeverAbove, 0)
+		found.Bound("requests with faults, relative to requests without", "×", float64(disturbed.requests)/float64(clean.requests), result.MedianAtMost, requestsBound)
+		found.Bound("add-ons that ended in a wrong state", "", float64(clean.wrong+disturbed.wrong), result.NeverAbove, 0)
 		found.Measure("requests without faults", "", float64(clean.requests))
 		found.Measure("requests with faults", "", float64(disturbed.requests))
-		found.Measure("answers that went wrong", "", float64(disturbed.faults))
-		found.Measure("time until all is right without faults", "s", clean.took.Seconds())
-		found.Measure("time until all is right with faults", "s", disturbed.took.Seconds())
+		found.Measure("faulty responses", "", float64(disturbed.faults))
+		found.Measure("time until all states are right, without faults", "s", clean.took.Seconds())
+		found.Measure("time until all states are right, with faults", "s", disturbed.took.Seconds())
 	}
 	return s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"})
 }
 
-// weathered is what came of a storm.
-type weathered struct {
+// stormResult is the outcome of a storm.
+type stormResult struct {
 	requests, faults, wrong int
 	took                    time.Duration
 }
 
 // stormThrough plays the storm with addon-manager behind a proxy. It fails if
 // the fleet has not come to rest as it must in time.
-func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) (storm weathered, err error) {
+func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) (storm stormResult, err error) {
 	faults := simulator.NewFaults(seed, share)
 	proxy, err := s.fleet.Hub.StartProxy(faults)
 	if err != nil {

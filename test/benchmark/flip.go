@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	flipMethod = `One dependency fails, and recovers, on one cluster: in turns on a hub of its own with 10 clusters and on the fleet, both with their ` +
-		`addon-manager. Measured from the patch until both dependents' Degraded have been delivered on a watch; compared is the largest fleet with ` +
-		`the smallest. What addon-manager asks the fleet's API server for meanwhile is counted there.`
+	flipMethod = `One dependency fails and recovers on one cluster. This alternates between the fleet and smaller fleets: one of 10 ` +
+		`clusters and, if the fleet is larger, one of 1,000. Each fleet has its own hub and addon-manager. The time runs from ` +
+		`the patch until a watch has delivered Degraded of both dependents. The largest fleet is compared with the smallest. ` +
+		`Meanwhile, the API server of the largest fleet counts the requests of addon-manager.`
 	flipsEach = 300
 	flatBound = 1.2
 	tenth     = 10
@@ -59,7 +60,7 @@ func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario)
 		return fmt.Errorf("a fleet of %d clusters is not larger than the smallest one", len(largest.fleet.Clusters))
 	}
 	first := len(largest.took)
-	asked, err := largest.fleet.Hub.Requests.During(func() error { return flipAll(ctx, fleets) })
+	requests, err := largest.fleet.Hub.Requests.During(func() error { return flipAll(ctx, fleets) })
 	if err != nil {
 		return err
 	}
@@ -68,14 +69,14 @@ func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario)
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}} {
 		small, large := result.Quantile(smallest.took[first:], q.share), result.Quantile(largest.took[first:], q.share)
-		found.Bound(q.name+": the largest fleet over the smallest", "×", large/small, result.MedianAtMost, flatBound)
+		found.Bound(q.name+": the largest fleet relative to the smallest", "×", large/small, result.MedianAtMost, flatBound)
 		for _, fleet := range fleets {
 			found.Measure(fmt.Sprintf("%s with %d clusters", q.name, len(fleet.fleet.Clusters)), "ms",
 				1000*result.Quantile(fleet.took[first:], q.share))
 		}
 	}
-	found.Bound("reads and lists by addon-manager", "", float64(asked.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Measure("writes to add-ons per flip", "", float64(asked.Writes(simulator.ManagerUser, simulator.FleetResources...))/flipsEach)
+	found.Bound("reads and lists by addon-manager", "", float64(requests.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Measure("writes to add-ons per flip", "", float64(requests.Writes(simulator.ManagerUser, simulator.FleetResources...))/flipsEach)
 	return nil
 }
 

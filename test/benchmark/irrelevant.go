@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	irrelevantMethod = `With a dependency down on a fifth of the clusters, 200 updates per second change other conditions and labels of add-ons. ` +
-		`Counted at the API server: what addon-manager reads and writes; compared: the processor time of both.`
+	irrelevantMethod = `A dependency is down on a fifth of the clusters. Each second, 200 updates change other conditions and labels of ` +
+		`add-ons. The API server counts the reads and writes of addon-manager. The processor time of addon-manager is compared with ` +
+		`that of the API server.`
 	updatesPerSecond = 200
 	updatesFor       = 12 * time.Second
 	maxCPUShare      = 5
@@ -73,11 +74,11 @@ func (s *session) irrelevantOnce(ctx context.Context, seed uint64, found *result
 	if err != nil {
 		return err
 	}
-	asked := after.requests.Since(before.requests)
+	requests := after.requests.Since(before.requests)
 	server, manager := after.server-before.server, after.manager-before.manager
-	found.Bound("reads by addon-manager", "", float64(asked.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("writes by addon-manager", "", float64(asked.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("addon-manager's processor time over the API server's", "%", 100*manager.Seconds()/server.Seconds(), result.MedianAtMost, maxCPUShare)
+	found.Bound("reads by addon-manager", "", float64(requests.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Bound("writes by addon-manager", "", float64(requests.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	found.Bound("processor time of addon-manager, relative to the API server", "%", 100*manager.Seconds()/server.Seconds(), result.MedianAtMost, maxCPUShare)
 	found.Measure("processor time of the API server per update", "ms", 1000*server.Seconds()/float64(len(schedule)))
 	found.Measure("updates per second reached", "", float64(len(schedule))/after.at.Sub(before.at).Seconds())
 	return nil
@@ -95,7 +96,7 @@ func (s *session) happen(ctx context.Context, event simulator.Event) error {
 	case simulator.Relabeled:
 		err = s.trivial.Label(ctx, event.AddOn, event.At.String())
 	default:
-		err = fmt.Errorf("nobody knows how to make add-on %s be %s", event.AddOn, event.Kind)
+		err = fmt.Errorf("event %[2]q of add-on %[1]s is unknown", event.AddOn, event.Kind)
 	}
 	return err
 }

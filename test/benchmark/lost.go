@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	lostMethod = `The hub loses all clusters: their ManagedCluster becomes Unknown, and then all their add-ons, as OCM's hub has it. ` +
-		`Then all return, and their add-ons report again; on every tenth cluster one that two others require has died meanwhile. ` +
-		`addon-manager's writes are counted at the API server. Played once: nothing is timed.`
+	lostMethod = `The hub loses all clusters. As on OCM's hub, each ManagedCluster becomes Unknown, and then all of its add-ons. Then ` +
+		`all clusters return, and their add-ons report again. On every tenth cluster, an add-on that two others require has ` +
+		`failed meanwhile. The API server counts the writes of addon-manager. This runs once, because nothing is timed.`
 	// lull is how long is waited for writes that must not come.
 	lull = 3 * time.Second
 )
@@ -36,7 +36,7 @@ func lost(ctx context.Context, s *session, found *result.Scenario) error {
 	written := afterwards.Writes(simulator.ManagerUser, simulator.FleetResources...)
 	found.Bound("writes by addon-manager while the clusters are lost", "",
 		float64(whileLost.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("writes to add-ons after the return beyond those that differ", "", float64(written-differing), result.NeverAbove, 0)
+	found.Bound("writes after the return, beyond one per add-on that differs", "", float64(written-differing), result.NeverAbove, 0)
 	found.Measure("add-ons that differ after the return", "", float64(differing))
 	return s.recoverOn(ctx, died)
 }
@@ -55,7 +55,7 @@ func (s *session) loseAll(ctx context.Context) error {
 }
 
 // returnAll has the clusters return before their add-ons report. Those of the
-// root come last: whoever reports after addon-manager has written would have to
+// root come last: a writer that reports after addon-manager has written would have to
 // take care not to undo that.
 func (s *session) returnAll(ctx context.Context, died []string) error {
 	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {

@@ -22,6 +22,12 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
+// Paths are relative to the benchmark's folder, where `go run -C` starts it.
+const (
+	builtPrograms = "../../bin"
+	figures       = "../../bin/benchmark"
+)
+
 type options struct {
 	bin         string
 	clusters    int
@@ -36,7 +42,7 @@ type options struct {
 }
 
 func main() {
-	// What libraries have to say goes nowhere: the screen is for the user.
+	// Libraries log nothing: the screen is for the user.
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -51,22 +57,22 @@ func newCommand() *cobra.Command {
 		Use:   "benchmark",
 		Short: "Play a fleet against Interlock and measure it",
 		Long: `The benchmark starts a real API server as a hub, with the objects of many managed
-clusters and add-ons, the real addon-manager, and the code of the real
-addon-agent once for each cluster, in this process. It makes the fleet change,
-and compares what Interlock needs with what a trivial client needs for the same
-number of writes on the same API server, in turns.
+clusters and add-ons. It starts the real addon-manager, and runs the code of the
+real addon-agent once per cluster in this process. It changes the fleet, and
+compares the time of Interlock with that of a trivial client. The client makes the
+same number of writes on the same API server, in turns.
 
 ` + listScenarios() + `
 The figures go to a folder as JSON, Markdown and SVG. The exit code is 1 when a
 bound is missed.`,
 		Example: `  # Everything, on a fleet of this size
-  go run ./test/benchmark --clusters 1000 --addons 10
+  go run -C test/benchmark . --clusters 1000 --addons 10
 
   # Two scenarios, quickly
-  go run ./test/benchmark --clusters 50 --scenarios 1,7 --repetitions 1
+  go run -C test/benchmark . --clusters 50 --scenarios 1,7 --repetitions 1
 
   # The document, from the figures of earlier runs
-  go run ./test/benchmark document --to docs/performance.md`,
+  go run -C test/benchmark . document`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
@@ -77,14 +83,14 @@ bound is missed.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.bin, "bin", "bin", "Folder with addon-manager and addon-agent.")
+	flags.StringVar(&o.bin, "bin", builtPrograms, "Folder with addon-manager and addon-agent.")
 	flags.IntVar(&o.clusters, "clusters", 1000, "Managed clusters of the fleet.")
 	flags.IntVar(&o.addOns, "addons", simulator.MinAddOns, "Add-ons on each of them.")
-	flags.BoolVar(&o.agents, "agents", true, "Play the scenarios that need an agent on every cluster too.")
+	flags.BoolVar(&o.agents, "agents", true, "Play also the scenarios that need an agent on every cluster.")
 	flags.StringSliceVar(&o.scenarios, "scenarios", nil, "Numbers of the scenarios to play. Default: all.")
 	flags.IntVar(&o.repetitions, "repetitions", 3, "How often each measurement is repeated.")
-	flags.Uint64Var(&o.seed, "seed", 1, "Seed of everything that is drawn by lot.")
-	flags.StringVar(&o.out, "out", filepath.Join("bin", "benchmark"), "Folder for the figures.")
+	flags.Uint64Var(&o.seed, "seed", 1, "Seed of everything that is random.")
+	flags.StringVar(&o.out, "out", figures, "Folder for the figures.")
 	flags.StringVar(&o.name, "name", "standard", "Name of the run, and of its files in the folder.")
 	flags.BoolVar(&o.profiles, "profiles", false, "Write processor and heap profiles of addon-manager to the folder as well.")
 	command.AddCommand(newDocumentCommand(), newCacheCommand(), newListCommand())
@@ -96,7 +102,7 @@ func (o *options) validate() error {
 	case o.clusters < 10:
 		return fmt.Errorf("--clusters=%d: must be at least 10", o.clusters)
 	case o.addOns < simulator.MinAddOns:
-		return fmt.Errorf("--addons=%d: must be at least %d, as so many have edges", o.addOns, simulator.MinAddOns)
+		return fmt.Errorf("--addons=%d: must be at least %d, because so many have edges", o.addOns, simulator.MinAddOns)
 	case o.repetitions < 1:
 		return fmt.Errorf("--repetitions=%d: must be at least 1", o.repetitions)
 	case o.name == "" || strings.ContainsAny(o.name, `/\`):

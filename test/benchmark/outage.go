@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	outageMethod = `An add-on that two others require fails on all clusters at once, and comes back: by a trivial client's patches, ` +
-		`or, with agents, because its leases are no longer renewed. Measured is the time until the last condition that follows from it ` +
-		`has been delivered on a watch. Between failing and coming back a trivial client makes the same number of status patches, on an add-on ` +
-		`that nobody depends on, with the same watches open. Before each of the three the API server collects its garbage.`
+	outageMethod = `Two add-ons require a third one, which fails on all clusters at once, and then recovers. A trivial client patches its ` +
+		`status; with agents, its leases stop instead. The time ends when a watch has delivered the last condition that ` +
+		`changes. Between failure and recovery, a trivial client patches the status of another add-on as many times, with the ` +
+		`same watches open. No add-on depends on that one. The API server collects its garbage before each of the three.`
 )
 
 func outage(ctx context.Context, s *session, found *result.Scenario) error {
@@ -65,13 +65,13 @@ func (s *session) outageOnce(
 	}
 	if found != nil {
 		for i := range played {
-			played[i].tell(found, storms[i].name, writes)
+			played[i].addTo(found, storms[i].name, writes)
 		}
 	}
 	return failed, nil
 }
 
-// outageExpected says what must be seen once the root is up or down on the
+// outageExpected returns what must be observed once the root is up or down on the
 // clusters, and how many status patches that takes: its own Available, Degraded
 // of its dependents, and where there are agents their Available.
 func (s *session) outageExpected(clusters []string, up bool) (simulator.Expectation, int) {

@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/result"
 )
 
-// progress tells what is going on: with bars on a terminal, else a line for
+// progress shows what happens: with bars on a terminal, else with a line for
 // each step.
 type progress struct {
 	out      *os.File
@@ -26,31 +26,29 @@ func (p *progress) title(id, title string) {
 	fmt.Fprintf(p.out, "\n%s  %s\n", id, title)
 }
 
-// step tells of something that takes a while; the function it returns tells
-// that it is done.
+// step shows a step that takes a while. The caller calls done at its end.
 func (p *progress) step(what string) (done func()) {
 	_, done = p.count(what, -1)
 	return done
 }
 
-// count is step for something that can be counted: the first function it
-// returns counts one.
+// count is a step of a known size. The caller calls one for each unit.
 func (p *progress) count(what string, total int) (one, done func()) {
 	started := time.Now()
-	tell := func() {
+	printTime := func() {
 		fmt.Fprintf(p.out, "    %s: %s\n", what, time.Since(started).Round(100*time.Millisecond))
 	}
 	if !p.terminal {
-		return func() {}, tell
+		return func() {}, printTime
 	}
 	bar := progressbar.NewOptions(total, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("    "+what),
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSpinnerType(14), progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
 	// A bar that cannot be drawn is not worth a failure.
-	return func() { _ = bar.Add(1) }, func() { _ = bar.Clear(); tell() }
+	return func() { _ = bar.Add(1) }, func() { _ = bar.Clear(); printTime() }
 }
 
-// result prints what a scenario has found.
+// result prints the results of a scenario.
 func (p *progress) result(found *result.Scenario) {
 	for _, figure := range found.Figures {
 		fmt.Fprintf(p.out, "  %-62s %-32s %-14s %s\n", figure.Name, figure.Spread(), figure.Bound(), figure.Verdict())

@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	quietMethod = `With a dependency down on a fifth of the clusters and an agent on each: addon-manager is restarted; its leader is killed and ` +
-		`another takes over; the API server is restarted, so that every watch of addon-manager and of all agents ends and is resumed by a new list; ` +
-		`all leases are renewed while nothing else happens; each once, as nothing is timed. Writes to add-ons and events are counted at the API server; the lease of leader election is not.`
+	quietMethod = `A dependency is down on a fifth of the clusters, and each cluster has an agent. Four things happen, once each, because ` +
+		`nothing is timed. addon-manager restarts. Its leader is killed, and another replica takes over. The API server ` +
+		`restarts: every watch of addon-manager and of the agents ends, and resumes with a new list. All leases are renewed, ` +
+		`and nothing else changes. The API server counts the writes to add-ons and events. Writes to the lease of the leader ` +
+		`election do not count.`
 	// resumedWithin is how long clients may take to come back after the API server
 	// has: their retries grow apart, to half a minute.
 	resumedWithin = time.Minute
@@ -39,11 +41,11 @@ func quiet(ctx context.Context, s *session, found *result.Scenario) error {
 		{"all watches are interrupted and resumed", s.interrupt},
 		{"all leases are renewed", s.renewAll},
 	} {
-		asked, err := s.fleet.Hub.Requests.During(func() error { return disturbance.do(ctx) })
+		requests, err := s.fleet.Hub.Requests.During(func() error { return disturbance.do(ctx) })
 		if err != nil {
 			return err
 		}
-		writes := asked.Writes(simulator.ManagerUser, simulator.FleetResources...) + asked.Writes(simulator.AgentUser, simulator.AllResources...)
+		writes := requests.Writes(simulator.ManagerUser, simulator.FleetResources...) + requests.Writes(simulator.AgentUser, simulator.AllResources...)
 		found.Bound("writes: "+disturbance.name, "", float64(writes), result.NeverAbove, 0)
 	}
 	return s.recoverOn(ctx, down)

@@ -15,8 +15,8 @@ import (
 
 var errMissed = errors.New("bounds were missed")
 
-// run plays the selected scenarios, writes what they have found, and fails when
-// a bound is missed.
+// run plays the selected scenarios, writes their results, and fails when a bound
+// is missed.
 func run(ctx context.Context, o options) (err error) {
 	machine := result.ThisMachine()
 	if err := limitMemory(machine); err != nil {
@@ -45,24 +45,19 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		found := s.play(ctx, scenario)
 		if ctx.Err() != nil {
-			return errors.Join(ctx.Err(), tell(report, o)) // what was found before stays
+			return errors.Join(ctx.Err(), finish(report, o)) // earlier results are kept
 		}
 		report.Scenarios = append(report.Scenarios, found)
 	}
-	return tell(report, o)
+	return finish(report, o)
 }
 
-// commandLine is what to call to have the same again, from the checkout's folder.
+// commandLine is the command that repeats the run, from the repository's top folder.
 func commandLine() string {
-	line := strings.Join(append([]string{"go run ./test/benchmark"}, os.Args[1:]...), " ")
-	if folder, err := os.Getwd(); err == nil {
-		line = strings.ReplaceAll(line, folder+string(os.PathSeparator), "")
-	}
-	return line
+	return strings.Join(append([]string{"go run -C test/benchmark ."}, os.Args[1:]...), " ")
 }
 
-// play runs one scenario. A scenario that cannot be carried through does not
-// keep the others from being played.
+// play runs one scenario. If it fails, the others still run.
 func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario {
 	found := &result.Scenario{ID: scenario.id, Title: scenario.title, Method: scenario.method}
 	s.progress.title(scenario.id, scenario.title)
@@ -75,8 +70,8 @@ func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario 
 	return found
 }
 
-// tell writes the report and prints what was missed.
-func tell(report *result.Report, o options) error {
+// finish writes the report, and returns an error that lists the missed bounds.
+func finish(report *result.Report, o options) error {
 	report.Took = time.Since(report.Started)
 	slices.SortStableFunc(report.Scenarios, func(a, b *result.Scenario) int { return number(a.ID) - number(b.ID) })
 	if err := report.Write(o.out, o.name); err != nil {
@@ -91,7 +86,7 @@ func tell(report *result.Report, o options) error {
 	return fmt.Errorf("%w:\n  %s", errMissed, strings.Join(missed, "\n  "))
 }
 
-// number is the row of the table that an id stands for.
+// number is the position of a scenario in the table.
 func number(id string) int {
 	row, err := strconv.Atoi(strings.TrimRight(id, "abc"))
 	if err != nil {
@@ -100,9 +95,9 @@ func number(id string) int {
 	return row
 }
 
-// limitMemory has the processes that are started collect their garbage before
-// they take more than half of the machine's memory: the API server of 100,000
-// add-ons would take most of 24 GiB. Others do not come near that.
+// limitMemory makes started processes collect their garbage before they use more
+// than half of the machine's memory. Without it, the API server of 100,000 add-ons
+// would use most of 24 GiB. The other processes need far less.
 func limitMemory(machine result.Machine) error {
 	if os.Getenv("GOMEMLIMIT") != "" || machine.MemoryGiB < 2 {
 		return nil

@@ -11,16 +11,16 @@ import (
 // scenario is one thing that is measured. To add one, write its function in a
 // file of its own and a line here.
 type scenario struct {
-	// id is what --scenarios and the tables call it.
+	// id is its name in --scenarios and in the tables.
 	id    string
 	title string
-	// method says what is done and what is compared with what.
+	// method describes what is done and compared.
 	method string
 	stage  stage
 	run    func(context.Context, *session, *result.Scenario) error
 }
 
-// stage says what a scenario finds when it begins. Stages are played in this
+// stage is what runs when a scenario begins. Stages follow each other in this
 // order.
 type stage int
 
@@ -42,12 +42,12 @@ var scenarios = []scenario{
 	{"10", "Pure evaluation", evaluationMethod, alone, pureEvaluation},
 	{"11", "addon-agent: memory and reaction to leases", agentMethod, alone, agentProcess},
 	{"4", "Memory", memoryMethod, growing, memory},
-	{"5", "Start to ready, all evaluated", startUpMethod, growing, startUp},
+	{"5", "Start until all is evaluated", startUpMethod, growing, startUp},
 	{"3", "One dependency flips on one cluster", flipMethod, hubOnly, flip},
-	{"1", "A dependency fails on all clusters at once, and comes back", outageMethod, hubOnly, outage},
+	{"1", "A dependency fails on all clusters at once, and recovers", outageMethod, hubOnly, outage},
 	{"7", "200 irrelevant updates per second", irrelevantMethod, hubOnly, irrelevant},
-	{"8", "All clusters are lost, and come back", lostMethod, hubOnly, lost},
-	{"12", "A storm in which 10 % of the answers go wrong", faultsMethod, hubOnly, faulty},
+	{"8", "All clusters are lost, and return", lostMethod, hubOnly, lost},
+	{"12", "A storm with 10 % faulty responses", faultsMethod, hubOnly, faulty},
 	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage},
 	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge},
 	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet},

@@ -42,7 +42,10 @@ func TestExpectations(t *testing.T) {
 		{"blocked", blocked(cluster1, gateway, "one", "two"), addOnWith(missing, down), true},
 		{"blocked, in the wrong order", blocked(cluster1, gateway, "two", "one"), addOnWith(missing, down), false},
 		{"blocked, the agent has not followed", blocked(cluster1, gateway), addOnWith(missing, up), false},
-		{"blocked, the agent says something else", blocked(cluster1, gateway), addOnWith(missing, is("Available", "False", requiredMissing, "x")), false},
+		{
+			"blocked, the agent says something else", blocked(cluster1, gateway), addOnWith(missing, is("Available", "False", requiredMissing, "x")),
+			false,
+		},
 		{"blocked only by its agent", blocked(cluster1, gateway), addOnWith(down), false},
 		{"dead", dead(cluster1, gateway), addOnWith(is("Available", "False", leaseStopped, "")), true},
 		{"dead for another reason", dead(cluster1, gateway), addOnWith(down), false},
@@ -105,7 +108,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%d characters: %q, want %q", width, got, want)
 		}
 	}
-	if text := strings.Join([]string{brief(0), brief(9950 * time.Microsecond), brief(1500 * time.Millisecond)}, ", "); text != "0 ms, 10 ms, 1.5 s" {
+	times := []string{brief(0), brief(9950 * time.Microsecond), brief(1500 * time.Millisecond)}
+	if text := strings.Join(times, ", "); text != "0 ms, 10 ms, 1.5 s" {
 		t.Error(text)
 	}
 }

@@ -40,33 +40,35 @@ var (
 func describeCertificates() {
 	It("renews the webhook's certificate and authority while requests run, none of which fails", func(ctx context.Context) {
 		register(ctx, "dependent", "dependency")
-		asked := []func(context.Context) error{denied, converted}
+		calls := []func(context.Context) error{denied, converted}
 		if os.Getenv("HUB_PODS_REACHABLE") != "" { // not from outside of kind's network
-			asked = append(asked, trusted)
+			calls = append(calls, trusted)
 		}
-		requests := keepAsking(ctx, asked...)
+		requests := keepRequesting(ctx, calls...)
 		DeferCleanup(requests.stop)
 		first := webhookCertificates(ctx)
 
 		By("letting the authority come close to its end")
 		first.rewriteAuthority(ctx, func(authority *x509.Certificate) { authority.NotAfter = time.Now().Add(60 * day) })
-		introduced := awaitCertificates(ctx, func(now certificates) bool { return len(now.bundle) == 2 && !sameKey(now.bundle[0], first.bundle[0]) })
+		introduced := awaitCertificates(ctx, func(now certificates) bool {
+			return len(now.bundle) == 2 && !sameKey(now.bundle[0], first.bundle[0])
+		})
 		Expect(introduced.serving.Equal(first.serving)).To(BeTrue(), "a new authority signs nothing before it is trusted")
-		requests.goOn()
+		requests.awaitMore()
 
 		By("letting the new one be a week old")
 		introduced.rewriteAuthority(ctx, func(authority *x509.Certificate) { authority.NotBefore = authority.NotBefore.Add(-8 * day) })
 		issued := awaitCertificates(ctx, func(now certificates) bool { return !now.serving.Equal(first.serving) })
 		Expect(issued.serving.CheckSignatureFrom(issued.bundle[0])).To(Succeed())
 		Expect(issued.bundle).To(HaveLen(2), "who has served nothing new yet is trusted too")
-		requests.goOn()
+		requests.awaitMore()
 
 		By("letting it be two weeks old")
 		issued.rewriteAuthority(ctx, func(authority *x509.Certificate) { authority.NotBefore = authority.NotBefore.Add(-8 * day) })
 		retired := awaitCertificates(ctx, func(now certificates) bool { return len(now.bundle) == 1 })
 		Expect(sameKey(retired.bundle[0], issued.bundle[0])).To(BeTrue())
 		Expect(retired.serving.Equal(issued.serving)).To(BeTrue())
-		requests.goOn()
+		requests.awaitMore()
 		requests.stop()
 		Expect(requests.failures).To(BeEmpty())
 		expectGuarded(ctx)
@@ -89,9 +91,10 @@ func describeCertificates() {
 	It("has OCM give the agent a new credential of the hub in place of one that was lost", func(ctx context.Context) {
 		lost, before := agentCertificate(ctx)(), agentPod(ctx)
 		Expect(lost).NotTo(BeNil())
-		Expect(managed.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: agentSecret.Namespace, Name: agentSecret.Name}})).To(Succeed())
+		credential := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: agentSecret.Namespace, Name: agentSecret.Name}}
+		Expect(managed.Delete(ctx, credential)).To(Succeed())
 		Eventually(agentCertificate(ctx)).Should(And(Not(BeNil()), Not(Satisfy(lost.Equal))))
-		expectHeard(ctx)
+		expectAgentAsserts(ctx)
 		expectSame(ctx, before)
 	})
 }
@@ -103,7 +106,7 @@ func describeRotatedCredential() {
 	It("has the agent take up its new credential without a restart", func(ctx context.Context) {
 		before := agentPod(ctx)
 		refuseOthers(ctx, agentCertificate(ctx)())
-		expectHeard(ctx)
+		expectAgentAsserts(ctx)
 		expectSame(ctx, before)
 	})
 }
@@ -163,8 +166,8 @@ func encodePEM(of ...*x509.Certificate) []byte {
 
 func sameKey(a, b *x509.Certificate) bool { return slices.Equal(a.SubjectKeyId, b.SubjectKeyId) }
 
-// awaitCertificates waits until the Secret is as it is to be, and the API server
-// told to trust what is in it.
+// awaitCertificates waits until the Secret has the expected content, and the API
+// server is configured to trust it.
 func awaitCertificates(ctx context.Context, is func(certificates) bool) certificates {
 	GinkgoHelper()
 	var found certificates
@@ -200,14 +203,14 @@ func agentCertificate(ctx context.Context) func() *x509.Certificate {
 	}
 }
 
-// expectHeard: the agent observes what happens on the hub, and writes there. The
+// expectAgentAsserts: the agent observes what happens on the hub, and writes there. The
 // registration agent writes the same, so it is kept from doing so meanwhile.
-func expectHeard(ctx context.Context) {
+func expectAgentAsserts(ctx context.Context) {
 	GinkgoHelper()
 	const name = "not-the-registration-agent"
 	refuse(ctx, name, fmt.Sprintf("request.userInfo.username.startsWith(%q)", registrationAgents), "false")
 	awaitRefusal(ctx, name, as(registrationAgents+"e2e", []string{"system:masters"}))
-	say(ctx, onCluster1(report), metav1.Condition{Type: available, Status: metav1.ConditionUnknown, Reason: "Asked"})
+	setCondition(ctx, onCluster1(report), metav1.Condition{Type: available, Status: metav1.ConditionUnknown, Reason: "Asked"})
 	Eventually(conditionOf(ctx, onCluster1(report), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
 }
 

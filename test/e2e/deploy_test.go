@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -25,8 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8syaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"open-cluster-management.io/interlock/test/kustomization"
 )
 
 const (
@@ -89,11 +88,14 @@ func execute(ctx context.Context, line string, environment ...string) {
 // of a version.
 func kustomized(folder, version string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	objects, err := kustomization.Build(folder)
 	Expect(err).NotTo(HaveOccurred())
-	content, err := built.AsYaml()
-	Expect(err).NotTo(HaveOccurred())
-	return decode(bytes.NewReader(publishedImage.ReplaceAll(content, []byte(images+"$1:"+version))))
+	for _, object := range objects {
+		published, err := object.MarshalJSON()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(object.UnmarshalJSON(publishedImage.ReplaceAll(published, []byte(images+"$1:"+version)))).To(Succeed())
+	}
+	return objects
 }
 
 // manifests are the objects of a file, after replacements in its text.

@@ -23,7 +23,7 @@ import (
 func (w *witness) expectExplained(ctx context.Context, flipping *fleet) {
 	GinkgoHelper()
 	Expect(w.lost).To(BeEmpty())
-	Expect(w.empty).To(BeEmpty(), "writes of Interlock that say nothing new")
+	Expect(w.empty).To(BeEmpty(), "writes of Interlock that change nothing")
 	unexplained := map[types.NamespacedName][]write{}
 	answers := 0
 	for key, writes := range w.writes {
@@ -39,7 +39,8 @@ func (w *witness) expectExplained(ctx context.Context, flipping *fleet) {
 	maps.DeleteFunc(unexplained, func(_ types.NamespacedName, writes []write) bool { return len(writes) == 0 })
 	Expect(unexplained).To(BeEmpty(), "changes of conditions without a reason")
 	// A server-side apply that changes nothing is an event for nobody, but the API server has counted it.
-	Expect(applies(ctx)-w.applied).To(BeNumerically("<=", answers), "server-side applies of conditions, of which %d were seen to change leaf", answers)
+	Expect(applies(ctx)-w.applied).To(BeNumerically("<=", answers),
+		"server-side applies of conditions, of which %d were seen to change leaf", answers)
 }
 
 // unexplainedBy are the changes of leaf that do not each follow a change of
@@ -82,7 +83,8 @@ func applies(ctx context.Context) float64 {
 		for _, pair := range metric.GetLabel() {
 			has[pair.GetName()] = pair.GetValue()
 		}
-		if has["resource"] == "managedclusteraddons" && has["subresource"] == "status" && has["verb"] == "APPLY" && has["code"] == "200" && has["dry_run"] == "" {
+		applied := has["resource"] == "managedclusteraddons" && has["subresource"] == "status" && has["verb"] == "APPLY"
+		if applied && has["code"] == "200" && has["dry_run"] == "" {
 			total += metric.GetCounter().GetValue()
 		}
 	}

@@ -36,7 +36,7 @@ type fleet struct {
 	well map[string]bool
 }
 
-// newFleet makes n clusters, on which base is available and leaf is told so.
+// newFleet makes n clusters, on which base and leaf are available.
 func newFleet(ctx context.Context, prefix string, n int) *fleet {
 	GinkgoHelper()
 	Eventually(expectGrafted(ctx)).Should(Succeed())
@@ -64,7 +64,7 @@ func (f *fleet) flip(ctx context.Context, cluster string, well bool) error {
 		condition.Status, condition.Reason = metav1.ConditionTrue, "Working"
 	}
 	f.well[cluster] = well
-	return tell(ctx, types.NamespacedName{Namespace: cluster, Name: base}, condition)
+	return patchCondition(ctx, types.NamespacedName{Namespace: cluster, Name: base}, condition)
 }
 
 func (f *fleet) flipAll(ctx context.Context, well bool) {
@@ -142,14 +142,14 @@ func inNamespace(ctx context.Context, namespace, name string) types.NamespacedNa
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
+func setCondition(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
 	GinkgoHelper()
-	Eventually(func() error { return tell(ctx, key, condition) }).Should(Succeed())
+	Eventually(func() error { return patchCondition(ctx, key, condition) }).Should(Succeed())
 }
 
-// tell writes a condition as stock controllers do: the whole list in a merge
+// patchCondition writes a condition as stock controllers do: the whole list in a merge
 // patch, with the version that it was read in.
-func tell(ctx context.Context, key types.NamespacedName, condition metav1.Condition) error {
+func patchCondition(ctx context.Context, key types.NamespacedName, condition metav1.Condition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
 		if err := hub.Get(ctx, key, addOn); err != nil {

@@ -43,10 +43,10 @@ func describeOperatorUpgrade() {
 	// write through v1beta1 in that time deletes the field, and nothing restores it yet.
 	PIt("keeps all declarations when they are written through v1beta1 meanwhile", func(ctx context.Context) {
 		names := declare(ctx)
-		writes := keepAsking(ctx, func(ctx context.Context) error { return touchAll(ctx, names) })
+		writes := keepRequesting(ctx, func(ctx context.Context) error { return touchAll(ctx, names) })
 		DeferCleanup(writes.stop)
 		upgradeOperator(ctx)
-		writes.goOn()
+		writes.awaitMore()
 		writes.stop()
 		Expect(writes.failures).To(BeEmpty(), "writes through v1beta1")
 		Eventually(func() []string { return lost(ctx, names) }).Should(BeEmpty(), "declarations that were lost")

@@ -74,7 +74,8 @@ func describeOutages() {
 			Eventually(conditionOf(ctx, onCluster1(name), available)).Should(be(metav1.ConditionUnknown, clusterLost))
 		}
 		written := versionsOnCluster1(ctx)
-		Consistently(func() map[string]string { return versionsOnCluster1(ctx) }).WithTimeout(outage).WithPolling(time.Second).Should(Equal(written),
+		Consistently(func() map[string]string { return versionsOnCluster1(ctx) }).
+			WithTimeout(outage).WithPolling(time.Second).Should(Equal(written),
 			"add-ons on a lost cluster were written to")
 
 		By("giving it back")
@@ -96,7 +97,8 @@ func describeOutages() {
 		expectDegraded(ctx, "(not installed)")
 		written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cluster1, Name: report}}
 		Expect(hub.Delete(ctx, written)).To(Succeed())
-		Eventually(gone(ctx, managed, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: "managed-serviceaccount-addon-agent"}})).Should(BeTrue())
+		workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: "managed-serviceaccount-addon-agent"}}
+		Eventually(gone(ctx, managed, workload)).Should(BeTrue())
 		Eventually(func() (corev1.NamespacePhase, error) {
 			shared := &corev1.Namespace{}
 			err := managed.Get(ctx, client.ObjectKey{Name: agentNamespace}, shared)
@@ -106,7 +108,8 @@ func describeOutages() {
 		By("installing it again")
 		install(ctx, onCluster1(account))
 		for _, name := range []string{agentWorkload, "cluster-report-agent"} {
-			Eventually(rolledOut(ctx, managed, agentNamespace, name)).WithTimeout(repair).Should(Succeed(), "OCM installs what was deleted with the namespace")
+			Eventually(rolledOut(ctx, managed, agentNamespace, name)).WithTimeout(repair).
+				Should(Succeed(), "OCM installs what was deleted with the namespace")
 		}
 		for name, reason := range map[string]string{account: renewed, agent: probed, report: renewed} {
 			Eventually(conditionOf(ctx, onCluster1(name), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, reason))
@@ -127,8 +130,8 @@ func expectDegraded(ctx context.Context, why string) {
 }
 
 // killAccountAgent kills the pod of managed-serviceaccount on the managed cluster.
-// OCM mends what is done to the Deployment; so it is the nodes that take no pods
-// until they are told to again.
+// OCM reverts changes of the Deployment. Instead, the nodes take no pods until they
+// are uncordoned.
 func killAccountAgent(ctx context.Context) {
 	GinkgoHelper()
 	cordon(ctx, true)
@@ -164,7 +167,8 @@ func leaseOf(ctx context.Context, addOn string) *coordinationv1.Lease {
 func agentPod(ctx context.Context) corev1.Pod {
 	GinkgoHelper()
 	var pods corev1.PodList
-	Expect(managed.List(ctx, &pods, client.InNamespace(agentNamespace), client.MatchingLabels{"app.kubernetes.io/name": "interlock-addon-agent"})).To(Succeed())
+	ofAgent := client.MatchingLabels{"app.kubernetes.io/name": "interlock-addon-agent"}
+	Expect(managed.List(ctx, &pods, client.InNamespace(agentNamespace), ofAgent)).To(Succeed())
 	Expect(pods.Items).To(HaveLen(1))
 	return pods.Items[0]
 }
@@ -183,7 +187,7 @@ func cut(ctx context.Context) (mend func(context.Context)) {
 	GinkgoHelper()
 	cutting, mending := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_MEND_COMMAND")
 	if cutting == "" || mending == "" {
-		Skip("MANAGED_CUT_COMMAND and MANAGED_MEND_COMMAND are not set: whoever provided these clusters cannot take away the network of one")
+		Skip("MANAGED_CUT_COMMAND and MANAGED_MEND_COMMAND are not set: these clusters have no way to cut the network of one")
 	}
 	shell(ctx, cutting)
 	isCut := true
@@ -214,7 +218,7 @@ func versionsOnCluster1(ctx context.Context) map[string]string {
 
 // recordDegraded watches an add-on, and returns what stops that and tells every
 // Degraded that it has had meanwhile.
-func recordDegraded(ctx context.Context, key types.NamespacedName) (told func() []*metav1.Condition) {
+func recordDegraded(ctx context.Context, key types.NamespacedName) (reported func() []*metav1.Condition) {
 	GinkgoHelper()
 	watching, err := hub.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(key.Namespace))
 	Expect(err).NotTo(HaveOccurred())

@@ -30,7 +30,8 @@ func describeRealAddOns() {
 		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
 		expectWorking(ctx)
 		written := &corev1.ConfigMap{}
-		Eventually(func() error { return hub.Get(ctx, onCluster1(report), written) }).Should(Succeed(), "the report is made with a token of managed-serviceaccount")
+		Eventually(func() error { return hub.Get(ctx, onCluster1(report), written) }).
+			Should(Succeed(), "the report is made with a token of managed-serviceaccount")
 		Expect(written.Data).To(HaveKeyWithValue("kubernetes", HavePrefix("v1.")))
 	})
 }

@@ -63,9 +63,9 @@ func converted(ctx context.Context) error {
 	return nil
 }
 
-// trusted connects to every pod of the webhook, with the trust that the API server
-// was told of. That keeps its connections, and would meet a certificate that it
-// does not trust only when one of them has ended.
+// trusted connects to every pod of the webhook, with the authority that the API
+// server is configured to trust. The API server itself keeps its connections: it
+// would meet an untrusted certificate only after one of them has ended.
 func trusted(ctx context.Context) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := hub.Get(ctx, client.ObjectKey{Name: webhook}, configuration); err != nil {
@@ -99,7 +99,7 @@ func expectGuarded(ctx context.Context) {
 	install(ctx, key)
 	Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionTrue, required))
 	Eventually(func(g Gomega) {
-		say(ctx, key, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: renewed})
+		setCondition(ctx, key, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: renewed})
 		g.Expect(conditionOf(ctx, key, available)()).To(be(metav1.ConditionFalse, required))
 	}).Should(Succeed())
 	uninstall(ctx, key)
@@ -115,14 +115,14 @@ type requests struct {
 	end     context.CancelFunc
 }
 
-func keepAsking(ctx context.Context, ask ...func(context.Context) error) *requests {
+func keepRequesting(ctx context.Context, calls ...func(context.Context) error) *requests {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &requests{end: cancel}
 	r.running.Go(func() {
 		pace := time.NewTicker(100 * time.Millisecond)
 		defer pace.Stop()
 		for {
-			for _, one := range ask {
+			for _, one := range calls {
 				if err := one(ctx); err != nil && ctx.Err() == nil {
 					r.failures = append(r.failures, fmt.Errorf("%s: %w", time.Now().Format(time.TimeOnly), err))
 				}
@@ -138,8 +138,8 @@ func keepAsking(ctx context.Context, ask ...func(context.Context) error) *reques
 	return r
 }
 
-// goOn waits for some more of them.
-func (r *requests) goOn() {
+// awaitMore waits for some more rounds of requests.
+func (r *requests) awaitMore() {
 	GinkgoHelper()
 	Eventually(r.rounds.Load).Should(BeNumerically(">", r.rounds.Load()+20))
 }

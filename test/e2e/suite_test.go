@@ -53,8 +53,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 	Expect(isInstalled(ctx)).To(BeFalse(), "Interlock is on the hub: uninstall it, as the suite installs it by itself")
 	ensureOCM(ctx)
-	settleElder(ctx)
-	takeBefore(ctx)
+	installElder(ctx)
+	takeFirstSnapshot(ctx)
 	deploy(ctx, firstVersion)
 }, NodeTimeout(15*time.Minute))
 

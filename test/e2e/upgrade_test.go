@@ -35,14 +35,15 @@ func describeUpgrade() {
 		first := leader(ctx)
 		watching := startWitness(ctx)
 		stopLoad := loaded.keepFlipping(ctx, paceOfLoad)
-		requests := keepAsking(ctx, denied, converted, agentServes)
+		requests := keepRequesting(ctx, denied, converted, agentServes)
 		DeferCleanup(requests.stop)
 
 		By("upgrading")
 		deploy(ctx, nextVersion)
 		for _, name := range []string{addonManager, webhook} {
 			Eventually(rolledOut(ctx, hub, namespace, name)).Should(Succeed())
-			Eventually(imagesOf(ctx, hub, namespace, name)).Should(HaveEach(HaveSuffix(":"+nextVersion)), "the last one of the old version serves until it is gone")
+			Eventually(imagesOf(ctx, hub, namespace, name)).
+				Should(HaveEach(HaveSuffix(":"+nextVersion)), "the last one of the old version serves until it is gone")
 		}
 		Eventually(leader).WithContext(ctx).ShouldNot(Equal(first))
 		Eventually(imagesOf(ctx, managed, agentNamespace, agentWorkload)).Should(And(HaveLen(1), HaveEach(HaveSuffix(":"+nextVersion))))
@@ -55,7 +56,7 @@ func describeUpgrade() {
 		loaded.settle(ctx)
 		watching.stop(ctx)
 		AddReportEntry("load", ReportEntryVisibilityAlways, stormReport{flips, watching.answers()})
-		requests.goOn()
+		requests.awaitMore()
 		requests.stop()
 		AddReportEntry("rounds of requests", ReportEntryVisibilityAlways, requests.rounds.Load())
 		Expect(requests.failures).To(BeEmpty())

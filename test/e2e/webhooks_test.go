@@ -45,7 +45,8 @@ func describeWebhooks() {
 		Expect(hub.Status().Patch(ctx, newer, client.RawPatch("application/merge-patch+json", []byte(`{"status":{}}`)))).To(Succeed())
 		Expect(hub.Get(ctx, client.ObjectKey{Name: "dependent"}, older)).To(Succeed())
 		Expect(older.Labels).To(HaveKeyWithValue("written", "through-v1beta1"))
-		Expect(older.Spec.Dependencies).To(Equal([]addonv1alpha1.AddonDependency{{Name: "dependency", Type: addonv1alpha1.DependencyTypeRequired}}))
+		Expect(older.Spec.Dependencies).
+			To(Equal([]addonv1alpha1.AddonDependency{{Name: "dependency", Type: addonv1alpha1.DependencyTypeRequired}}))
 	})
 
 	It("holds Available to what Degraded says, whoever writes it", func(ctx context.Context) {

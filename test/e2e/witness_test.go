@@ -34,7 +34,7 @@ type witness struct {
 	// writes of each add-on, and what they changed.
 	writes map[types.NamespacedName][]write
 	seen   int
-	// empty are writes of Interlock that say nothing new.
+	// empty are writes of Interlock that change nothing.
 	empty []string
 	// lost is what became of an add-on beside writes.
 	lost []string
@@ -94,8 +94,8 @@ func startWitness(ctx context.Context) *witness {
 	return w
 }
 
-// follow sees the writes of a kind of objects, also where the API server ends
-// the watch, as it does when it is told of another conversion.
+// follow records the writes of a kind of objects. It goes on where the API server
+// ends the watch, for example when another conversion is configured.
 func (w *witness) follow(ctx context.Context, list client.ObjectList) {
 	GinkgoHelper()
 	Expect(hub.List(ctx, list)).To(Succeed())
@@ -116,7 +116,7 @@ func (w *witness) follow(ctx context.Context, list client.ObjectList) {
 	Expect(err).NotTo(HaveOccurred())
 	go func() {
 		for event := range watcher.ResultChan() {
-			if w.see(event) {
+			if w.record(event) {
 				close(marked)
 				return
 			}
@@ -124,8 +124,8 @@ func (w *witness) follow(ctx context.Context, list client.ObjectList) {
 	}()
 }
 
-// see notes an event, and reports whether it is the last one to be seen.
-func (w *witness) see(event watch.Event) (last bool) {
+// record stores an event, and reports whether it is the last one.
+func (w *witness) record(event watch.Event) (last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	object, ok := event.Object.(client.Object)
@@ -236,7 +236,8 @@ func writers(before, after client.Object) []string {
 	var changed, newest []string
 	var last time.Time
 	for _, entry := range after.GetManagedFields() {
-		if !slices.ContainsFunc(before.GetManagedFields(), func(old metav1.ManagedFieldsEntry) bool { return equality.Semantic.DeepEqual(old, entry) }) {
+		isEntry := func(old metav1.ManagedFieldsEntry) bool { return equality.Semantic.DeepEqual(old, entry) }
+		if !slices.ContainsFunc(before.GetManagedFields(), isEntry) {
 			changed = append(changed, entry.Manager)
 		}
 		switch {

@@ -64,7 +64,9 @@ func movesTime(before, after *unstructured.Unstructured) (*unstructured.Unstruct
 }
 
 func TestDefectsAreFound(t *testing.T) {
-	lease := World{Mode: ocmv1alpha1.HealthCheckModeLease, AddOnLease: stock.NoLease, RegistrationAgent: true, AddOnAgent: true, Dependency: RequiredMissing}
+	lease := World{
+		Mode: ocmv1alpha1.HealthCheckModeLease, AddOnLease: stock.NoLease, RegistrationAgent: true, AddOnAgent: true, Dependency: RequiredMissing,
+	}
 	stopped := lease
 	stopped.AddOnLease = stock.StoppedLease
 	guarded := lease
@@ -90,19 +92,31 @@ func TestDefectsAreFound(t *testing.T) {
 	}{
 		{
 			"case 1: an add-on without a lease, no guard", lease, withRules(alwaysAsserts, mutate, nil),
-			[]string{"never ends", "round", "addon-agent decides: Available Unknown/ManagedClusterAddOnLeaseNotFound → False/Required", "registration-agent polls", "→ Unknown/ManagedClusterAddOnLeaseNotFound"},
+			[]string{
+				"never ends", "round", "addon-agent decides: Available Unknown/ManagedClusterAddOnLeaseNotFound → False/Required",
+				"registration-agent polls", "→ Unknown/ManagedClusterAddOnLeaseNotFound",
+			},
 		},
 		{
 			"case 1: an add-on without a lease, the guard of that time", guarded, withRules(alwaysAsserts, guardsTrueOnly, nil),
-			[]string{"never ends", "round", "addon-agent decides: Available Unknown/ManagedClusterAddOnLeaseNotFound → False/Required", "registration-agent polls"},
+			[]string{
+				"never ends", "round", "addon-agent decides: Available Unknown/ManagedClusterAddOnLeaseNotFound → False/Required",
+				"registration-agent polls",
+			},
 		},
 		{
 			"case 1: an add-on with a stopped lease", stopped, withRules(alwaysAsserts, mutate, nil),
-			[]string{"never ends", "round", "addon-agent decides: Available False/ManagedClusterAddOnLeaseUpdateStopped → False/Required", "registration-agent polls"},
+			[]string{
+				"never ends", "round", "addon-agent decides: Available False/ManagedClusterAddOnLeaseUpdateStopped → False/Required",
+				"registration-agent polls",
+			},
 		},
 		{
 			"case 2: the registration agent is dead, no dependency fails", lost, withRules(deniesLoss, mutate, nil),
-			[]string{"never ends", "round", "addon-agent decides: Available Unknown/ManagedClusterLeaseUpdateStopped → True", "hub sets the label", "hub checks the add-ons", "→ Unknown/ManagedClusterLeaseUpdateStopped"},
+			[]string{
+				"never ends", "round", "addon-agent decides: Available Unknown/ManagedClusterLeaseUpdateStopped → True", "hub sets the label",
+				"hub checks the add-ons", "→ Unknown/ManagedClusterLeaseUpdateStopped",
+			},
 		},
 		{
 			"case 3: False/ProbeUnavailable", custom, withRules(alwaysAsserts, mutate, nil),

@@ -5,11 +5,13 @@ import (
 	"testing"
 )
 
-const event = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":%q,"requestURI":%q,"verb":%q,"user":{"username":"bob"},"userAgent":"registration/v1 (linux)",` +
-	`"objectRef":{"resource":"managedclusteraddons","namespace":"cluster1","name":"app"},"responseStatus":{"code":%d},"responseObject":%s,` +
+const event = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":%q,"requestURI":%q,"verb":%q,"user":{"username":"bob"},` +
+	`"userAgent":"registration/v1 (linux)","objectRef":{"resource":"managedclusteraddons","namespace":"cluster1","name":"app"},` +
+	`"responseStatus":{"code":%d},"responseObject":%s,` +
 	`"requestReceivedTimestamp":"2026-01-01T00:00:00.000001Z","stageTimestamp":"2026-01-01T00:00:00.000002Z"}`
 
-const stored = `{"kind":"ManagedClusterAddOn","apiVersion":"addon.open-cluster-management.io/v1beta1","metadata":{"name":"app","namespace":"cluster1","resourceVersion":"7"},` +
+const stored = `{"kind":"ManagedClusterAddOn","apiVersion":"addon.open-cluster-management.io/v1beta1",` +
+	`"metadata":{"name":"app","namespace":"cluster1","resourceVersion":"7"},` +
 	`"status":{"conditions":[{"type":"Available","status":"True","reason":"R"}]}}`
 
 func TestParseRequest(t *testing.T) {
@@ -23,13 +25,28 @@ func TestParseRequest(t *testing.T) {
 		manager          string
 		version          uint64
 	}{
-		"a write":                   {"ResponseComplete", "/apis/x?fieldManager=interlock-addon-agent", "patch", 200, stored, false, false, "interlock-addon-agent", 7},
-		"by user agent":             {"ResponseComplete", "/apis/x", "update", 200, stored, false, false, "registration", 7},
-		"refused":                   {"ResponseComplete", "/apis/x", "update", 409, status, false, true, "registration", 0},
-		"a deletion":                {"ResponseComplete", "/apis/x", "delete", 200, status, false, false, "registration", 0},
-		"a deletion that waits":     {"ResponseComplete", "/apis/x", "delete", 200, stored, false, false, "registration", 7},
-		"a dry run":                 {"ResponseComplete", "/apis/x?dryRun=All", "update", 200, stored, true, false, "", 0},
-		"a stage before the answer": {"RequestReceived", "/apis/x", "update", 0, "null", true, false, "", 0},
+		"a write": {
+			stage: "ResponseComplete", uri: "/apis/x?fieldManager=interlock-addon-agent", verb: "patch", code: 200, response: stored,
+			manager: "interlock-addon-agent", version: 7,
+		},
+		"by user agent": {
+			stage: "ResponseComplete", uri: "/apis/x", verb: "update", code: 200, response: stored, manager: "registration", version: 7,
+		},
+		"refused": {
+			stage: "ResponseComplete", uri: "/apis/x", verb: "update", code: 409, response: status, refused: true, manager: "registration",
+		},
+		"a deletion": {
+			stage: "ResponseComplete", uri: "/apis/x", verb: "delete", code: 200, response: status, manager: "registration",
+		},
+		"a deletion that waits": {
+			stage: "ResponseComplete", uri: "/apis/x", verb: "delete", code: 200, response: stored, manager: "registration", version: 7,
+		},
+		"a dry run": {
+			stage: "ResponseComplete", uri: "/apis/x?dryRun=All", verb: "update", code: 200, response: stored, skipped: true,
+		},
+		"a stage before the answer": {
+			stage: "RequestReceived", uri: "/apis/x", verb: "update", response: "null", skipped: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request, is, err := parseRequest(fmt.Appendf(nil, event, test.stage, test.uri, test.verb, test.code, test.response))
@@ -95,21 +112,41 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 		record record
 		want   string
 	}{
-		"a change":                      {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(6, agent, 6, "b")}}, "6 by interlock-addon-agent; "},
-		"stored again without a change": {record{base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, agent, 6, "a")}}, "6 by interlock-addon-agent unchanged; "},
-		"not stored: the base":          {record{base: base, requests: []Request{request(6, agent, 5, "a")}}, "5 by interlock-addon-agent unchanged; "},
-		"not stored: another's":         {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")}}, "6 by registration; 6 by interlock-addon-agent unchanged; "},
+		"a change": {record{
+			base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(6, agent, 6, "b")},
+		}, "6 by interlock-addon-agent; "},
+		"stored again without a change": {record{
+			base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, agent, 6, "a")},
+		}, "6 by interlock-addon-agent unchanged; "},
+		"not stored: the base": {record{
+			base: base, requests: []Request{request(6, agent, 5, "a")},
+		}, "5 by interlock-addon-agent unchanged; "},
+		"not stored: another's": {record{
+			base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")},
+		}, "6 by registration; 6 by interlock-addon-agent unchanged; "},
 		"logged before what stored it": {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{
 			basedOn(5, 8, request(6, agent, 6, "b")), basedOn(6, 7, request(7, registration, 6, "b")),
 		}}, "6 by interlock-addon-agent; 6 by registration unchanged; "},
-		"before it began":                   {record{since: at(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
-		"not on a watch":                    {record{base: base, observations: []observation{saw(7, "c")}, requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")}}, "6 by registration; 7 by interlock-addon-agent; "},
-		"not in the log":                    {record{base: base, observations: []observation{saw(6, "b")}}, "6 by ; "},
-		"in another version: nothing known": {record{base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, registration, 6, "")}}, "6 by registration unchanged; "},
-		"deleted":                           {record{base: base, observations: []observation{gone}, requests: []Request{deletion}}, "9 by registration; "},
-		"deleted and created":               {record{base: base, observations: []observation{gone, saw(10, "b")}, requests: []Request{deletion, request(9, agent, 10, "b")}}, "9 by registration; 10 by interlock-addon-agent; "},
-		"refused":                           {record{base: base, requests: []Request{{Received: at(6), Object: app, Writer: agent, Refused: true}}}, "0 by interlock-addon-agent refused; "},
-		"not observed":                      {record{requests: []Request{{Received: at(6), Object: Object{"events", "x", "y"}, Writer: agent}}}, "0 by interlock-addon-agent; "},
+		"before it began": {record{since: at(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
+		"not on a watch": {record{
+			base: base, observations: []observation{saw(7, "c")}, requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")},
+		}, "6 by registration; 7 by interlock-addon-agent; "},
+		"not in the log": {record{base: base, observations: []observation{saw(6, "b")}}, "6 by ; "},
+		"in another version: nothing known": {record{
+			base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, registration, 6, "")},
+		}, "6 by registration unchanged; "},
+		"deleted": {record{
+			base: base, observations: []observation{gone}, requests: []Request{deletion},
+		}, "9 by registration; "},
+		"deleted and created": {record{
+			base: base, observations: []observation{gone, saw(10, "b")}, requests: []Request{deletion, request(9, agent, 10, "b")},
+		}, "9 by registration; 10 by interlock-addon-agent; "},
+		"refused": {record{
+			base: base, requests: []Request{{Received: at(6), Object: app, Writer: agent, Refused: true}},
+		}, "0 by interlock-addon-agent refused; "},
+		"not observed": {record{
+			requests: []Request{{Received: at(6), Object: Object{"events", "x", "y"}, Writer: agent}},
+		}, "0 by interlock-addon-agent; "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""

@@ -29,8 +29,11 @@ var key = client.ObjectKey{Namespace: "cluster1", Name: Name}
 func managedCluster(t *testing.T) *httptest.Server {
 	t.Helper()
 	answers := map[string]any{
-		"/version":           version.Info{GitVersion: "v1.35.4"},
-		"/api/v1/namespaces": corev1.NamespaceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}, Items: make([]corev1.Namespace, 3)},
+		"/version": version.Info{GitVersion: "v1.35.4"},
+		"/api/v1/namespaces": corev1.NamespaceList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"},
+			Items:    make([]corev1.Namespace, 3),
+		},
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, known := answers[r.URL.Path]

@@ -18,7 +18,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/table"
@@ -39,7 +38,7 @@ type options struct {
 	host          string // of the hub
 }
 
-// NewCommand returns the verb; config says which hub and which namespace.
+// NewCommand returns the verb. config names the hub and the namespace.
 func NewCommand(config *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, config: config}
 	command := &cobra.Command{
@@ -168,19 +167,10 @@ func (o *options) checkCluster(ctx context.Context, hub client.Client) error {
 }
 
 func (o *options) print(rows []Row) error {
-	switch {
-	case o.output == "json":
-		encoder := json.NewEncoder(o.Out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(rows)
-	case o.output == "yaml":
-		text, err := yaml.Marshal(rows)
-		if err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
-		_, err = o.Out.Write(text)
-		return err
-	case len(rows) == 0:
+	if o.output != "" {
+		return o.printData(rows)
+	}
+	if len(rows) == 0 {
 		fmt.Fprintln(o.ErrOut, o.nothingFound())
 		return nil
 	}
@@ -189,6 +179,22 @@ func (o *options) print(rows []Row) error {
 		cells = append(cells, row.Cells())
 	}
 	return table.Print(o.Out, Heading, cells)
+}
+
+// printData prints the rows as a list of their own: they are no Kubernetes objects.
+func (o *options) printData(rows []Row) error {
+	printer, err := genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.output)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("print %s: %w", o.output, err)
+	}
+	if err := printer.PrintObj(&runtime.Unknown{Raw: text}, o.Out); err != nil {
+		return fmt.Errorf("print %s: %w", o.output, err)
+	}
+	return nil
 }
 
 func (o *options) nothingFound() string {

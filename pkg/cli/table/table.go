@@ -6,24 +6,43 @@ import (
 	"io"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
+
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-// Print writes a heading and rows, aligned. An empty cell is shown as "-", so
-// that the columns after it can still be told apart by a script.
+// Print writes a heading and rows, aligned. The text of a cell may be foreign: its
+// control characters are written out.
 func Print(out io.Writer, heading []string, rows [][]string) error {
-	writer := printers.GetNewTabWriter(out)
-	for _, row := range append([][]string{heading}, rows...) {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = strings.Join(strings.Fields(cell), " ")
-			if cell == "" {
-				cells[i] = "-"
-			}
-		}
-		if _, err := fmt.Fprintln(writer, strings.Join(cells, "\t")); err != nil {
-			return fmt.Errorf("print table: %w", err)
-		}
+	table := &metav1.Table{}
+	for _, name := range heading {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
 	}
-	return writer.Flush()
+	for _, row := range rows {
+		cells := make([]any, len(row))
+		for i, text := range row {
+			cells[i] = cell(text)
+		}
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
+	}
+	// The printer drops the errors of a writer that it has to make itself.
+	writer := printers.GetNewTabWriter(out)
+	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, writer); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	if err := writer.Flush(); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	return nil
+}
+
+// cell is one line, because the printer would cut a text at its first line break.
+// An empty cell is "-", so that scripts can still count the columns.
+func cell(text string) string {
+	line := strings.Join(strings.Fields(text), " ")
+	if line == "" {
+		return "-"
+	}
+	return terminal.Escape(line)
 }

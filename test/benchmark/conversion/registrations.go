@@ -90,7 +90,7 @@ func convertBy(ctx context.Context, config *rest.Config, converting *converter) 
 }
 
 // read reads one object through v1beta1, and returns how many conversions were
-// asked for meanwhile.
+// requested meanwhile.
 func read(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter, i int) (int64, error) {
 	converting.answered.Store(0)
 	_, err := addOns.Get(ctx, name(i), metav1.GetOptions{})

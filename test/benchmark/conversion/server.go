@@ -31,7 +31,7 @@ const (
 type converter struct {
 	server *httptest.Server
 	inUse  atomic.Value
-	// answered counts the reviews since it was last asked.
+	// answered counts the reviews since the last read.
 	answered atomic.Int64
 }
 
@@ -73,7 +73,7 @@ func convertTyped(writer http.ResponseWriter, request *http.Request) {
 	}
 	review.Request, review.Response = nil, response
 	writer.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(writer).Encode(review) // the API server tells that it got nothing
+	_ = json.NewEncoder(writer).Encode(review) // the API server reports that it received nothing
 }
 
 func toV1beta1(raw []byte, desired string) ([]byte, error) {

@@ -34,7 +34,7 @@ const (
 	lineWidth   = 1.5
 )
 
-// palette is told apart by people who do not see all colors (Okabe and Ito).
+// palette has colors that color-blind people can distinguish (Okabe and Ito).
 var palette = []color.Color{
 	color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF},
 	color.RGBA{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF},

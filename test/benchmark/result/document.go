@@ -9,12 +9,19 @@ import (
 
 const documentIntroduction = `# Performance
 
-Written by ` + "`go run ./test/benchmark document`" + ` from the figures of the runs below; do not edit.
+Written by ` + "`go run -C test/benchmark . document`" + ` from the results of the runs below; do not edit.
 
-Every bound is a ratio of two measurements made in turns in the same run on the same machine, so that its speed cancels out, or counts what the API server was asked for, or is an absolute limit where it says so.
-The hub is a real kube-apiserver with an etcd that does not fsync. addon-manager is the real process. Agents are the code of addon-agent, once for each cluster, in one process; only the leases that they watch are in memory.
-A figure is the median of its repetitions, with the least and the greatest value in brackets; where something must never happen, the greatest counts.
-Some greatest values are the API server's own doing: since Kubernetes 1.34 it compares, for each version of each resource, its cache with etcd every 5 to 7.5 minutes (feature gate DetectCacheInconsistency), for which it reads all objects. What it falls on takes longer: a streaming list of 60,000 add-ons 38 s instead of 16 s, as ` + "`go run ./test/benchmark --clusters 3000 --addons 20 --scenarios 5 --repetitions 8`" + ` found.
+A bound is one of three:
+
+- a ratio of two measurements that alternate in the same run on the same machine, so that its speed cancels out,
+- a count of requests to the API server,
+- an absolute limit.
+
+The hub is a real kube-apiserver, with an etcd that does not fsync. addon-manager is the real process. The agents are the code of addon-agent, once per cluster, all in one process. Only the leases that they watch are in memory.
+
+A figure is the median of its repetitions. The least and the greatest value follow in brackets. Where something must never happen, the greatest value counts.
+
+Some of the greatest values come from the API server. Since Kubernetes 1.34, it compares its cache of each resource with etcd every 5 to 7.5 minutes (feature gate DetectCacheInconsistency). For this it reads all objects, and a measurement at that time takes longer. A streaming list of 60,000 add-ons took 38 s instead of 16 s (` + "`go run -C test/benchmark . --clusters 3000 --addons 20 --scenarios 5 --repetitions 8`" + `).
 `
 
 // WriteDocument writes a document on all reports in a folder, and the charts

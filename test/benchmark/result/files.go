@@ -41,7 +41,7 @@ func (r *Report) drawInto(files map[string][]byte, name string) error {
 	return nil
 }
 
-// Read reads a report that Write has written.
+// Read reads a report that Write wrote.
 func Read(dir, name string) (*Report, error) {
 	path := filepath.Join(dir, name+".json")
 	text, err := os.ReadFile(path)

@@ -9,7 +9,7 @@ import (
 )
 
 // Spread renders the figure: the median, and in brackets the least and the
-// greatest value where they differ from it as printed.
+// greatest value if their text differs from the median's.
 func (f *Figure) Spread() string {
 	if len(f.Values) == 0 {
 		return "not measured"
@@ -35,7 +35,7 @@ func (f *Figure) Bound() string {
 	}
 }
 
-// Verdict says in a word whether the limit is kept; nothing where there is none.
+// Verdict is "holds" or "MISSED", and empty without a limit.
 func (f *Figure) Verdict() string {
 	switch {
 	case f.Rule == NoLimit:

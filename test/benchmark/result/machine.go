@@ -15,12 +15,12 @@ type Machine struct {
 	MemoryGiB int    `json:"memoryGiB"`
 	Kernel    string `json:"kernel"`
 	Go        string `json:"go"`
-	// Load is the load average when the run began: what else was going on.
+	// Load is the load average when the run began, before its own load.
 	Load float64 `json:"load"`
 }
 
-// ThisMachine describes the machine that the program runs on, as far as it
-// can be told.
+// ThisMachine describes the machine that the program runs on, as far as the
+// kernel reports it.
 func ThisMachine() Machine {
 	machine := Machine{Processor: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version()}
 	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {

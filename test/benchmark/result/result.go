@@ -1,5 +1,5 @@
-// Package result is what a benchmark has found: figures with their spread and
-// bounds, curves, and their forms as JSON, Markdown and SVG.
+// Package result has the results of a benchmark: figures with their spread and
+// bounds, and curves. It writes them as JSON, Markdown and SVG.
 package result
 
 import (
@@ -26,24 +26,24 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Scenario is what one scenario has found.
+// Scenario has the results of one scenario.
 type Scenario struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Method says in a few sentences what was done and what is compared with what.
+	// Method describes in a few sentences what is done and compared.
 	Method  string        `json:"method"`
 	Took    time.Duration `json:"tookNanoseconds"`
 	Figures []*Figure     `json:"figures"`
 	Charts  []Chart       `json:"charts,omitempty"`
-	// Error is why the scenario could not be carried through.
+	// Error is why the scenario failed.
 	Error string `json:"error,omitempty"`
 }
 
-// Rule says how a figure is held against its limit.
+// Rule is how a figure is compared with its limit.
 type Rule string
 
-// The rules. A ratio of two measurements has a spread, hence the median; where
-// a thing must never happen, the worst value counts.
+// The rules. A ratio of two measurements varies, so its median counts. Where
+// something must never happen, the worst value counts.
 const (
 	NoLimit       Rule = ""
 	MedianAtMost  Rule = "median at most"
@@ -60,8 +60,7 @@ type Figure struct {
 	Limit  float64   `json:"limit,omitempty"`
 }
 
-// Measure adds a value to the figure of that name and makes the figure where
-// there is none yet.
+// Measure adds a value to the figure of that name. It creates a missing figure.
 func (s *Scenario) Measure(name, unit string, value float64) {
 	s.figure(name, unit).add(value)
 }
@@ -84,13 +83,13 @@ func (s *Scenario) figure(name, unit string) *Figure {
 	return figure
 }
 
-// add keeps infinity as the greatest number there is: JSON has no word for it.
+// add stores infinity as the greatest number, because JSON has no infinity.
 func (f *Figure) add(value float64) {
 	f.Values = append(f.Values, min(value, math.MaxFloat64))
 }
 
-// Holds reports whether the figure keeps its limit. One without values does
-// not: nothing has been shown.
+// Holds reports whether the figure keeps its limit. A figure without values does
+// not.
 func (f *Figure) Holds() bool {
 	if f.Rule == NoLimit {
 		return true
@@ -110,8 +109,7 @@ func (f *Figure) Holds() bool {
 	}
 }
 
-// Missed lists, in words, every bound that does not hold and every scenario
-// that failed.
+// Missed lists every bound that does not hold and every scenario that failed.
 func (r *Report) Missed() []string {
 	var missed []string
 	for _, scenario := range r.Scenarios {

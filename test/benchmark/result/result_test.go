@@ -22,7 +22,7 @@ func TestHolds(t *testing.T) {
 		{"never above, and never was", Figure{Values: []float64{0, 0}, Rule: NeverAbove}, true},
 		{"never above, and once was", Figure{Values: []float64{0, 0, 1}, Rule: NeverAbove}, false},
 		{"nothing measured shows nothing", Figure{Rule: MedianAtMost, Limit: 1}, false},
-		{"a rule that nobody knows", Figure{Values: []float64{0}, Rule: "whatever"}, false},
+		{"an unknown rule", Figure{Values: []float64{0}, Rule: "whatever"}, false},
 	} {
 		if got := c.figure.Holds(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -74,7 +74,7 @@ func exampleReport() *Report {
 	failed := &Scenario{ID: "7", Title: "Broken", Error: "it\nbroke"}
 	return &Report{
 		Machine: Machine{Processor: "A processor", Cores: 2, MemoryGiB: 8, Kernel: "6.1", Go: "go1.25", Load: 0.5},
-		Command: "go run ./test/benchmark", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 90 * time.Second,
+		Command: "go run -C test/benchmark .", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 90 * time.Second,
 		Settings: []Setting{{Name: "Seed", Value: "1"}}, Scenarios: []*Scenario{good, bad, failed},
 	}
 }
@@ -100,7 +100,7 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	want := "- Command: `go run ./test/benchmark`\n" + `- Started 2026-01-02 03:04 UTC, took 1m30s
+	want := "- Command: `go run -C test/benchmark .`\n" + `- Started 2026-01-02 03:04 UTC, took 1m30s
 - Machine: A processor, 2 cores, 8 GiB, Linux 6.1, go1.25; load average at the start 0.5
 - Seed: 1
 `

@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent"
 )
 
-// AgentUser is the user as whom all agents of a fleet are counted. To the API
+// AgentUser is the user of all agents of a fleet. To the API
 // server each of them is a user of its own.
 const AgentUser = "addon-agents"
 
@@ -44,7 +44,7 @@ func (f *Fleet) StartAgents(ctx context.Context) (*Agents, error) {
 		agents.Leases[cluster] = NewLeases(f.AddOns)
 		config := agentConfig(user.Config, cluster)
 		manager, err := agent.NewManager(agent.Clusters{
-			// No edge here asks about a managed cluster: nothing but leases is read there.
+			// No edge here refers to a managed cluster: only leases are read there.
 			Hub: config, Managed: config, Leases: agents.Leases[cluster],
 		}, agent.Options{
 			Cluster: cluster, GracePeriod: leaseGrace, MetricsAddress: "0", HealthAddress: "0",

@@ -26,7 +26,7 @@ type Trivial struct {
 	client client.Client
 	// sent makes each patch differ from the one before.
 	sent atomic.Int64
-	// since is when it reported on Available last, by add-on: whoever writes
+	// since is when it reported on Available last, by add-on: a client that writes
 	// another condition does not change that.
 	since sync.Map
 }

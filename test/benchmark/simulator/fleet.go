@@ -131,8 +131,8 @@ func (h *Hub) Uninstall(ctx context.Context, cluster, name string) error {
 	return nil
 }
 
-// clusterStopped is OCM's reason for a cluster, and for its add-ons, that it
-// does not hear from any more.
+// clusterStopped is OCM's reason for a cluster, and for its add-ons, from which the hub
+// receives nothing any more.
 const clusterStopped = "ManagedClusterLeaseUpdateStopped"
 
 // ReportCluster sets a cluster's Available as OCM's registration does.

@@ -48,11 +48,11 @@ rules:
 - level: None
 `
 
-// Hub is an API server with OCM's CRDs that tells who asked it for what.
+// Hub is an API server with OCM's CRDs that counts the requests of each user.
 type Hub struct {
 	// Client is an administrator's: what it does is not counted.
 	Client client.WithWatch
-	// Requests counts what measured users ask for.
+	// Requests counts the requests of measured users.
 	Requests *Requests
 
 	cluster *testenv.Cluster
@@ -120,7 +120,7 @@ func (h *Hub) User(name string) (*testenv.User, error) {
 func (h *Hub) Interrupt() error { return h.cluster.Restart() }
 
 // AwaitCache waits until the API server has read all add-ons and answers watches
-// of them: after a restart it refuses them until then, and a client that asks ten
+// of them: after a restart it refuses them until then, and a client that tries ten
 // times gives up before a large fleet has been read.
 func (h *Hub) AwaitCache(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, time.Second, cachedWithin, true, func(ctx context.Context) (bool, error) {
@@ -146,7 +146,7 @@ func (h *Hub) CollectGarbage(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make a client of the hub: %w", err)
 	}
-	// What else the profile says is nobody's concern.
+	// The rest of the profile does not matter.
 	if err := asking.RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(ctx).Error(); err != nil {
 		return fmt.Errorf("have the API server collect its garbage: %w", err)
 	}

@@ -92,7 +92,7 @@ type leaseClient struct {
 	leases *Leases
 }
 
-// IsWatchListSemanticsUnSupported tells reflectors to list and then to watch.
+// IsWatchListSemanticsUnSupported makes reflectors list and then watch.
 func (leaseClient) IsWatchListSemanticsUnSupported() bool { return true }
 
 // Get implements the client of leases.

@@ -33,11 +33,11 @@ type Manager struct {
 	metrics, health, profile string
 }
 
-// ManagerOptions say how to start an addon-manager.
+// ManagerOptions are the options of an addon-manager.
 type ManagerOptions struct {
 	// Binary is the path of the program.
 	Binary string
-	// Name tells the logs of several apart.
+	// Name distinguishes the logs of several.
 	Name string
 	// Kubeconfig replaces the one that leads straight to the hub.
 	Kubeconfig string
@@ -69,7 +69,7 @@ func (h *Hub) StartManager(o ManagerOptions) (*Manager, error) {
 	return manager, nil
 }
 
-// AwaitReady waits until it says that it is ready.
+// AwaitReady waits until it reports that it is ready.
 func (m *Manager) AwaitReady(ctx context.Context) error {
 	return m.await(ctx, "ready", func(ctx context.Context) (bool, error) {
 		_, err := get(ctx, "http://"+m.health+"/readyz")
@@ -83,7 +83,7 @@ func (m *Manager) AwaitEvaluated(ctx context.Context, atLeast int) error {
 	return m.await(ctx, fmt.Sprintf("done with %d evaluations", atLeast), func(ctx context.Context) (bool, error) {
 		text, err := get(ctx, "http://"+m.metrics+"/metrics")
 		if err != nil {
-			return false, nil // it does not serve them yet
+			return false, nil //nolint:nilerr // it does not serve them yet
 		}
 		evaluated, err := sumMetric(text, metrics.NameEvaluation, nil)
 		waiting, waitErr := sumMetric(text, "workqueue_depth", nil)
@@ -132,7 +132,7 @@ func get(ctx context.Context, url string) (body []byte, err error) {
 	return io.ReadAll(response.Body)
 }
 
-// freeAddresses returns addresses on the loopback interface on which nobody
+// freeAddresses returns addresses on the loopback interface on which no process
 // listens. They may be taken by the time they are used, but seldom are.
 func freeAddresses(count int) ([]string, error) {
 	addresses := make([]string, count)
@@ -141,7 +141,7 @@ func freeAddresses(count int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = listener.Close() }() // nobody has connected
+		defer func() { _ = listener.Close() }() // no client has connected
 		addresses[i] = listener.Addr().String()
 	}
 	return addresses, nil

@@ -72,11 +72,11 @@ func (h *Hub) Watches(ctx context.Context) (int, error) {
 func (h *Hub) metrics(ctx context.Context) ([]byte, error) {
 	clients, err := kubernetes.NewForConfig(unthrottled(h.cluster.Config))
 	if err != nil {
-		return nil, fmt.Errorf("ask the API server for its metrics: %w", err)
+		return nil, fmt.Errorf("request the API server's metrics: %w", err)
 	}
 	text, err := clients.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask the API server for its metrics: %w", err)
+		return nil, fmt.Errorf("request the API server's metrics: %w", err)
 	}
 	return text, nil
 }
@@ -102,7 +102,7 @@ func sumMetric(text []byte, name string, labels map[string]string) (float64, err
 func hasLabels(metric *dto.Metric, labels map[string]string) bool {
 	found := 0
 	for _, label := range metric.GetLabel() {
-		if value, asked := labels[label.GetName()]; asked && value == label.GetValue() {
+		if value, wanted := labels[label.GetName()]; wanted && value == label.GetValue() {
 			found++
 		}
 	}

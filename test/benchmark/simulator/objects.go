@@ -26,7 +26,7 @@ func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 			APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ClusterManagementAddOn", Name: name,
 			UID: "7f0c6fdc-0000-4000-8000-8f4a1c6c1f11", Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
 		}},
-		Finalizers: nil, // nobody here would remove them
+		Finalizers: nil, // no controller here would remove them
 	}}
 	addOn.Spec.InstallNamespace = addOnNamespace //nolint:staticcheck // deprecated, and what OCM sets
 	config := stockv1alpha1.ConfigGroupResource{Group: "addon.open-cluster-management.io", Resource: "addondeploymentconfigs"}
@@ -62,7 +62,7 @@ func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 	return addOn
 }
 
-// joined is since when add-ons are available that nobody has reported on yet.
+// joined is since when add-ons are available that have no report yet.
 var joined = metav1.Now()
 
 // conditions are all that stock OCM keeps on an add-on.

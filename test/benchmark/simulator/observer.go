@@ -25,7 +25,7 @@ type State struct {
 	Version string
 }
 
-// Condition is what one condition says; empty where there is none.
+// Condition is the state of one condition; empty if it is absent.
 type Condition struct {
 	Status metav1.ConditionStatus
 	Reason string
@@ -137,7 +137,7 @@ func conditionOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) Conditio
 	return Condition{Status: condition.Status, Reason: condition.Reason}
 }
 
-// notify tells those who wait; the mutex is held.
+// notify signals the waiting callers. The caller has locked the mutex.
 func (o *Observer) notify(key types.NamespacedName, state State, now time.Time) {
 	o.waiting = slices.DeleteFunc(o.waiting, func(w *waiter) bool {
 		wanted, ok := w.open[key]

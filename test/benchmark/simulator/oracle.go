@@ -7,7 +7,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Expected says how Degraded of every add-on on the clusters must end up when
+// Expected returns how Degraded of every add-on on the clusters must end when
 // those dependencies are down, by the proposal's rule written down once more.
 // An add-on all of whose dependencies are up may have no Degraded at all.
 func (f *Fleet) Expected(clusters []string, down func(types.NamespacedName) bool) Expectation {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,7 @@ type Fault string
 const (
 	NoFault     Fault = ""
 	TooMany     Fault = "429"      // refused, to be tried again after a second
-	Conflict    Fault = "conflict" // somebody else is said to have written
+	Conflict    Fault = "conflict" // as if another writer was faster
 	NotReached  Fault = "time-out" // a 504, and the request never arrived
 	AnswerLost  Fault = "lost"     // a 504, although the request was carried out
 	retryAfterS       = 1
@@ -49,12 +50,12 @@ type Faults struct {
 	drawn  map[Fault]int
 }
 
-// NewFaults has a share (0 to 1) of all answers go wrong.
+// NewFaults replaces a share (0 to 1) of all responses by faults.
 func NewFaults(seed uint64, share float64) *Faults {
 	return &Faults{share: share, random: rand.New(rand.NewPCG(seed, 1)), drawn: map[Fault]int{}}
 }
 
-// Draw decides on one answer. A read cannot be in conflict.
+// Draw decides on one response. A read cannot be in conflict.
 func (f *Faults) Draw(write bool) Fault {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -113,7 +114,7 @@ func (h *Hub) StartProxy(faults *Faults) (*Proxy, error) {
 	}
 	proxy := &Proxy{
 		Kubeconfig: filepath.Join(h.dir, "proxy.kubeconfig"), served: make(chan error, 1),
-		server: &http.Server{Handler: handler, Protocols: new(http.Protocols)},
+		server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols)},
 	}
 	proxy.server.Protocols.SetHTTP1(true)
 	go func() { proxy.served <- proxy.server.Serve(listener) }()
@@ -179,7 +180,7 @@ func newFaultHandler(config *rest.Config, draw func(write bool) Fault) (http.Han
 	}), nil
 }
 
-// answer says what an API server says in that case.
+// answer responds as an API server does in that case.
 func answer(w http.ResponseWriter, fault Fault) {
 	resource := schema.GroupResource{Group: "addon.open-cluster-management.io", Resource: "managedclusteraddons"}
 	var failure *apierrors.StatusError

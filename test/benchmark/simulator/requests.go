@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Requests counts what measured users ask an API server for, by its audit log.
+// Requests counts the requests of measured users to an API server, by its audit log.
 type Requests struct {
 	path string
 
@@ -25,7 +25,7 @@ type Request struct {
 	User, Verb, Resource string
 }
 
-// Counts tells how often each kind of request was made.
+// Counts has how often each kind of request was made.
 type Counts map[Request]int
 
 // auditEvent is what is read of an event of the audit log.
@@ -39,7 +39,7 @@ type auditEvent struct {
 	} `json:"objectRef"`
 }
 
-// Count returns all that was asked since the API server started.
+// Count returns all requests since the API server started.
 func (r *Requests) Count() (Counts, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -53,7 +53,7 @@ func (r *Requests) Count() (Counts, error) {
 	return counts, nil
 }
 
-// During returns what was asked while something was done.
+// During returns the requests while a function runs.
 func (r *Requests) During(do func() error) (Counts, error) {
 	before, err := r.Count()
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Requests) During(do func() error) (Counts, error) {
 func (r *Requests) readOn() (err error) {
 	file, err := os.Open(r.path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // nobody was audited yet
+		return nil // no request was audited yet
 	}
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (r *Requests) readOn() (err error) {
 	}
 }
 
-// Since returns what was asked after an earlier count.
+// Since returns the requests after an earlier count.
 func (c Counts) Since(earlier Counts) Counts {
 	since := Counts{}
 	for request, count := range c {

@@ -136,7 +136,7 @@ func (n *node) ready(ctx context.Context, _ *node) error {
 		}
 		var object *corev1.Node
 		if object, last = client.CoreV1().Nodes().Get(ctx, n.spec.Name, metav1.GetOptions{}); last != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // the next poll tries again; last keeps the error
 		}
 		for _, condition := range object.Status.Conditions {
 			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {

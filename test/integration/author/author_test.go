@@ -136,9 +136,9 @@ func condition(ctx context.Context, kind string) func() (*metav1.Condition, erro
 	}
 }
 
-// contested are the events of a quarrel: they come with the second time that
-// somebody has to say the same again.
-func contested(ctx context.Context) func() ([]eventsv1.Event, error) {
+// contestEvents are the events about another writer: the second repetition of the
+// same write emits them.
+func contestEvents(ctx context.Context) func() ([]eventsv1.Event, error) {
 	return func() ([]eventsv1.Event, error) {
 		var told eventsv1.EventList
 		err := admin.List(ctx, &told, client.InNamespace(cluster))
@@ -150,7 +150,7 @@ func be(status metav1.ConditionStatus, reason, message string) OmegaMatcher {
 	return And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason), HaveField("Message", ContainSubstring(message)))
 }
 
-func work(ctx context.Context) func() (string, error) {
+func workContent(ctx context.Context) func() (string, error) {
 	return func() (string, error) {
 		found := &workv1.ManifestWork{}
 		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-gateway-deploy-0"}, found); err != nil {
@@ -160,9 +160,9 @@ func work(ctx context.Context) func() (string, error) {
 	}
 }
 
-// accountsAre sets what is said of the dependency's availability. It has no
-// lease to be followed, and a health check of its own.
-func accountsAre(ctx context.Context, status metav1.ConditionStatus) {
+// setAccounts sets Available of the dependency, which has a health check of its own
+// and no lease.
+func setAccounts(ctx context.Context, status metav1.ConditionStatus) {
 	GinkgoHelper()
 	observer.Cause("accounts is Available=" + string(status))
 	Eventually(func() error {
@@ -196,30 +196,31 @@ var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
 		observer.Cause("Interlock starts")
 		startInterlock()
 		Eventually(condition(ctx, "Degraded")).Should(be("True", "RequiredDependencyNotSatisfied", missing))
-		Consistently(func() error { _, err := work(ctx)(); return err }).WithTimeout(2 * time.Second).Should(Satisfy(apierrors.IsNotFound))
+		Consistently(func() error { _, err := workContent(ctx)(); return err }).WithTimeout(2 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 
 		By("their becoming available")
 		observer.Cause("accounts is installed")
-		Expect(admin.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "accounts"}})).To(Succeed())
-		accountsAre(ctx, "True")
-		Eventually(work(ctx)).Should(ContainSubstring("first"))
+		accounts := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "accounts"}}
+		Expect(admin.Create(ctx, accounts)).To(Succeed())
+		setAccounts(ctx, "True")
+		Eventually(workContent(ctx)).Should(ContainSubstring("first"))
 		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(be("True", dependent.ReasonSatisfied, ""))
 		Eventually(condition(ctx, "ManifestApplied")).Should(be("True", applied, "successfully"))
 		Eventually(condition(ctx, "Available")).Should(be("True", "ProbeAvailable", ""))
 
 		By("their becoming unavailable")
-		accountsAre(ctx, "False")
+		setAccounts(ctx, "False")
 		Eventually(condition(ctx, "Available")).Should(be("False", "ProbeUnavailable", ownCheck+missing))
-		Consistently(contested(ctx)).WithTimeout(3*time.Second).Should(BeEmpty(), "addon-framework and addon-agent agree")
+		Consistently(contestEvents(ctx)).WithTimeout(3*time.Second).Should(BeEmpty(), "addon-framework and addon-agent agree")
 
 		By("a new version of the add-on meanwhile: it is installed, as it has been before")
 		stop()
 		startAuthor("second")
-		Eventually(work(ctx)).Should(ContainSubstring("second"))
+		Eventually(workContent(ctx)).Should(ContainSubstring("second"))
 		Expect(condition(ctx, "Available")()).To(be("False", "ProbeUnavailable", ownCheck+missing))
 
 		By("their coming back")
-		accountsAre(ctx, "True")
+		setAccounts(ctx, "True")
 		Eventually(condition(ctx, "Available")).Should(be("True", "ProbeAvailable", ""))
 	})
 })

@@ -136,16 +136,43 @@ var _ = Describe("kubectl addon status", func() {
 	},
 		Entry("a check that fails", []string{"status", "-A", "--check"}, 1, "required dependencies are not satisfied"),
 		Entry("a check that passes", []string{"status", "-n", "cluster2", "--check"}, 0, ""),
-		Entry("a managed cluster without add-ons", []string{"status", "-n", "empty"}, 0, `No add-ons found on managed cluster "empty"; name another with -n`),
-		Entry("a check of one without add-ons", []string{"status", "-n", "empty", "--check"}, 0, `No add-ons found on managed cluster "empty"; name another with -n`),
-		Entry("a cluster that does not exist", []string{"status", "-n", "nowhere"}, 1, `no managed cluster "nowhere" on this hub: name another with -n, or list all with -A`),
-		Entry("a check of a cluster that does not exist", []string{"status", "-n", "nowhere", "--check"}, 1, `no managed cluster "nowhere" on this hub`),
-		Entry("a namespace that is no managed cluster", []string{"status", "-n", "kube-system", "--check"}, 1, `no managed cluster "kube-system" on this hub`),
-		Entry("an add-on on a cluster that does not exist", []string{"status", "gateway", "-n", "nowhere", "--check"}, 1, `no managed cluster "nowhere" on this hub`),
-		Entry("a check of an add-on that does not exist", []string{"status", "proxy", "-n", "empty", "--check"}, 1, `No add-on "proxy" found on managed cluster "empty"`),
-		Entry("a check of one that exists nowhere", []string{"status", "proxy", "-A", "--check"}, 1, `No add-on "proxy" found on any managed cluster`),
-		Entry("one that is asked for by name is", []string{"status", "proxy", "-n", "cluster1"}, 1, `No add-on "proxy" found on managed cluster "cluster1"`),
+		Entry(
+			"a managed cluster without add-ons", []string{"status", "-n", "empty"}, 0,
+			`No add-ons found on managed cluster "empty"; name another with -n`,
+		),
+		Entry(
+			"a check of one without add-ons", []string{"status", "-n", "empty", "--check"}, 0,
+			`No add-ons found on managed cluster "empty"; name another with -n`,
+		),
+		Entry(
+			"a cluster that does not exist", []string{"status", "-n", "nowhere"}, 1,
+			`no managed cluster "nowhere" on this hub: name another with -n, or list all with -A`,
+		),
+		Entry(
+			"a check of a cluster that does not exist", []string{"status", "-n", "nowhere", "--check"}, 1,
+			`no managed cluster "nowhere" on this hub`,
+		),
+		Entry(
+			"a namespace that is no managed cluster", []string{"status", "-n", "kube-system", "--check"}, 1,
+			`no managed cluster "kube-system" on this hub`,
+		),
+		Entry(
+			"an add-on on a cluster that does not exist", []string{"status", "gateway", "-n", "nowhere", "--check"}, 1,
+			`no managed cluster "nowhere" on this hub`,
+		),
+		Entry(
+			"a check of an add-on that does not exist", []string{"status", "proxy", "-n", "empty", "--check"}, 1,
+			`No add-on "proxy" found on managed cluster "empty"`,
+		),
+		Entry(
+			"a check of one that exists nowhere", []string{"status", "proxy", "-A", "--check"}, 1, `No add-on "proxy" found on any managed cluster`,
+		),
+		Entry(
+			"one that is asked for by name is", []string{"status", "proxy", "-n", "cluster1"}, 1,
+			`No add-on "proxy" found on managed cluster "cluster1"`,
+		),
 		Entry("a flag that does not exist", []string{"status", "--al"}, 2, "unknown flag: --al"),
+		Entry("an error with a terminal escape", []string{"status", "--\x1b[31mred"}, 2, "unknown flag: --^[[31mred"),
 		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be json or yaml`),
 		Entry("a verb that does not exist", []string{"statsu"}, 2, `unknown command "statsu"`),
 		Entry("too many arguments", []string{"status", "a", "b"}, 2, "accepts at most 1 arg(s)"),

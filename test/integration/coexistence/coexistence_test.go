@@ -56,12 +56,12 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				w.Cause("agents and clusters come back")
 				Expect(eachSite(ctx, func(ctx context.Context, s *site) error { return s.rise(ctx, s) })).To(Succeed())
 				for _, s := range sites {
-					s.expect(ctx, orStillLost(wordsWith(guard)))
+					s.expect(ctx, unlessStillLost(expectedWith(guard)))
 				}
 				w.Cause("managers are triggered")
 				triggerManagers(ctx)
 				for _, s := range sites {
-					s.expect(ctx, wordsWith(guard))
+					s.expect(ctx, expectedWith(guard))
 				}
 				w.Cause("the hub's controllers restart")
 				restartHub(ctx)
@@ -74,7 +74,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				w.Cause("the dependency is installed")
 				installDependency(ctx)
 				for _, s := range sites {
-					s.expect(ctx, stockWord)
+					s.expect(ctx, stockConditions)
 				}
 				// The way there is not judged: addon-agent hands Available of add-ons in
 				// Customized mode back as Unknown, and the label of those that their manager
@@ -130,7 +130,7 @@ func settle(ctx context.Context, guard string) {
 		triggerManagers(ctx)
 	}
 	for _, s := range sites {
-		s.expect(ctx, wordsWith(guard))
+		s.expect(ctx, expectedWith(guard))
 	}
 }
 
@@ -140,16 +140,16 @@ func settleDown(ctx context.Context, guard string) {
 		triggerManagers(ctx)
 	}
 	for _, s := range sites {
-		s.expect(ctx, down(wordsWith(guard)))
+		s.expect(ctx, down(expectedWith(guard)))
 	}
 }
 
-// wordsWith are what Available reads in the end: with a guard, Interlock's word.
-// Without one, a stock True is answered where addon-agent runs, and any other
-// stock word stays.
-func wordsWith(guard string) func(*site, *example) []condition {
+// expectedWith returns the final conditions. With a guard, they are Interlock's.
+// Without one, addon-agent replaces a stock True where it runs, and any other stock
+// condition stays.
+func expectedWith(guard string) func(*site, *example) []condition {
 	if guard != "off" {
-		return guardedWord
+		return guardedConditions
 	}
 	return func(s *site, c *example) []condition {
 		switch {

@@ -72,7 +72,8 @@ func userWith(ctx context.Context, name, clusterRoleFile, roleFile string) *test
 	read(clusterRoleFile, clusterRole)
 	read(roleFile, role)
 	role.Namespace = namespace
-	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccount:" + namespace + ":interlock-" + name}}
+	account := "system:serviceaccount:" + namespace + ":interlock-" + name
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: account}}
 	for _, object := range []client.Object{
 		clusterRole, role,
 		&rbacv1.ClusterRoleBinding{

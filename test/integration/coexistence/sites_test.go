@@ -174,9 +174,9 @@ var (
 	lostWord = condition{metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"}
 )
 
-func stockWord(_ *site, c *example) []condition { return []condition{c.stock} }
+func stockConditions(_ *site, c *example) []condition { return []condition{c.stock} }
 
-func guardedWord(*site, *example) []condition { return []condition{ours} }
+func guardedConditions(*site, *example) []condition { return []condition{ours} }
 
 func down(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {
@@ -187,9 +187,9 @@ func down(expected func(*site, *example) []condition) func(*site, *example) []co
 	}
 }
 
-// orStillLost accepts the hub's word of a lost cluster, too: addon-framework does
+// unlessStillLost accepts the hub's word of a lost cluster, too: addon-framework does
 // not probe again when a cluster is back, but on the next event only.
-func orStillLost(expected func(*site, *example) []condition) func(*site, *example) []condition {
+func unlessStillLost(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {
 		words := expected(s, c)
 		if s.lost() && probers[c.kind] != nil {

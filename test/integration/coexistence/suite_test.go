@@ -78,6 +78,6 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		s.report(ctx)
 	}
 	for _, s := range sites {
-		s.expect(ctx, stockWord)
+		s.expect(ctx, stockConditions)
 	}
 }, NodeTimeout(8*time.Minute))

@@ -55,7 +55,9 @@ func tabulate(counts witness.Counts, guard, phase string) []row {
 func writeTable() {
 	GinkgoHelper()
 	var text strings.Builder
-	text.WriteString("| guard | period | clusters | add-ons | stock writes each | of them True | Interlock's writes | moves of conditions | moves of labels |\n|---|---|---|---|---|---|---|---|---|\n")
+	text.WriteString("| guard | period | clusters | add-ons | stock writes each " +
+		"| of them True | Interlock's writes | moves of conditions | moves of labels |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
 	type key struct{ guard, phase, addOns, shape string }
 	joined := map[key][]row{}
 	var order []key

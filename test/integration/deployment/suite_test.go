@@ -23,11 +23,10 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/kustomization"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
@@ -114,16 +113,8 @@ func judged(f witness.Finding) bool { return suite.Undeclared(f) }
 // kustomized are the objects of a folder of deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../../../deploy/"+folder)
+	objects, err := kustomization.Build("../../../deploy/" + folder)
 	Expect(err).NotTo(HaveOccurred())
-	var objects []*unstructured.Unstructured
-	for _, resource := range built.Resources() {
-		content, err := resource.MarshalJSON()
-		Expect(err).NotTo(HaveOccurred())
-		object := &unstructured.Unstructured{}
-		Expect(object.UnmarshalJSON(content)).To(Succeed())
-		objects = append(objects, object)
-	}
 	return objects
 }
 

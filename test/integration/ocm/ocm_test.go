@@ -48,7 +48,8 @@ var _ = Describe("OCM", Ordered, func() {
 
 	It("drops Interlock's fields with a write through v1beta1", func(ctx context.Context) {
 		registration := &unstructured.Unstructured{}
-		registration.SetGroupVersionKind(addonv1alpha1.SchemeGroupVersion.WithKind("ClusterManagementAddOn")) //nolint:staticcheck // its replacement is no schema.GroupVersion
+		//nolint:staticcheck // its replacement is no schema.GroupVersion
+		registration.SetGroupVersionKind(addonv1alpha1.SchemeGroupVersion.WithKind("ClusterManagementAddOn"))
 		registration.SetName("declared")
 		registration.Object["spec"] = map[string]any{
 			"installStrategy": map[string]any{"type": "Manual"},
@@ -57,7 +58,8 @@ var _ = Describe("OCM", Ordered, func() {
 		Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 		Expect(registration.Object["spec"]).To(HaveKey("dependencies"))
 		beta := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: registration.GetName()}}
-		Expect(hub.Client.Patch(ctx, beta, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"some": "label"}}}`)))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, beta,
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"some": "label"}}}`)))).To(Succeed())
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(registration), registration)).To(Succeed())
 		Expect(registration.Object["spec"]).NotTo(HaveKey("dependencies"))
 	})
@@ -74,17 +76,20 @@ var _ = Describe("OCM", Ordered, func() {
 
 	It("reports an add-on by its lease, and labels the cluster", func(ctx context.Context) {
 		install(ctx, "leased", nil)
-		Eventually(availableOf).WithContext(ctx).WithArguments("leased").Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"))
+		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
+			Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"))
 
 		running, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() { ended <- managed.RenewLease(running, "leased", time.Second) }()
-		Eventually(availableOf).WithContext(ctx).WithArguments("leased").Should(HaveReason(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"))
+		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
+			Should(HaveReason(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"))
 		Eventually(labelOf).WithContext(ctx).WithArguments("leased").Should(Equal("available"))
 
 		kill()
 		Expect(<-ended).To(Succeed())
-		Eventually(availableOf).WithContext(ctx).WithArguments("leased").Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
+		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
+			Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
 		Eventually(labelOf).WithContext(ctx).WithArguments("leased").Should(Equal("unhealthy"))
 	}, NodeTimeout(3*time.Minute))
 
@@ -101,7 +106,8 @@ var _ = Describe("OCM", Ordered, func() {
 		})
 		Eventually(func() ([]workv1.ManifestWork, error) {
 			works := &workv1.ManifestWorkList{}
-			err := hub.Client.List(ctx, works, client.InNamespace(managed.Name), client.MatchingLabels{"open-cluster-management.io/addon-name": "templated"})
+			err := hub.Client.List(ctx, works,
+				client.InNamespace(managed.Name), client.MatchingLabels{"open-cluster-management.io/addon-name": "templated"})
 			return works.Items, err
 		}).Should(HaveLen(1))
 		Eventually(func() error { return managed.Client.Get(ctx, client.ObjectKeyFromObject(content), content) }).Should(Succeed())
@@ -111,11 +117,13 @@ var _ = Describe("OCM", Ordered, func() {
 	It("loses a cluster whose agent is dead, and its add-ons with it, until the agent is back", func(ctx context.Context) {
 		Expect(managed.RegistrationAgent.Kill()).To(Succeed())
 		Eventually(clusterAvailable).WithContext(ctx).Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"))
-		Eventually(availableOf).WithContext(ctx).WithArguments("leased").Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"))
+		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
+			Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"))
 
 		Expect(managed.RegistrationAgent.Start(ctx)).To(Succeed())
 		Eventually(clusterAvailable).WithContext(ctx).Should(HaveField("Status", metav1.ConditionTrue))
-		Eventually(availableOf).WithContext(ctx).WithArguments("leased").Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
+		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
+			Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
 	}, NodeTimeout(4*time.Minute))
 
 	It("comes through a restart of the hub's API server", func(ctx context.Context) {
@@ -123,7 +131,8 @@ var _ = Describe("OCM", Ordered, func() {
 		Expect(hub.AddOnManager.Stop(ctx)).To(Succeed())
 		Expect(hub.AddOnManager.Start(ctx)).To(Succeed())
 		install(ctx, "later", nil)
-		Eventually(availableOf).WithContext(ctx).WithArguments("later").Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"))
+		Eventually(availableOf).WithContext(ctx).WithArguments("later").
+			Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"))
 	}, NodeTimeout(3*time.Minute))
 })
 

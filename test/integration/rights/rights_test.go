@@ -64,7 +64,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	scheme := runtime.NewScheme()
-	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
+	Expect(errors.Join(
+		addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
 	admin, err = client.New(hub.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{namespace, "cluster1"} {
@@ -148,12 +149,13 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(admin.Create(ctx, installed)).To(Succeed())
 
 		Eventually(func(g Gomega) {
-			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})).To(Succeed())
+			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})).
+				To(Succeed())
 			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
 			g.Expect(meta.IsStatusConditionTrue(installed.Status.Conditions, "Degraded")).To(BeTrue())
-			var told eventsv1.EventList
-			g.Expect(admin.List(ctx, &told)).To(Succeed())
-			g.Expect(reasons(told)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
+			var events eventsv1.EventList
+			g.Expect(admin.List(ctx, &events)).To(Succeed())
+			g.Expect(reasons(events)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
 		}).WithTimeout(30 * time.Second).Should(Succeed())
 
 		By("what it reads only when a declaration asks for it")
@@ -190,7 +192,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 	})
 
-	It("installs the guard where it finds the webhook, and removes it when it is off, without ever being forbidden anything", func(ctx context.Context) {
+	It("installs the guard where it finds the webhook, and removes it when it is off, and no request is refused", func(ctx context.Context) {
 		user, err := hub.AddUser("addon-manager")
 		Expect(err).NotTo(HaveOccurred())
 		deployed := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -242,7 +244,8 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 				Expect(err).To(Satisfy(apierrors.IsForbidden), crd.Name)
 			}
 			Expect(limited.Delete(ctx, crd, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
-			Expect(limited.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
+			Expect(limited.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).
+				To(Satisfy(apierrors.IsForbidden), crd.Name)
 		}
 	})
 
@@ -298,9 +301,9 @@ func guardObjects(ctx context.Context) func() ([]string, error) {
 	}
 }
 
-func reasons(told eventsv1.EventList) []string {
+func reasons(events eventsv1.EventList) []string {
 	var all []string
-	for _, event := range told.Items {
+	for _, event := range events.Items {
 		all = append(all, event.Reason)
 	}
 	return all

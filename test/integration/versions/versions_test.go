@@ -115,7 +115,8 @@ var _ = Describe("On Open Cluster Management", func() {
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
 		observer.Cause("another template becomes the default")
 		before := registration.DeepCopy()
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)} //nolint:staticcheck // v1alpha1 has no other field for it
+		//nolint:staticcheck // v1alpha1 has no other field for it
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)}
 		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
 		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").Should(
 			HaveSuffix("(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)"))
@@ -135,7 +136,8 @@ var _ = Describe("On Open Cluster Management", func() {
 		}
 		create(ctx, template("configured", "configured-1"))
 		own := func(name string) addonv1alpha1.AddOnConfig {
-			return addonv1alpha1.AddOnConfig{ConfigGroupResource: configs, ConfigReferent: addonv1alpha1.ConfigReferent{Namespace: managed.Name, Name: name}}
+			referent := addonv1alpha1.ConfigReferent{Namespace: managed.Name, Name: name}
+			return addonv1alpha1.AddOnConfig{ConfigGroupResource: configs, ConfigReferent: referent}
 		}
 		register(ctx, "configured", `
 - {name: by-mode, addOn: missing, message: mode is direct, when: {expression: "config.?mode.orValue('') == 'direct'"}}

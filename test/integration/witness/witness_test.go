@@ -160,13 +160,15 @@ func (h *hub) availableSince(by client.FieldOwner, status metav1.ConditionStatus
 func (h *hub) label(value string) {
 	h.t.Helper()
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: h.cluster}}
-	check(h.t, h.Patch(h.ctx, cluster, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, label, value)), stock))
+	check(h.t, h.Patch(h.ctx, cluster,
+		client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, label, value)), stock))
 }
 
 func (h *hub) declare(name string) {
 	h.t.Helper()
 	declaration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: h.registration()}}
-	check(h.t, h.Patch(h.ctx, declaration, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"dependencies":[{"name":%q}]}}`, name)), stock))
+	check(h.t, h.Patch(h.ctx, declaration,
+		client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"dependencies":[{"name":%q}]}}`, name)), stock))
 }
 
 // quiet disturbs a quiet period with some writes of Interlock.

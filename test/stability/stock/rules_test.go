@@ -10,7 +10,8 @@ import (
 func TestEveryRuleSaysWhereItWasRead(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range Rules {
-		if rule.Name == "" || rule.Component == "" || !strings.Contains(rule.Module, "@v") || !strings.HasSuffix(rule.Source, ".go") || names[rule.Name] {
+		if rule.Name == "" || rule.Component == "" || !strings.Contains(rule.Module, "@v") ||
+			!strings.HasSuffix(rule.Source, ".go") || names[rule.Name] {
 			t.Errorf("rule %q of %q, read in %q of %q", rule.Name, rule.Component, rule.Source, rule.Module)
 		}
 		names[rule.Name] = true

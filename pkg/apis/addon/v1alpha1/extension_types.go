@@ -53,7 +53,6 @@ type AddonAPI struct {
 
 	// kind is the API's kind, such as "ClusterPermission".
 	// +required
-	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
 	Kind string `json:"kind"`

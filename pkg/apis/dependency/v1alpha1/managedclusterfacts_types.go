@@ -72,7 +72,6 @@ type API struct {
 
 	// kind is the API's kind.
 	// +required
-	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
 	Kind string `json:"kind"`
@@ -82,7 +81,6 @@ type API struct {
 type AddOn struct {
 	// name is the add-on's name.
 	// +required
-	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
@@ -132,7 +130,6 @@ type APIFact struct {
 	// served is True where the API server serves the kind, in the version asked for or in any; False where it does not;
 	// Unknown where that could not be found out, and then reason and message say why.
 	// +required
-	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	Served metav1.ConditionStatus `json:"served"`
 

@@ -1,6 +1,6 @@
-// Package simulator tests that the benchmark's simulator plays a fleet as it
-// says: on a real API server, with the real addon-manager and agents.
-package simulator
+// Package integration tests that the benchmark's simulator plays a fleet correctly,
+// on a real API server, with the real addon-manager and agents.
+package integration
 
 import (
 	"context"
