@@ -57,7 +57,9 @@ func installed(name string) *addonv1alpha1.ManagedClusterAddOn {
 
 // everything has an object of each kind that evaluation uses.
 func everything(clusterAvailable metav1.ConditionStatus) []client.Object {
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}}}
+	cluster := &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}},
+	}
 	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: clusterAvailable}}
 	cluster.Status.Version.Kubernetes = "v1.31.2"
 	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
@@ -70,11 +72,15 @@ func everything(clusterAvailable metav1.ConditionStatus) []client.Object {
 	}
 	facts.Status.AddOns = []dependencyv1alpha1.AddOnFact{{AddOn: dependencyv1alpha1.AddOn{Name: "leased"}, Version: "0.7.0"}}
 	template := func(name, version string) client.Object {
-		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}}}
+		object := &metav1.PartialObjectMetadata{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}},
+		}
 		object.SetGroupVersionKind(templateKind)
 		return object
 	}
-	crd := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: OCMVersionCRD, Annotations: map[string]string{OCMVersionAnnotation: "1.3.1"}}}
+	crd := &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Name: OCMVersionCRD, Annotations: map[string]string{OCMVersionAnnotation: "1.3.1"}},
+	}
 	crd.SetGroupVersionKind(crdKind)
 	return []client.Object{
 		installed(leaf.Name), installed("base"), installed("leased"), cluster, config, facts,

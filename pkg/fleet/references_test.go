@@ -30,7 +30,10 @@ func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied s
 		if name == "" {
 			return nil
 		}
-		return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}, SpecHash: "hash of " + name}
+		return &ocmv1alpha1.ConfigSpecHash{
+			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name},
+			SpecHash:       "hash of " + name,
+		}
 	}
 	made.DesiredConfig, made.LastAppliedConfig = config(desired), config(applied)
 	return made

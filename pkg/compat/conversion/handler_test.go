@@ -46,11 +46,13 @@ func TestHandlerAnswers(t *testing.T) {
 			if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || recorder.Code != http.StatusOK {
 				t.Fatalf("code %d, %v: %s", recorder.Code, err, recorder.Body)
 			}
-			if answer.Kind != "ConversionReview" || answer.APIVersion != "apiextensions.k8s.io/v1" || answer.Request != nil || answer.Response == nil {
+			if answer.Kind != "ConversionReview" || answer.APIVersion != "apiextensions.k8s.io/v1" || answer.Request != nil ||
+				answer.Response == nil {
 				t.Fatalf("response %s", recorder.Body)
 			}
 			got := answer.Response
-			if got.UID != "42" || got.Result.Status != test.status || len(got.ConvertedObjects) != test.objects || !strings.Contains(got.Result.Message, test.message) {
+			if got.UID != "42" || got.Result.Status != test.status || len(got.ConvertedObjects) != test.objects ||
+				!strings.Contains(got.Result.Message, test.message) {
 				t.Errorf("response %+v", got)
 			}
 		})
@@ -81,7 +83,9 @@ func TestHandlerRefusesWhatIsTooLarge(t *testing.T) {
 
 // FuzzHandler looks for a request that panics.
 func FuzzHandler(f *testing.F) {
-	f.Add(review("{" + alpha + `,"spec":{"dependencies":[{"name":"a"}],"installStrategy":{"type":"Placements","placements":[{"name":"p"}]}}}`))
+	f.Add(
+		review("{" + alpha + `,"spec":{"dependencies":[{"name":"a"}],"installStrategy":{"type":"Placements","placements":[{"name":"p"}]}}}`),
+	)
 	f.Add(review("{"+beta+`,"status":{"installProgressions":[{"name":"p"}]}}`, "null", "1", `{"kind":"ClusterManagementAddOn"}`))
 	f.Add(`{"request":{"objects":[{}]}}`)
 	f.Fuzz(func(t *testing.T, body string) {

@@ -65,7 +65,10 @@ func TestAnotherPathOfTheSameServer(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	serving := admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com/validate"), CABundle: []byte("authority")}
+	serving := admissionregistrationv1.WebhookClientConfig{
+		URL:      ptr.To("https://webhook.example.com/validate"),
+		CABundle: []byte("authority"),
+	}
 	idle := admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "n", Name: "s"}}
 	broken := errors.New("etcd is on fire")
 	for name, test := range map[string]struct {

@@ -248,7 +248,11 @@ func (b *bench) emitted() []string {
 }
 
 // convert responds as a webhook that keeps all fields. change alters the response.
-func convert(writer http.ResponseWriter, request *http.Request, change func(object map[string]any, response *apiextensionsv1.ConversionResponse)) {
+func convert(
+	writer http.ResponseWriter,
+	request *http.Request,
+	change func(object map[string]any, response *apiextensionsv1.ConversionResponse),
+) {
 	review := &apiextensionsv1.ConversionReview{}
 	if err := json.NewDecoder(request.Body).Decode(review); err != nil {
 		http.Error(writer, err.Error(), http.StatusBadRequest)

@@ -87,8 +87,11 @@ var mutations = []mutation{
 		path: "/status/conditions/1", value: available("False", Reason, "more", early),
 	},
 	{
-		name:   "a stored Unknown does not come back",
-		before: addOn(available("Unknown", "Lost", "", late), degraded(missing, early)), after: addOn(degraded(missing, early), available("True", "Fine", "", late)),
+		name: "a stored Unknown does not come back",
+		before: addOn(
+			available("Unknown", "Lost", "", late),
+			degraded(missing, early),
+		), after: addOn(degraded(missing, early), available("True", "Fine", "", late)),
 		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
@@ -102,8 +105,11 @@ var mutations = []mutation{
 		path:  "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
-		name:   "False for another reason is replaced, and keeps the time of the stored False",
-		before: addOn(held, degraded(missing, late)), after: addOn(available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", late), degraded(missing, late)),
+		name: "False for another reason is replaced, and keeps the time of the stored False",
+		before: addOn(
+			held,
+			degraded(missing, late),
+		), after: addOn(available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", late), degraded(missing, late)),
 		path: "/status/conditions/0", value: held,
 	},
 	{
@@ -136,14 +142,25 @@ var mutations = []mutation{
 		before: addOn(lost, degraded(missing, early)), after: addOn(leaseMissing, degraded(missing, early)),
 		path: "/status/conditions/0", value: available("False", Reason, missing, late),
 	},
-	{name: "the hub reports that the cluster is lost", before: addOn(held, degraded(missing, early)), after: addOn(lost, degraded(missing, early))},
+	{
+		name:   "the hub reports that the cluster is lost",
+		before: addOn(held, degraded(missing, early)),
+		after:  addOn(lost, degraded(missing, early)),
+	},
 	{name: "Degraded is set on a lost cluster", before: addOn(lost), after: addOn(lost, degraded(missing, early))},
 	{name: "right already", before: addOn(leaseFresh, degraded(missing, early)), after: addOn(held, degraded(missing, early))},
 	{name: "no Available", before: addOn(leaseFresh), after: addOn(degraded(missing, late))},
 	{name: "no Degraded", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh)},
-	{name: "Degraded is over", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late))},
+	{
+		name:   "Degraded is over",
+		before: addOn(held, degraded(missing, early)),
+		after:  addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late)),
+	},
 	{name: "Degraded for another writer's reason", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DiskFull", "", late))},
-	{name: "only an Optional dependency fails", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DependencyNotSatisfied", "", late))},
+	{
+		name:  "only an Optional dependency fails",
+		after: addOn(leaseFresh, condition(TypeDegraded, "True", "DependencyNotSatisfied", "", late)),
+	},
 	{name: "our reason, but False", after: addOn(leaseFresh, condition(TypeDegraded, "False", Reason, "", late))},
 	{name: "no conditions", before: addOn(held), after: addOn()},
 	{name: "conditions are null", before: addOn(held), after: `{"status":{"conditions":null}}`},

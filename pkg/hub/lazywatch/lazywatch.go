@@ -63,7 +63,7 @@ func (w *Watch) Start(ctx context.Context) error {
 		return nil
 	}
 	watched, err := w.options.Informer(ctx)
-	if err != nil && ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {

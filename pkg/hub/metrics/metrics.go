@@ -16,7 +16,7 @@ const (
 	NameUnsatisfied = "interlock_unsatisfied_dependencies"
 	HelpUnsatisfied = "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict."
 
-	NameWrites = "interlock_condition_writes_total"
+	NameWrites = "interlock_condition_writes_total" //nolint:gosec // the name of a metric
 	HelpWrites = "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error)."
 
 	NameEvaluation = "interlock_evaluation_duration_seconds"

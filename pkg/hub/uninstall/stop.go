@@ -116,7 +116,7 @@ func (s *stopper) fill(lease *coordinationv1.Lease) {
 	now := metav1.NewMicroTime(s.clock.Now())
 	lease.Spec = coordinationv1.LeaseSpec{
 		HolderIdentity:       ptr.To(holder),
-		LeaseDurationSeconds: ptr.To(int32(s.options.Timeout / time.Second)),
+		LeaseDurationSeconds: ptr.To(int32(s.options.Timeout / time.Second)), //nolint:gosec // minutes
 		AcquireTime:          &now,
 		RenewTime:            &now,
 		LeaseTransitions:     lease.Spec.LeaseTransitions,

@@ -65,7 +65,15 @@ func newFakeHub(t *testing.T, mode Mode, objects ...client.Object) *fakeHub {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	h := &fakeHub{t: t, logger: logr.Discard(), registry: prometheus.NewRegistry(), clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), actsOn: map[string]bool{}, refusals: map[string]error{}, stored: map[string]storedObject{}}
+	h := &fakeHub{
+		t:        t,
+		logger:   logr.Discard(),
+		registry: prometheus.NewRegistry(),
+		clock:    clocktesting.NewFakeClock(time.Unix(1e9, 0)),
+		actsOn:   map[string]bool{},
+		refusals: map[string]error{},
+		stored:   map[string]storedObject{},
+	}
 	h.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -126,7 +134,13 @@ func (h *fakeHub) delete(ctx context.Context, c client.WithWatch, object client.
 	return c.Delete(ctx, object, options...)
 }
 
-func (h *fakeHub) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (h *fakeHub) get(
+	ctx context.Context,
+	c client.WithWatch,
+	key client.ObjectKey,
+	object client.Object,
+	options ...client.GetOption,
+) error {
 	if err := h.refusals["get "+object.GetObjectKind().GroupVersionKind().Kind]; err != nil {
 		return err
 	}

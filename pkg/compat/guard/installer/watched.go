@@ -71,7 +71,7 @@ func (w *watches) start(kind schema.GroupVersionKind, name string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(w.ctx)
+	ctx, cancel := context.WithCancel(w.ctx) //nolint:gosec // stop calls it
 	w.cancel[kind] = cancel
 	go informer.RunWithContext(ctx)
 	return nil
