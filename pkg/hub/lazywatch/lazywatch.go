@@ -64,7 +64,7 @@ func (w *Watch) Start(ctx context.Context) error {
 	}
 	watched, err := w.options.Informer(ctx)
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it fails because it is to stop
 	}
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.options.What, err)

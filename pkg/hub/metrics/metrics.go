@@ -16,8 +16,8 @@ const (
 	NameUnsatisfied = "interlock_unsatisfied_dependencies"
 	HelpUnsatisfied = "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict."
 
-	NameWrites = "interlock_condition_writes_total" //nolint:gosec // the name of a metric
-	HelpWrites = "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error)."
+	NameWrites = "interlock_condition_writes_total"
+	HelpWrites = "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error)." //nolint:gosec // no credentials
 
 	NameEvaluation = "interlock_evaluation_duration_seconds"
 	HelpEvaluation = "Time to load and evaluate the dependencies of one add-on on one cluster, without writing."
