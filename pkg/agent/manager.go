@@ -114,7 +114,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 	err := (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watches.leases,
 		Writer:     condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Contention: backoff.New(clock.RealClock{}), Metrics: measured,
+		Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
 		Events:      addonevents.NewRecorder(clock.RealClock{}, mgr.GetClient(), options.Cluster),
 		GracePeriod: options.GracePeriod, Trigger: on.available,
 	}).SetupWithManager(mgr)
@@ -124,7 +124,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 	return (&facts.Reconciler{
 		Clock: clock.RealClock{}, Cluster: options.Cluster, AgentAddOn: options.OwnLease.Name,
 		Informer: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases,
-		Status: mgr.GetClient(), Contention: backoff.New(clock.RealClock{}), Metrics: measured,
+		Status: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
 		Trigger: on.facts,
 	}).SetupWithManager(mgr)
 }

@@ -43,7 +43,7 @@ func (e loggedError) Unwrap() error { return e.error }
 // more, and a log in JSON stays one to its last line.
 func LoggedError(err error) error { return loggedError{err} }
 
-// Run executes the command, tells of an error in one line on errOut, and
+// Run executes the command, reports an error in one line on errOut, and
 // returns the exit code.
 func Run(ctx context.Context, command *cobra.Command, errOut io.Writer) int {
 	command.SilenceUsage, command.SilenceErrors = true, true

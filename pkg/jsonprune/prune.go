@@ -73,7 +73,7 @@ func (p *pruner) value(name []byte, depth int) bool {
 	}
 }
 
-// object reads an object, which may be one of the elements that are told apart.
+// object reads an object, which may be one of the elements that are distinguished.
 func (p *pruner) object(name []byte, depth int, of *Elements) bool {
 	if p.next('}') {
 		return true

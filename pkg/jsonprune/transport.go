@@ -12,11 +12,11 @@ import (
 // bufferSize is how much is read at a time: more than most watch events take.
 const bufferSize = 16 << 10
 
-// Transport prunes the events of watches; all other answers pass.
+// Transport prunes the events of watches; all other responses pass.
 type Transport struct {
 	// Next makes the requests.
 	Next http.RoundTripper
-	// Drop is what nobody behind this transport reads, by resource: the last part
+	// Drop is what no component behind this transport reads, by resource: the last part
 	// of a watch's path. Watches of others pass.
 	Drop map[string]Drop
 }

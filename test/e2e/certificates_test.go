@@ -210,7 +210,7 @@ func expectAgentAsserts(ctx context.Context) {
 	const name = "not-the-registration-agent"
 	refuse(ctx, name, fmt.Sprintf("request.userInfo.username.startsWith(%q)", registrationAgents), "false")
 	awaitRefusal(ctx, name, as(registrationAgents+"e2e", []string{"system:masters"}))
-	setCondition(ctx, onCluster1(report), metav1.Condition{Type: available, Status: metav1.ConditionUnknown, Reason: "Asked"})
+	setCondition(ctx, onCluster1(report), metav1.Condition{Type: available, Status: metav1.ConditionUnknown, Reason: "Requested"})
 	Eventually(conditionOf(ctx, onCluster1(report), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
 }
 

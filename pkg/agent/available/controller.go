@@ -47,7 +47,7 @@ type Reconciler struct {
 	AddOns      client.Reader
 	Writer      condition.Writer
 	Leases      Leases
-	Contention  *backoff.Tracker
+	Backoff  *backoff.Tracker
 	Metrics     *metrics.Metrics
 	Events      *addonevents.Recorder
 	GracePeriod time.Duration
@@ -76,11 +76,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !decision.Write {
 		r.asserted.remember(request.NamespacedName, decision.Asserted)
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
-			r.Contention.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
+			r.Backoff.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
 		}
 		return r.requeueAt(decision.NextChange), nil
 	}
-	if wait := r.Contention.Wait(request.NamespacedName, decision.Condition); wait > 0 {
+	if wait := r.Backoff.Wait(request.NamespacedName, decision.Condition); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, addOn, decision)
@@ -151,7 +151,7 @@ func (r *Reconciler) write(
 	r.asserted.remember(key, decision.Asserted)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Contention.Wrote(key, desired) {
+	if r.Backoff.Wrote(key, desired) {
 		r.Metrics.Contested(addOn.Name)
 		r.Events.Contested(ctx, addOn)
 	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {
@@ -190,7 +190,7 @@ func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.Manage
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Leases.Unwatch(key.Name)
 	r.asserted.remember(key, "")
-	r.Contention.Forget(key)
+	r.Backoff.Forget(key)
 	r.Events.Forget(key)
 	r.Metrics.Forget(key.Name)
 }

@@ -69,7 +69,7 @@ func TestWriteThatFails(t *testing.T) {
 			if len(f.emitted) > 0 {
 				t.Errorf("events %v on a write that failed", f.emitted)
 			}
-			if wait := f.Contention.Wait(key, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}); wait != 0 {
+			if wait := f.Backoff.Wait(key, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}); wait != 0 {
 				t.Errorf("took its own failure for another writer: waits %s", wait)
 			}
 			if tt.result != "" && testutil.CollectAndCount(f.registry, metrics.NameWrites) != 1 {

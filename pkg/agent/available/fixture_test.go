@@ -103,7 +103,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 	}).Build()
 	f.hub = hub
 	f.Reconciler = &Reconciler{
-		Clock: f.clock, AddOns: hub, Writer: condition.Writer{Status: hub, Live: hub}, Leases: f.leases, Contention: backoff.New(f.clock),
+		Clock: f.clock, AddOns: hub, Writer: condition.Writer{Status: hub, Live: hub}, Leases: f.leases, Backoff: backoff.New(f.clock),
 		Metrics: metrics.New(f.registry), Events: addonevents.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
 	}
 	return f

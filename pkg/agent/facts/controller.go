@@ -62,7 +62,7 @@ type Reconciler struct {
 	APIs       APIs
 	Leases     Leases
 	Status     client.StatusClient
-	Contention *backoff.Tracker
+	Backoff *backoff.Tracker
 	Metrics    *metrics.Metrics
 	// Trigger enqueues the cluster in this controller.
 	Trigger *trigger.Trigger
@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	facts := r.Informer.Get(r.key())
 	if facts == nil {
 		r.watch(dependencyv1alpha1.ManagedClusterFactsSpec{}, nil)
-		r.Contention.Forget(r.key())
+		r.Backoff.Forget(r.key())
 		r.Metrics.ForgetFacts()
 		return reconcile.Result{}, nil
 	}
@@ -104,7 +104,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if apiequality.Semantic.DeepEqual(facts.Status, status) {
 		return reconcile.Result{}, nil
 	}
-	if wait := r.Contention.Wait(r.key(), asCondition(status)); wait > 0 {
+	if wait := r.Backoff.Wait(r.key(), asCondition(status)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, facts, status)
@@ -181,7 +181,7 @@ func (r *Reconciler) write(
 		return reconcile.Result{}, fmt.Errorf("write the status of ManagedClusterFacts %s: %w", r.key(), err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Contention.Wrote(r.key(), asCondition(status))
+	contested := r.Backoff.Wrote(r.key(), asCondition(status))
 	log.FromContext(ctx).Info("Facts changed", "generation", status.ObservedGeneration,
 		"apisServed", status.APIsServed, "versionsKnown", status.VersionsKnown, "contested", contested)
 	return reconcile.Result{}, nil

@@ -67,7 +67,7 @@ func newBench(t *testing.T, installed ...client.Object) *bench {
 	})
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Cluster: "cluster1", Informer: b, AddOns: hub, APIs: b, Leases: b, Status: hub,
-		Contention: backoff.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
+		Backoff: backoff.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 	}
 	return b
 }

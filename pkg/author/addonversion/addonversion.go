@@ -47,7 +47,7 @@ func Set(lease *coordinationv1.Lease, version string) bool {
 }
 
 // Reporter returns a health check for addon-framework's NewLeaseUpdater, which
-// is asked before each renewal: it sees to it that the lease has the version.
+// is called before each renewal: it makes sure that the lease has the version.
 // It is always healthy: list it after the checks that may not be, as it makes
 // the lease where there is none yet. It needs the rights that the updater
 // needs: to get, create and update that lease.

@@ -68,7 +68,7 @@ type decision struct {
 	again time.Duration
 }
 
-// Reconcile brings the CRD to what the settings ask for and the conversion allows.
+// Reconcile brings the CRD to what the settings demand and the conversion allows.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	crd, err := readCRD(ctx, r.Client)
 	if apierrors.IsNotFound(err) || err == nil && crd.GetDeletionTimestamp() != nil {

@@ -8,30 +8,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// AnswerTime is how long the agent of a managed cluster may take to answer a
-// question, before an edge that needs the answer counts as unsatisfied. Until
+// ReportTime is how long the agent of a managed cluster may take to report
+// a fact, before an edge that needs it counts as unsatisfied. Until
 // then such an edge is held: a new edge must not degrade a whole fleet for the
 // moment that its agents need.
-const AnswerTime = 30 * time.Second
+const ReportTime = 30 * time.Second
 
-// Facts is what the agent of one managed cluster has answered. The zero value
-// is that of a cluster whose agent nobody has asked.
+// Facts is what the agent of one managed cluster has reported. The zero value
+// is that of a cluster of which nothing is requested.
 type Facts struct {
-	// Asked is since when questions have been waiting for an answer: when the
-	// newest of them was asked, or when this process began to wait. Zero is
-	// long ago.
-	Asked time.Time `json:"asked,omitzero"`
+	// Requested is since when facts have been awaited: when the newest of them was
+	// requested, or when this process began to wait. Zero is long ago.
+	Requested time.Time `json:"requested,omitzero"`
 	// HeldUntil is set while the agent may still report after a loss of its
 	// cluster: until then, what it reported before counts neither way.
 	HeldUntil time.Time `json:"heldUntil,omitzero"`
-	// APIs are the answers on APIs. What is not in the map is not answered yet.
+	// APIs are the reports on APIs. What is not in the map is not reported yet.
 	APIs APIFacts `json:"apis,omitempty"`
-	// Versions are the answers on the versions of add-ons, by their names.
-	// What is not in the map is not answered yet.
+	// Versions are the reports on the versions of add-ons, by their names.
+	// What is not in the map is not reported yet.
 	Versions map[string]VersionFact `json:"versions,omitempty"`
 }
 
-// APIFact is the answer on one API.
+// APIFact is the report on one API.
 type APIFact struct {
 	// Served is True or False; Unknown where the agent could not find out.
 	Served metav1.ConditionStatus `json:"served,omitempty"`
@@ -41,7 +40,7 @@ type APIFact struct {
 	Message string `json:"message,omitempty"`
 }
 
-// VersionFact is the answer on the version of one add-on.
+// VersionFact is the report on the version of one add-on.
 type VersionFact struct {
 	// Version is what the add-on's lease reports; empty where it reports none.
 	Version string `json:"version,omitempty"`
@@ -70,6 +69,6 @@ func (c *Cluster) factsHeld() (time.Time, bool) {
 // requested, and whether that is still to come. What was requested while the
 // cluster was away counts from its return.
 func (c *Cluster) answerDue() (time.Time, bool) {
-	due := later(c.Facts.Asked, c.Back).Add(AnswerTime)
-	return due, !c.Facts.Asked.IsZero() && c.Now.Before(due)
+	due := later(c.Facts.Requested, c.Back).Add(ReportTime)
+	return due, !c.Facts.Requested.IsZero() && c.Now.Before(due)
 }

@@ -39,7 +39,7 @@ func (c Cluster) String() string {
 	for _, name := range slices.Sorted(maps.Keys(c.Facts.Versions)) {
 		known = append(known, fmt.Sprintf("%s reports version %s", name, orNone(c.Facts.Versions[name].Version)))
 	}
-	known = appendKnown(known, "requested", moment(c.Facts.Asked))
+	known = appendKnown(known, "requested", moment(c.Facts.Requested))
 	known = appendKnown(known, "facts held until", moment(c.Facts.HeldUntil))
 	return fmt.Sprintf("cluster %s (%s)", c.Name, strings.Join(known, ", "))
 }

@@ -19,7 +19,7 @@ func TestAPIs(t *testing.T) {
 	api := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
 	asked := time.Unix(1000, 0)
 	answered := func(fact evaluation.APIFact) evaluation.Cluster {
-		return evaluation.Cluster{Facts: evaluation.Facts{Asked: asked, APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{api: fact}}, Now: asked}
+		return evaluation.Cluster{Facts: evaluation.Facts{Requested: asked, APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{api: fact}}, Now: asked}
 	}
 	heardOf := func(fact evaluation.APIFact) evaluation.Facts {
 		return evaluation.Facts{HeldUntil: asked.Add(evaluation.SettleTime), APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{api: fact}}
@@ -37,31 +37,31 @@ func TestAPIs(t *testing.T) {
 		"Unknown":       {"the agent cannot find out", spec, nil, answered(evaluation.APIFact{Served: metav1.ConditionUnknown, Message: "discovery failed"}), nil, "permission-api=APINotServed", sentence + "(not known: discovery failed)"},
 		"HeldForAnAnswer": {
 			"a new edge does not degrade the fleet for the moment that agents need", spec, nil,
-			evaluation.Cluster{Facts: evaluation.Facts{Asked: asked}, Now: asked},
+			evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked},
 			nil,
 			"permission-api=Held", "",
 		},
 		"NoAnswer": {
 			"an old agent never answers", spec, nil,
-			evaluation.Cluster{Facts: evaluation.Facts{Asked: asked}, Now: asked.Add(evaluation.AnswerTime)},
+			evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked.Add(evaluation.ReportTime)},
 			nil,
 			"permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)",
 		},
 		"RequestedWhileAway": {
 			"the time counts from the return", spec, nil,
-			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Asked: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.AnswerTime - 1)},
+			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime - 1)},
 			nil,
 			"permission-api=Held", "",
 		},
 		"RequestedWhileAwayNoAnswer": {
 			"and it ends", spec, nil,
-			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Asked: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.AnswerTime)},
+			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime)},
 			nil,
 			"permission-api=APINotServed", sentence + "(not known: the managed cluster's addon-agent has not answered)",
 		},
 		"RequestedAfterTheReturn": {
 			"the time counts from the request", spec, nil,
-			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Asked: asked}, Back: asked.Add(-time.Hour), Now: asked.Add(evaluation.AnswerTime - 1)},
+			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked}, Back: asked.Add(-time.Hour), Now: asked.Add(evaluation.ReportTime - 1)},
 			nil,
 			"permission-api=Held", "",
 		},

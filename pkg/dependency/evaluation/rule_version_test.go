@@ -55,19 +55,19 @@ func TestVersions(t *testing.T) {
 		},
 		"UnknownAsNoAnswer": {
 			"an old agent does not answer", spec, nil,
-			evaluation.Cluster{Facts: evaluation.Facts{Asked: asked}, Now: asked.Add(evaluation.AnswerTime)},
+			evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked.Add(evaluation.ReportTime)},
 			map[string]evaluation.Observation{"a": running("")},
 			"a=VersionUnknown", sentence + "(version not known: the managed cluster's addon-agent has not answered; " + howTo + ")",
 		},
 		"HeldForAnAnswer": {
 			"an agent that runs answers soon", spec, nil,
-			evaluation.Cluster{Facts: evaluation.Facts{Asked: asked}, Now: asked.Add(evaluation.AnswerTime - 1)},
+			evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked.Add(evaluation.ReportTime - 1)},
 			map[string]evaluation.Observation{"a": running("0.1.0")},
 			"a=Held", "",
 		},
 		"RequestedWhileAway": {
 			"the time counts from the return of the cluster", spec, nil,
-			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Asked: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour)},
+			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour)},
 			map[string]evaluation.Observation{"a": running("0.1.0")},
 			"a=Held", "",
 		},
@@ -89,7 +89,7 @@ func TestVersions(t *testing.T) {
 			map[string]evaluation.Observation{"a": running("")},
 			"a=VersionUnknown", sentence + "(version not known: no agent; " + howTo + ")",
 		},
-		"NotHeldWhenItMatches": {"what is said elsewhere is enough meanwhile", spec, nil, evaluation.Cluster{Facts: evaluation.Facts{Asked: asked}, Now: asked}, map[string]evaluation.Observation{"a": running("0.6.0")}, "a=Satisfied", ""},
+		"NotHeldWhenItMatches": {"what is said elsewhere is enough meanwhile", spec, nil, evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked}, map[string]evaluation.Observation{"a": running("0.6.0")}, "a=Satisfied", ""},
 		"NoVersion": {
 			"a word is no version", spec, nil,
 			evaluation.Cluster{},

@@ -62,7 +62,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 		if fact.Message != "" {
 			because = text.Cut(text.OneLine(fact.Message), maxReason) + "; " + howToSetVersion
 		}
-		if !answered && !g.cluster.Facts.Asked.IsZero() {
+		if !answered && !g.cluster.Facts.Requested.IsZero() {
 			because = notAnswered + "; " + howToSetVersion
 		}
 	}

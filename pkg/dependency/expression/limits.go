@@ -153,7 +153,7 @@ func depth(t *types.Type) int {
 	}
 }
 
-// checkPattern checks a regular expression: what it costs cannot be told from its
+// checkPattern checks a regular expression: what it costs cannot be derived from its
 // length, because repetitions multiply.
 func checkPattern(e ast.Expr) error {
 	if e.Kind() != ast.LiteralKind {

@@ -1,4 +1,4 @@
-// Package graph answers what depends on what: dependencies and dependents,
+// Package graph finds what depends on what: dependencies and dependents,
 // what can be reached, an order, and cycles. Its nodes are names, and it knows
 // nothing of what they name.
 package graph

@@ -116,7 +116,7 @@ func discard(ctx context.Context, hub metadata.Interface, resource schema.GroupV
 		return err
 	}
 	_, err = hub.Resource(resource).Namespace(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	// A conflict: it has just changed, as by being deleted; the next look tells.
+	// A conflict: it has just changed, as by being deleted; the next read shows it.
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("take the finalizer off %s %s: %w", resource.Resource, key, err)
 	}

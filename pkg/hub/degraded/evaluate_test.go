@@ -166,7 +166,7 @@ func TestDuringARolloutTheOldTemplateCounts(t *testing.T) {
 
 func TestAnAnswerThatIsDueIsWaitedFor(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
-	b.lazy.facts.Asked = aTime
+	b.lazy.facts.Requested = aTime
 	b.specify(t, `dependencies: [{name: a, api: {kind: Pod}}]`)
 	if result, err := b.reconcile(t); err != nil || result.RequeueAfter != 30*time.Second || b.applies != 0 {
 		t.Fatalf("result %v, error %v, %d writes; want to look again in 30 seconds", result, err, b.applies)

@@ -137,11 +137,11 @@ func TestWhatWasRequestedWhileTheClusterWasAway(t *testing.T) {
 	if _, err := b.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	b.lazy.facts.Asked = aTime.Add(time.Minute)
+	b.lazy.facts.Requested = aTime.Add(time.Minute)
 	back := aTime.Add(time.Hour)
 	b.clock.SetTime(back)
 	b.turn(t, m, metav1.ConditionTrue, back.Add(-6*time.Minute))
-	b.expectHeld(t, "back", evaluation.AnswerTime)
-	b.clock.SetTime(back.Add(evaluation.AnswerTime))
+	b.expectHeld(t, "back", evaluation.ReportTime)
+	b.clock.SetTime(back.Add(evaluation.ReportTime))
 	b.expectHeld(t, "it never reported", 0)
 }

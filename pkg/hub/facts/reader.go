@@ -71,9 +71,9 @@ func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed ne
 		r.stopWaiting(cluster)
 	case object != nil && requestsAll(object.Spec, needed):
 		r.stopWaiting(cluster)
-		found.Asked = requestedAt(object)
+		found.Requested = requestedAt(object)
 	default:
-		found.Asked = r.waitingSince(cluster)
+		found.Requested = r.waitingSince(cluster)
 	}
 	return found
 }
@@ -115,18 +115,18 @@ func unknown(needed needs, why string) evaluation.Facts {
 // leftOut sets the facts that an object has no room to request.
 func leftOut(spec requested, needed needs, found evaluation.Facts) {
 	const why = "Interlock requests at most %d %s of a managed cluster"
-	if len(spec.APIs) == dependencyv1alpha1.MaxQuestions {
+	if len(spec.APIs) == dependencyv1alpha1.MaxRequests {
 		for _, api := range needed.APIs {
 			if !slices.Contains(spec.APIs, apiOf(api)) {
-				message := fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "APIs")
+				message := fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "APIs")
 				found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: message}
 			}
 		}
 	}
-	if len(spec.AddOns) == dependencyv1alpha1.MaxQuestions {
+	if len(spec.AddOns) == dependencyv1alpha1.MaxRequests {
 		for _, addOn := range needed.AddOns {
 			if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
-				found.Versions[addOn] = evaluation.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxQuestions, "add-ons")}
+				found.Versions[addOn] = evaluation.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "add-ons")}
 			}
 		}
 	}

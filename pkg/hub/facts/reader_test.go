@@ -53,11 +53,11 @@ func TestFacts(t *testing.T) {
 			tt.prepare(b)
 			got := b.facts(t)
 			b.clock.Step(time.Minute)
-			if again := b.facts(t); !again.Asked.Equal(got.Asked) {
-				t.Errorf("waits anew each time: %s, then %s", got.Asked, again.Asked)
+			if again := b.facts(t); !again.Requested.Equal(got.Requested) {
+				t.Errorf("waits anew each time: %s, then %s", got.Requested, again.Requested)
 			}
-			if !got.Asked.Equal(tt.asked) {
-				t.Errorf("requested at %s, want %s", got.Asked, tt.asked)
+			if !got.Requested.Equal(tt.asked) {
+				t.Errorf("requested at %s, want %s", got.Requested, tt.asked)
 			}
 			if api := got.APIs[widgets]; api.Served != tt.served || !strings.Contains(api.Message, tt.says) {
 				t.Errorf("API: %+v", api)
@@ -71,12 +71,12 @@ func TestFacts(t *testing.T) {
 
 func TestMoreThanAnObjectHolds(t *testing.T) {
 	var all needs
-	for i := range 2 * dependencyv1alpha1.MaxQuestions {
+	for i := range 2 * dependencyv1alpha1.MaxRequests {
 		all.APIs = append(all.APIs, addonv1alpha1.AddonAPI{Group: "a.io", Kind: "K" + strconv.Itoa(i)})
 		all.AddOns = append(all.AddOns, "addon-"+strconv.Itoa(i))
 	}
 	spec := specOf(all)
-	if len(spec.APIs) != dependencyv1alpha1.MaxQuestions || len(spec.AddOns) != dependencyv1alpha1.MaxQuestions {
+	if len(spec.APIs) != dependencyv1alpha1.MaxRequests || len(spec.AddOns) != dependencyv1alpha1.MaxRequests {
 		t.Fatalf("requests %d APIs and %d add-ons: rejected as a whole", len(spec.APIs), len(spec.AddOns))
 	}
 	b := newBench(t)
@@ -102,7 +102,7 @@ func TestNamesThatNoObjectCanHave(t *testing.T) {
 
 func TestNothingIsNeeded(t *testing.T) {
 	b := newBench(t)
-	if got := b.known.facts(cluster, nil, signOfLife{}, catalog.Requests{}); !got.Asked.IsZero() || len(b.known.waiting) > 0 {
+	if got := b.known.facts(cluster, nil, signOfLife{}, catalog.Requests{}); !got.Requested.IsZero() || len(b.known.waiting) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

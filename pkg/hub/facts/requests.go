@@ -55,10 +55,10 @@ func merged(all needs, spec requested) needs {
 // hold, in its order. The rest waits until something is no longer needed.
 func specOf(all needs) requested {
 	var spec requested
-	for _, api := range all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxQuestions)] {
+	for _, api := range all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxRequests)] {
 		spec.APIs = append(spec.APIs, apiOf(api))
 	}
-	for _, addOn := range all.AddOns[:min(len(all.AddOns), dependencyv1alpha1.MaxQuestions)] {
+	for _, addOn := range all.AddOns[:min(len(all.AddOns), dependencyv1alpha1.MaxRequests)] {
 		spec.AddOns = append(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn})
 	}
 	return spec

@@ -60,7 +60,7 @@ func (s SignsOfLife) of(ctx context.Context, cluster string, object *facts) (sig
 // back. It may be starting: on a node that was down, OCM's agent can start
 // first. After a loss of the cluster it has as much time as other add-ons.
 func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, addOn *addonv1alpha1.ManagedClusterAddOn) (time.Time, error) {
-	since, patience := s.Silent.Found(key), evaluation.AnswerTime
+	since, patience := s.Silent.Found(key), evaluation.ReportTime
 	managed, err := s.Fleet.Cluster(ctx, key.Namespace)
 	if err != nil || managed == nil || fleet.ClusterStatus(managed) == "" {
 		return since.Add(patience), err

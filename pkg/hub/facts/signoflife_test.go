@@ -86,18 +86,18 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 		"JustInstalled": {agent: agentName, available: &metav1.Condition{}, counts: true},
 		"NoAddOn":       {agent: "", counts: true},
 		"Died": {
-			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: evaluation.AnswerTime,
+			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: evaluation.ReportTime,
 			message: "does not run (interlock-agent: Available=False, ManagedClusterAddOnLeaseUpdateStopped, since 2026-07-31T12:00:00Z)",
 		},
 		"DiedJustNow": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: time.Second,
-			held: evaluation.AnswerTime - time.Second, message: "does not run",
+			held: evaluation.ReportTime - time.Second, message: "does not run",
 		},
-		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: evaluation.AnswerTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
-		"Removed": {agent: agentName, silent: evaluation.AnswerTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
+		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: evaluation.ReportTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
+		"Removed": {agent: agentName, silent: evaluation.ReportTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
 		"StartsAfterTheReturn": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: -time.Hour,
-			silent: time.Hour + 10*time.Second, held: evaluation.AnswerTime - 10*time.Second, message: "does not run",
+			silent: time.Hour + 10*time.Second, held: evaluation.ReportTime - 10*time.Second, message: "does not run",
 		},
 		"SettlesAfterTheReturn": {
 			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: time.Minute,
@@ -107,7 +107,7 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: evaluation.SettleTime,
 			message: "does not run",
 		},
-		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: evaluation.AnswerTime, message: "does not run"},
+		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: evaluation.ReportTime, message: "does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -146,7 +146,7 @@ func TestEachSilenceHasItsOwnTime(t *testing.T) {
 	b.reports(reportedBy(agentName))
 	for range 2 {
 		b.agentIs(t, sign("False", "Stopped"))
-		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != evaluation.AnswerTime {
+		if held := b.facts(t).HeldUntil.Sub(b.clock.Now()); held != evaluation.ReportTime {
 			t.Errorf("held for %s", held)
 		}
 		b.clock.Step(time.Hour)

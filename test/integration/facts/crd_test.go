@@ -31,7 +31,7 @@ var _ = Describe("ManagedClusterFacts", func() {
 		for _, column := range table.ColumnDefinitions {
 			columns = append(columns, column.Name)
 		}
-		Expect(columns).To(HaveExactElements("Name", "APIs served", "Versions known", "Asked", "Answered", "Age"))
+		Expect(columns).To(HaveExactElements("Name", "APIs served", "Versions known", "Requested", "Reported", "Age"))
 		Expect(table.Rows).To(HaveLen(1))
 		Expect(table.Rows[0].Cells[:5]).To(HaveExactElements(Equal(c.name), Equal("1/2"), Equal("0/1"), BeEquivalentTo(1), BeEquivalentTo(1)))
 	})
@@ -43,12 +43,12 @@ var _ = Describe("ManagedClusterFacts", func() {
 		Expect(hub.Create(ctx, facts)).To(Satisfy(apierrors.IsInvalid))
 	},
 		Entry("too many APIs", func(q *questions) {
-			for i := range dependencyv1alpha1.MaxQuestions + 1 {
+			for i := range dependencyv1alpha1.MaxRequests + 1 {
 				q.APIs = append(q.APIs, api{Kind: "K" + strconv.Itoa(i)})
 			}
 		}),
 		Entry("too many add-ons", func(q *questions) {
-			for i := range dependencyv1alpha1.MaxQuestions + 1 {
+			for i := range dependencyv1alpha1.MaxRequests + 1 {
 				q.AddOns = append(q.AddOns, addOn{Name: "a" + strconv.Itoa(i)})
 			}
 		}),

@@ -6,9 +6,9 @@ import (
 
 // Limits of the schema: an object that breaks one is refused as a whole.
 const (
-	// MaxQuestions is how many APIs, and how many add-ons, can be asked about on one cluster.
-	MaxQuestions = 512
-	// MaxVersions is how many versions of one API can be told.
+	// MaxRequests is how many APIs, and how many add-ons, can be requested of one cluster.
+	MaxRequests = 512
+	// MaxVersions is how many versions of one API can be reported.
 	MaxVersions = 32
 	// MaxVersionLength is how long an add-on's version can be, in characters.
 	MaxVersionLength = 128
@@ -19,20 +19,20 @@ const (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,path=managedclusterfacts,singular=managedclusterfacts,shortName=mcfacts,categories=ocm
-// +kubebuilder:printcolumn:name="APIs served",type=string,JSONPath=`.status.apisServed`,description="How many of the APIs asked about the cluster serves"
-// +kubebuilder:printcolumn:name="Versions known",type=string,JSONPath=`.status.versionsKnown`,description="Of how many of the add-ons asked about the version is known"
-// +kubebuilder:printcolumn:name="Asked",type=integer,JSONPath=`.metadata.generation`,description="Generation of the questions"
-// +kubebuilder:printcolumn:name="Answered",type=integer,JSONPath=`.status.observedGeneration`,description="Generation of the questions that the agent has answered; empty: it never has"
+// +kubebuilder:printcolumn:name="APIs served",type=string,JSONPath=`.status.apisServed`,description="How many of the requested APIs the cluster serves"
+// +kubebuilder:printcolumn:name="Versions known",type=string,JSONPath=`.status.versionsKnown`,description="Of how many of the requested add-ons the version is known"
+// +kubebuilder:printcolumn:name="Requested",type=integer,JSONPath=`.metadata.generation`,description="Generation of the request"
+// +kubebuilder:printcolumn:name="Reported",type=integer,JSONPath=`.status.observedGeneration`,description="Generation of the request that the agent has reported on; empty: none yet"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 
-// ManagedClusterFacts is what the dependencies of add-ons ask about one managed cluster, and what addon-agent found
-// there. It is in the cluster's namespace on the hub and has the cluster's name. It exists while anything is asked:
+// ManagedClusterFacts is what dependencies need to know of one managed cluster, and what addon-agent found
+// there. It is in the cluster's namespace on the hub and has the cluster's name. It exists while any dependency needs it:
 // addon-manager writes spec, addon-agent writes status.
 type ManagedClusterFacts struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what is asked. addon-manager writes it, and puts back what somebody else changes.
+	// spec is what is requested. addon-manager writes it, and restores it where another writer changes it.
 	// +optional
 	Spec ManagedClusterFactsSpec `json:"spec,omitempty"`
 
@@ -41,7 +41,7 @@ type ManagedClusterFacts struct {
 	Status ManagedClusterFactsStatus `json:"status,omitempty"`
 }
 
-// ManagedClusterFactsSpec is what is asked about the cluster.
+// ManagedClusterFactsSpec is what is requested of the cluster.
 type ManagedClusterFactsSpec struct {
 	// apis are the APIs that a dependency of an add-on on this cluster names, sorted.
 	// +optional
@@ -49,7 +49,7 @@ type ManagedClusterFactsSpec struct {
 	// +listType=atomic
 	APIs []API `json:"apis,omitempty"`
 
-	// addOns are the add-ons whose running version such a dependency asks for, sorted by name.
+	// addOns are the add-ons whose running version such a dependency needs, sorted by name.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
@@ -88,8 +88,8 @@ type AddOn struct {
 
 // ManagedClusterFactsStatus is what was found on the cluster.
 type ManagedClusterFactsStatus struct {
-	// observedGeneration is the generation of the questions to all of which status has an answer. Where metadata.generation
-	// is higher, the agent has not answered all of them yet, or does not run.
+	// observedGeneration is the generation of spec that status reports on in full. Where metadata.generation is higher, the
+	// agent has not reported everything yet, or does not run.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -100,34 +100,34 @@ type ManagedClusterFactsStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	AgentAddOn string `json:"agentAddOn,omitempty"`
 
-	// apisServed is how many of the APIs asked about are served: "2/3".
+	// apisServed is how many of the requested APIs are served: "2/3".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	APIsServed string `json:"apisServed,omitempty"`
 
-	// versionsKnown is of how many of the add-ons asked about the version is known: "1/2".
+	// versionsKnown is of how many of the requested add-ons the version is known: "1/2".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	VersionsKnown string `json:"versionsKnown,omitempty"`
 
-	// apis are the answers on APIs, in the order of spec. One without an answer yet is missing.
+	// apis are the reports on APIs, in the order of spec. One without a report yet is missing.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
 	APIs []APIFact `json:"apis,omitempty"`
 
-	// addOns are the answers on add-ons, in the order of spec. One without an answer yet is missing.
+	// addOns are the reports on add-ons, in the order of spec. One without a report yet is missing.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
 	AddOns []AddOnFact `json:"addOns,omitempty"`
 }
 
-// APIFact tells whether the cluster serves an API.
+// APIFact reports whether the cluster serves an API.
 type APIFact struct {
 	API `json:",inline"`
 
-	// served is True where the API server serves the kind, in the version asked for or in any; False where it does not;
+	// served is True where the API server serves the kind, in the version requested or in any; False where it does not;
 	// Unknown where that could not be found out, and then reason and message say why.
 	// +required
 	// +kubebuilder:validation:Enum=True;False;Unknown
@@ -151,7 +151,7 @@ type APIFact struct {
 	Message string `json:"message,omitempty"`
 }
 
-// AddOnFact tells which version of an add-on runs on the cluster.
+// AddOnFact reports which version of an add-on runs on the cluster.
 type AddOnFact struct {
 	AddOn `json:",inline"`
 
@@ -182,7 +182,7 @@ type FactReason string
 
 // The reasons.
 const (
-	// ReasonDiscoveryFailed: the API server, or the one that it delegates the API to, did not tell what it serves.
+	// ReasonDiscoveryFailed: the API server, or the one that it delegates the API to, did not report what it serves.
 	ReasonDiscoveryFailed FactReason = "DiscoveryFailed"
 	// ReasonForbidden: the agent lacks a right on the managed cluster.
 	ReasonForbidden FactReason = "Forbidden"

@@ -83,7 +83,7 @@ type applied struct {
 	since           time.Time
 }
 
-// Reconcile installs the form of the guard that the mode asks for. It checks
+// Reconcile installs the form of the guard that the mode demands. It checks
 // each time what the API server serves and acts on, so that it follows upgrades.
 func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	version, err := servedVersion(i.Discovery)
