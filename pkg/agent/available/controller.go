@@ -47,7 +47,7 @@ type Reconciler struct {
 	AddOns      client.Reader
 	Writer      condition.Writer
 	Leases      Leases
-	Backoff  *backoff.Tracker
+	Backoff     *backoff.Tracker
 	Metrics     *metrics.Metrics
 	Events      *addonevents.Recorder
 	GracePeriod time.Duration

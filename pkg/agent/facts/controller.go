@@ -62,7 +62,7 @@ type Reconciler struct {
 	APIs       APIs
 	Leases     Leases
 	Status     client.StatusClient
-	Backoff *backoff.Tracker
+	Backoff    *backoff.Tracker
 	Metrics    *metrics.Metrics
 	// Trigger enqueues the cluster in this controller.
 	Trigger *trigger.Trigger
