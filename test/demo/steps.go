@@ -139,7 +139,7 @@ var steps = []step{
 		expect: []expectation{
 			gone(cluster1, governance),
 			blocked(cluster1, policies, noPolicies, notInstalled),
-			blocked(cluster1, templating, noTemplates, "Degraded=True, "+requiredMissing),
+			blocked(cluster1, templating, noTemplates, "a Required dependency of its own is not satisfied"),
 			reduced(cluster1, scoring, lessScores, notInstalled),
 		},
 	},

@@ -62,7 +62,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 		before, evaluated := applies(), manager.evaluations()
 		report(clusters[1], base, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(clusters[1], middle)).Should(requiredFails())
-		Eventually(degradedOf(clusters[1], leaf)).Should(requiredFails(ContainSubstring("(Degraded=True, ")))
+		Eventually(degradedOf(clusters[1], leaf)).Should(requiredFails(ContainSubstring("(a Required dependency of its own is not satisfied)")))
 		manager.rest()
 		Expect(applies() - before).To(BeEquivalentTo(2))
 		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 4), "each of the two, and again for its own write")
