@@ -24,7 +24,7 @@ const (
 	mostMismatches = 8
 )
 
-var errFailed = errors.New("not everything came true, see above")
+var errFailed = errors.New("a step failed, see above")
 
 type verdict int
 

@@ -112,7 +112,7 @@ func (p *printer) times(s *step, t times) {
 	}
 }
 
-// asExpected says that the step came true.
+// asExpected reports that the step succeeded.
 func (p *printer) asExpected(s *step) {
 	if len(s.show) > 0 {
 		p.line("%s%s All %d add-ons of the fleet are available, those shown among them.", indent, p.look(green, "✓"), len(s.expect))
@@ -189,7 +189,7 @@ func (p *printer) summary(results []result, took time.Duration) {
 	}
 	p.table([]string{" ", "STEP", "WHAT", "TOOK"}, rows, looks, nil)
 	if !slices.ContainsFunc(results, func(r result) bool { return r.verdict != cameTrue }) {
-		p.line("\n%s%s", indent, p.look(green, fmt.Sprintf("Every step came true, in %s altogether.", brief(took))))
+		p.line("\n%s%s", indent, p.look(green, fmt.Sprintf("Every step succeeded, in %s altogether.", brief(took))))
 	}
 }
 

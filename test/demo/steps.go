@@ -47,7 +47,7 @@ var steps = []step{
 	},
 	{
 		title: "A prerequisite is missing",
-		story: "Somebody installs cluster-gateway and multicluster-kueue-manager on cluster1. Both require managed-serviceaccount, " +
+		story: "An administrator installs cluster-gateway and multicluster-kueue-manager on cluster1. Both require managed-serviceaccount, " +
 			"which is not there; cluster-gateway would also like cluster-proxy. Their own agents run and renew their leases, and yet they cannot work.",
 		do:    onCluster1((*world).install, gateway, kueue),
 		clock: "the request to install cluster-gateway, then multicluster-kueue-manager",
@@ -111,7 +111,7 @@ var steps = []step{
 	},
 	{
 		title: "The prerequisite is deleted",
-		story: "Somebody removes managed-serviceaccount from cluster1.",
+		story: "An administrator removes managed-serviceaccount from cluster1.",
 		do:    onCluster1((*world).uninstall, serviceAccount),
 		clock: "the request to delete managed-serviceaccount",
 		expect: []expectation{
