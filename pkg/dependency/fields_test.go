@@ -111,7 +111,7 @@ func TestEveryFieldIsKnownEverywhere(t *testing.T) {
 	}
 }
 
-// hub has x among add-ons that tell apart what the fields say.
+// hub has x among add-ons that show what the fields do.
 func hub(x addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
 	return evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		x,

@@ -36,7 +36,7 @@ func TestPrune(t *testing.T) {
 		},
 		{"the first and only elements", `{"kinds":[{"type":"C"}],"x":[{"type":"C"}]}`, `{"kinds":[],"x":[{"type":"C"}]}`},
 		{
-			"elements that cannot be told", `{"kinds":[{},1,{"type":1},[{"type":"C"}],{"type":"\u0041"}]}`,
+			"elements that cannot be distinguished", `{"kinds":[{},1,{"type":1},[{"type":"C"}],{"type":"\u0041"}]}`,
 			`{"kinds":[{},1,{"type":1},[],{"type":"\u0041"}]}`,
 		},
 		{

@@ -21,7 +21,7 @@ func TestCatalog(t *testing.T) {
 	if diff := cmp.Diff(declaration.Declaration{Dependencies: list{fixture.Optional("c")}, Path: declaration.AnnotationPath.String()}, c.Declaration("a"), exported); diff != "" {
 		t.Errorf("declaration -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(declaration.Declaration{}, c.Declaration("nobody"), exported); diff != "" {
+	if diff := cmp.Diff(declaration.Declaration{}, c.Declaration("missing"), exported); diff != "" {
 		t.Errorf("an unregistered add-on declares nothing: %s", diff)
 	}
 	if got := New(nil).AddOns(); len(got) != 0 {
@@ -47,7 +47,7 @@ func TestCatalogProblems(t *testing.T) {
 		"None":          {"a registered dependency is no problem", fixture.Registration("x", fixture.Required("base")), nil, nil, ""},
 		"Invalid":       {"an unusable declaration has no edges to complain of", fixture.Annotated("x", "{"), nil, []declaration.ProblemReason{declaration.ProblemInvalid}, "metadata.annotations"},
 		"NotRegistered": {"each one is named, Optional or not", fixture.Registration("x", fixture.Required("gone"), fixture.Optional("also")), nil, []declaration.ProblemReason{declaration.ProblemNotRegistered, declaration.ProblemNotRegistered}, `"gone"`},
-		"IfInstalled":   {"nobody need have it", fixture.Specified(t, "x", `dependencies: [{name: gone, type: IfInstalled, version: "1"}]`), nil, nil, ""},
+		"IfInstalled":   {"it need not be there", fixture.Specified(t, "x", `dependencies: [{name: gone, type: IfInstalled, version: "1"}]`), nil, nil, ""},
 		"Annotated":     {"the path is that of the declaration", fixture.Annotated("x", "- name: gone"), nil, []declaration.ProblemReason{declaration.ProblemNotRegistered}, declaration.AnnotationPath.String()},
 		"Self":          {"a cycle of one", fixture.Registration("x", fixture.Required("x")), nil, []declaration.ProblemReason{declaration.ProblemCycle}, "dependency cycle: x → x;"},
 		"Cycle":         {"with a way out", fixture.Registrations("pair-a: pair-b")[0], nil, []declaration.ProblemReason{declaration.ProblemCycle}, "pair-a → pair-b → pair-a; make one of these dependencies Optional, or remove it"},
@@ -85,7 +85,7 @@ func TestCatalogProblems(t *testing.T) {
 	if got := New(fixture.Registrations(strings.Join(long, ","))).Problems(longName); len(got) != 1 {
 		t.Errorf("one cycle, one problem; got %v", reasonsOf(got))
 	}
-	if got := New(nil).Problems("nobody"); got != nil {
+	if got := New(nil).Problems("missing"); got != nil {
 		t.Errorf("an unregistered add-on has no problems, got %v", got)
 	}
 }
@@ -99,12 +99,12 @@ func TestDependentsOfAliases(t *testing.T) {
 			t.Errorf("dependents of %s -want, +got:\n%s", addOn, diff)
 		}
 	}
-	var told []string
+	var found []string
 	for _, problem := range c.Problems("x") {
-		told = append(told, problem.Finding)
+		found = append(found, problem.Finding)
 	}
 	want := []string{`spec.dependencies: "a" has no ClusterManagementAddOn on this hub`}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("problems -want, +got:\n%s", diff)
 	}
 }

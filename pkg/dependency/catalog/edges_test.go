@@ -20,7 +20,7 @@ func TestDependents(t *testing.T) {
 		"Several":      {"dependents of either type, by name", "base", []string{"a", "b", "c"}},
 		"Optional":     {"an Optional edge makes a dependent", "b", []string{"a"}},
 		"None":         {"no add-on depends on a leaf", "c", nil},
-		"Unregistered": {"an unknown name has no dependents", "nobody", nil},
+		"Unregistered": {"an unknown name has no dependents", "missing", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // Requests are what the agent of one managed cluster is requested to report.
 type Requests struct {
-	// APIs are those of which it reports whether the cluster serves them: by
+	// APIs are those that the cluster may serve, as it reports: by
 	// group, kind and version, each once.
 	APIs []addonv1alpha1.AddonAPI
 	// AddOns are those whose running version it reports: ascending, each once.

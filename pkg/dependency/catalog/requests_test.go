@@ -28,17 +28,17 @@ dependencies:
 		installed []string
 		want      Requests
 	}{
-		"Nobody":        {nil, Requests{}},
-		"NothingAsked":  {[]string{"z", "broken", "unregistered"}, Requests{}},
-		"All":           {[]string{"x"}, Requests{APIs: []addonv1alpha1.AddonAPI{pod, thing}, AddOns: []string{"a", "b"}}},
-		"EachOnce":      {[]string{"y", "x"}, Requests{APIs: []addonv1alpha1.AddonAPI{pod, thing}, AddOns: []string{"a", "b"}}},
-		"OnlyInstalled": {[]string{"y"}, Requests{APIs: []addonv1alpha1.AddonAPI{thing}, AddOns: []string{"b"}}},
+		"Nothing":          {nil, Requests{}},
+		"NothingRequested": {[]string{"z", "broken", "unregistered"}, Requests{}},
+		"All":              {[]string{"x"}, Requests{APIs: []addonv1alpha1.AddonAPI{pod, thing}, AddOns: []string{"a", "b"}}},
+		"EachOnce":         {[]string{"y", "x"}, Requests{APIs: []addonv1alpha1.AddonAPI{pod, thing}, AddOns: []string{"a", "b"}}},
+		"OnlyInstalled":    {[]string{"y"}, Requests{APIs: []addonv1alpha1.AddonAPI{thing}, AddOns: []string{"b"}}},
 	} {
 		got := c.Requests(tc.installed...)
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", name, diff)
 		}
-		if got.Empty() != (name == "Nobody" || name == "NothingAsked") {
+		if got.Empty() != (name == "Nothing" || name == "NothingRequested") {
 			t.Errorf("%s: Empty() = %t", name, got.Empty())
 		}
 	}

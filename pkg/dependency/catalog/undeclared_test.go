@@ -13,7 +13,7 @@ func TestWhatIsKnownWithoutFields(t *testing.T) {
 		fixture.Annotated("annotated", "- name: other"), fixture.Annotated("annotated-empty", "[]"), fixture.Annotated("unusable", "{")))
 	c := with.WithoutFields()
 	for addOn, held := range map[string]bool{
-		"declares": false, "silent": true, "annotated": false, "annotated-empty": false, "unusable": true, "nobody": false,
+		"declares": false, "silent": true, "annotated": false, "annotated-empty": false, "unusable": true, "missing": false,
 	} {
 		if got := !c.Known(addOn); got != held {
 			t.Errorf("%s: held %t, want %t", addOn, got, held)

@@ -135,7 +135,7 @@ func TestDegraded(t *testing.T) {
 			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: DiskFull"),
 		},
 		"ForeignWithMark": {
-			"somebody else's mark is not ours", fixture.Degraded(yes, "X", "m; also Degraded: y\nz"),
+			"another writer's mark is not ours", fixture.Degraded(yes, "X", "m; also Degraded: y\nz"),
 			findings{must},
 			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m, also Degraded: y z"),
 		},

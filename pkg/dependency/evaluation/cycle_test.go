@@ -31,7 +31,7 @@ func TestConditionalCycles(t *testing.T) {
 		"OfTheOther":     {"the condition looks at the other add-on", "x: y, y: x!@gold", "", map[string]string{"y": "gold"}, "y=Cycle", declaration.ProblemConditionalCycle},
 		"NotOfTheOther":  {"not at this one", "x: y, y: x!@gold", "", map[string]string{"x": "gold"}, "y=Satisfied", declaration.ProblemConditionalCycle},
 		"Unconditional":  {"conditions elsewhere change nothing", "x: y, y: x z!private", "", nil, "y=Cycle", declaration.ProblemCycle},
-		"Optional":       {"an Optional edge waits for nobody", "x: y!private, y: x?", "private", nil, "y=Satisfied", ""},
+		"Optional":       {"an Optional edge waits for no add-on", "x: y!private, y: x?", "private", nil, "y=Satisfied", ""},
 		"IfInstalled":    {"nor does one that only asks for a version", "x: y, y: x%", "", nil, "y=Satisfied", ""},
 		"NotOnTheCycle":  {"leads to one, is on none", "x: y, y: z!private, z: y", "private", nil, "y=Satisfied", ""},
 		"Alias":          {"a cycle is of add-ons, whatever an edge is called", "x: y!private, y: x", "private", nil, "y=Cycle", declaration.ProblemConditionalCycle},

@@ -186,7 +186,7 @@ func TestEvaluateInvalidAndUnknown(t *testing.T) {
 	if diff := cmp.Diff([]Finding{{Verdict: Held}}, c.Evaluate("x", State{})); diff != "" {
 		t.Errorf("an unusable declaration keeps the last verdicts: %s", diff)
 	}
-	if got := c.Evaluate("nobody", State{}); got != nil {
+	if got := c.Evaluate("missing", State{}); got != nil {
 		t.Errorf("an add-on without registration has no edges, got %v", got)
 	}
 }

@@ -15,7 +15,7 @@ import (
 const ReportTime = 30 * time.Second
 
 // Facts is what the agent of one managed cluster has reported. The zero value
-// is that of a cluster of which nothing is requested.
+// is that of a cluster without requested facts.
 type Facts struct {
 	// Requested is since when facts have been awaited: when the newest of them was
 	// requested, or when this process began to wait. Zero is long ago.

@@ -31,7 +31,7 @@ func evaluateOCM(g *given, f *Finding) {
 	case g.cluster.OCMUnread:
 		f.Verdict = Held
 	case g.cluster.OCMVersion == "":
-		f.notMet(VersionUnknown, "", "not known: the CRD of ManagedCluster does not tell it")
+		f.notMet(VersionUnknown, "", "not known: the CRD of ManagedCluster does not report it")
 	default:
 		comparePlatform(g.requirement, f, g.cluster.OCMVersion, versions.ParsePlatform)
 	}

@@ -31,7 +31,7 @@ func TestAPIs(t *testing.T) {
 	}
 	for name, tc := range map[string]ruleCase{
 		"Served":        {"the agent says so", spec, nil, answered(evaluation.APIFact{Served: metav1.ConditionTrue}), nil, "permission-api=Satisfied", ""},
-		"NotServed":     {"nobody provides it", spec, nil, answered(evaluation.APIFact{Served: metav1.ConditionFalse}), nil, "permission-api=APINotServed", sentence + "(not served)"},
+		"NotServed":     {"no add-on provides it", spec, nil, answered(evaluation.APIFact{Served: metav1.ConditionFalse}), nil, "permission-api=APINotServed", sentence + "(not served)"},
 		"Providers":     {"those of the version, and of every version", spec, providers, answered(evaluation.APIFact{Served: metav1.ConditionFalse}), nil, "permission-api=APINotServed", sentence + "(not served; provided by addon 'all-permissions' or 'cluster-permission')"},
 		"OtherVersions": {"so that one sees what is wrong", spec, nil, answered(evaluation.APIFact{Served: metav1.ConditionFalse, Versions: []string{"v1", "v1beta1"}}), nil, "permission-api=APINotServed", sentence + "(served in v1, v1beta1)"},
 		"Unknown":       {"the agent cannot find out", spec, nil, answered(evaluation.APIFact{Served: metav1.ConditionUnknown, Message: "discovery failed"}), nil, "permission-api=APINotServed", sentence + "(not known: discovery failed)"},

@@ -39,7 +39,7 @@ func TestRequirements(t *testing.T) {
 			"requirements.ocm=RequirementNotMet", unmet("Open Cluster Management version of the hub", ">= 1.61", "it is 1.0.0"),
 		},
 		"OCM":        {"with the commits since", `requirements: {ocm: ">= 1.3"}`, nil, evaluation.Cluster{OCMVersion: "v1.3.0-12-gabcdef0"}, nil, "requirements.ocm=Satisfied", ""},
-		"OCMUnknown": {"nobody tells", `requirements: {ocm: ">= 1.3"}`, nil, evaluation.Cluster{}, nil, "requirements.ocm=VersionUnknown", unmet("Open Cluster Management version of the hub", ">= 1.3", "not known: the CRD of ManagedCluster does not tell it")},
+		"OCMUnknown": {"not reported", `requirements: {ocm: ">= 1.3"}`, nil, evaluation.Cluster{}, nil, "requirements.ocm=VersionUnknown", unmet("Open Cluster Management version of the hub", ">= 1.3", "not known: the CRD of ManagedCluster does not report it")},
 		"Claims": {
 			"a range, a value, one that is missing, one that is no version, and OCM's own of Kubernetes", `
 requirements:

@@ -48,7 +48,7 @@ func TestVersions(t *testing.T) {
 		},
 		"RegistrationLast": {"the annotation of the ClusterManagementAddOn", spec, registered("0.6.0"), evaluation.Cluster{}, map[string]evaluation.Observation{"a": running("")}, "a=Satisfied", ""},
 		"Unknown": {
-			"nobody says it, and how to say it", spec, registered(""),
+			"not reported, and how to report it", spec, registered(""),
 			evaluation.Cluster{Facts: reported("")},
 			map[string]evaluation.Observation{"a": running("")},
 			"a=VersionUnknown", sentence + "(version not known: " + howTo + ")",
@@ -219,7 +219,7 @@ func TestIfInstalled(t *testing.T) {
 		},
 		"NotAvailable": {"it works without it, so it works beside one that is down", spec, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"test": down}, "test=Satisfied", ""},
 		"Unknown": {
-			"nobody can say that it matches", spec, nil,
+			"no report that it matches", spec, nil,
 			evaluation.Cluster{},
 			map[string]evaluation.Observation{"test": {Installed: true}},
 			"test=VersionUnknown", "Addon 'test' is installed, but not in version '>v0.22.1'. (version not known: " + howTo + ")",

@@ -39,14 +39,14 @@ func TestConditions(t *testing.T) {
 			"it counts as applicable, and says why", when(`expression: "config.nothing == 'proxy'"`), nil, private, x,
 			"a=NotInstalled", missing + "(not installed; when.expression failed: no such key: nothing)",
 		},
-		"FailsSatisfied": {"nobody need know", when(`expression: "config.nothing == 'proxy'"`), nil, private, map[string]evaluation.Observation{"a": running("")}, "a=Satisfied", ""},
+		"FailsSatisfied": {"it need not be known", when(`expression: "config.nothing == 'proxy'"`), nil, private, map[string]evaluation.Observation{"a": running("")}, "a=Satisfied", ""},
 		"TooDear": {
 			"what would take too long fails", when(`expression: "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, a + b + c + d + e > 0)))))"`),
 			nil, private, x, "a=NotInstalled", missing + "(not installed; when.expression failed: it takes too many steps)",
 		},
 		"ConfigUnread": {"what is not known yet is held", when(`expression: "config.mode == 'proxy'"`), nil, private, map[string]evaluation.Observation{"x": {ConfigUnread: true}}, "a=Held", ""},
 		"UnreadButUnasked": {
-			"only if somebody asks", when(`expression: "addOn.name == 'x'"`), nil, private,
+			"only if requested", when(`expression: "addOn.name == 'x'"`), nil, private,
 			map[string]evaluation.Observation{"x": {ConfigUnread: true}},
 			"a=NotInstalled", missing + "(not installed)",
 		},

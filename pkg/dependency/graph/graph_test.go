@@ -34,7 +34,7 @@ func TestNeighbors(t *testing.T) {
 		"Middle":       {"in both directions", "b", []string{"base"}, []string{"a"}, []string{"base"}},
 		"Self":         {"a node can be its own neighbor", "self", []string{"self"}, []string{"self"}, []string{"self"}},
 		"OnlyNamed":    {"a dependency without an entry is a node", "gone", nil, []string{"x"}, nil},
-		"Unregistered": {"an unknown node has no neighbors", "nobody", nil, nil, nil},
+		"Unregistered": {"an unknown node has no neighbors", "missing", nil, nil, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -112,7 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 }
 
-// enqueueClusters enqueues every cluster of which anything is or was requested.
+// enqueueClusters enqueues every cluster with facts that are or were requested.
 func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
 	if r.Informer.State() == factsinformer.Served {
 		r.clearNotServed()
@@ -171,7 +171,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 	return reconcile.Result{}, nil
 }
 
-// retract deletes the object of a cluster of which nothing is requested.
+// retract deletes the object of a cluster without requested facts.
 func (r *Reconciler) retract(ctx context.Context, current *facts) error {
 	if current == nil {
 		return nil

@@ -177,7 +177,7 @@ func (r *Reader) waitingSince(cluster string) time.Time {
 	return since
 }
 
-// Forget drops what is remembered of a cluster of which nothing is requested.
+// Forget drops what is remembered of a cluster without requested facts.
 func (r *Reader) Forget(cluster string) {
 	r.stopWaiting(cluster)
 	r.Signs.Silent.Forget(cluster)

@@ -38,7 +38,7 @@ type (
 	installed = *addonv1alpha1.ManagedClusterAddOn
 )
 
-// everyCluster is the key of all clusters of which anything is requested.
+// everyCluster is the key of all clusters with requested facts.
 var everyCluster = types.NamespacedName{Name: "*"}
 
 // clusterKey is the key of one cluster.

@@ -9,7 +9,7 @@ import (
 // Names and meanings of the metrics on facts.
 const (
 	NameFactsClusters = "interlock_facts_clusters"
-	HelpFactsClusters = "Managed clusters of which dependencies need facts, by progress: answered, waiting for addon-agent there, or not_served by the hub."
+	HelpFactsClusters = "Managed clusters whose facts dependencies need, by progress: answered, waiting for addon-agent there, or not_served by the hub."
 
 	NameFactsWrites = "interlock_facts_writes_total"
 	HelpFactsWrites = "Writes of what is requested of managed clusters, by result (success or error)."
