@@ -238,7 +238,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		leaf := unique("ocm")
 		registerSpec(leaf, `requirements: {ocm: ">= 1.3"}`)
 		install(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("does not tell it")))
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("does not report it")))
 		setVersion("1.2.0")
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("it is 1.2.0")))
 		setVersion("1.3.1")
