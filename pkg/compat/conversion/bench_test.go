@@ -23,7 +23,7 @@ const typical = `{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind
 
 func BenchmarkConvert(b *testing.B) {
 	for b.Loop() {
-		if _, err := Convert([]byte(typical), v1beta1.String()); err != nil {
+		if _, err := Convert([]byte(typical), v1beta1); err != nil {
 			b.Fatal(err)
 		}
 	}

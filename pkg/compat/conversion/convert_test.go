@@ -46,6 +46,11 @@ func TestConvert(t *testing.T) {
 			`,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
 		},
 		{"ours, empty is not absent", `,"spec":{"dependencies":[]}`, `,"spec":{"dependencies":[]}`},
+		{
+			"null in place of what is known", `,"spec":{"addOnMeta":null,"supportedConfigs":null},"status":{"defaultconfigReferences":null}`,
+			`,"spec":{"addOnMeta":null,"defaultConfigs":null},"status":{"defaultConfigReferences":null}`,
+		},
+		{"a null element", `,"spec":{"supportedConfigs":[null]}`, `,"spec":{"defaultConfigs":[null]}`},
 		{"ours, null", `,"spec":{"dependencies":null}`, `,"spec":{"dependencies":null}`},
 		{
 			"what the api module renames", `,"spec":{"dependencies":[{"name":"a"}],"supportedConfigs":[
@@ -72,14 +77,14 @@ func TestConvert(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			stored, other := "{"+alpha+test.alpha+"}", "{"+beta+test.beta+"}"
-			got, err := Convert([]byte(stored), v1beta1.String())
+			got, err := Convert([]byte(stored), v1beta1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(decoded(t, []byte(other)), decoded(t, got)); diff != "" {
 				t.Errorf("to v1beta1 (-want +got):\n%s", diff)
 			}
-			got, err = Convert([]byte(other), v1alpha1.String())
+			got, err = Convert([]byte(other), v1alpha1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,19 +100,23 @@ func TestConvert(t *testing.T) {
 func TestConvertDropsWhatHasNoPlace(t *testing.T) {
 	for _, test := range []struct{ name, object, desired, want string }{
 		{
-			"a deprecated field", "{" + alpha + `,"spec":{"addOnConfiguration":{"crdName":"c"},"dependencies":[]}}`, v1beta1.String(),
+			"a deprecated field", "{" + alpha + `,"spec":{"addOnConfiguration":{"crdName":"c"},"dependencies":[]}}`, v1beta1,
 			"{" + beta + `,"spec":{"dependencies":[]}}`,
 		},
 		{
-			"null in place of what is known", "{" + alpha + `,"spec":{"addOnMeta":null,"supportedConfigs":null,"dependencies":null}}`, v1beta1.String(),
-			"{" + beta + `,"spec":{"dependencies":null}}`,
+			"the other version's default configuration", "{" + beta + `,"spec":{"defaultConfigs":[{"resource":"r","defaultConfig":{"name":"wrong"}}]}}`, v1alpha1,
+			"{" + alpha + `,"spec":{"supportedConfigs":[{"resource":"r"}]}}`,
 		},
 		{
-			"the other version's name of a list", "{" + beta + `,"spec":{"supportedConfigs":[{"resource":"r"}]}}`, v1alpha1.String(),
+			"a namespace without a name", "{" + beta + `,"spec":{"defaultConfigs":[{"resource":"r","namespace":"ns"}]}}`, v1alpha1,
+			"{" + alpha + `,"spec":{"supportedConfigs":[{"resource":"r"}]}}`,
+		},
+		{
+			"the other version's name of a list", "{" + beta + `,"spec":{"supportedConfigs":[{"resource":"r"}]}}`, v1alpha1,
 			"{" + alpha + `,"spec":{}}`,
 		},
 		{
-			"the other version's name of a field", "{" + alpha + `,"spec":{"supportedConfigs":[{"resource":"r","name":"wrong"}]}}`, v1beta1.String(),
+			"the other version's name of a field", "{" + alpha + `,"spec":{"supportedConfigs":[{"resource":"r","name":"wrong"}]}}`, v1beta1,
 			"{" + beta + `,"spec":{"defaultConfigs":[{"resource":"r","name":"__reserved_no_default__"}]}}`,
 		},
 	} {
@@ -126,7 +135,7 @@ func TestConvertDropsWhatHasNoPlace(t *testing.T) {
 func TestConvertKeepsMetadataAsItIs(t *testing.T) {
 	metadata := `{"name":"gateway","uid":"u","generation":3,"managedFields":[{"fieldsV1":{"f:spec":{}}}],"newerField":[1]}`
 	object := strings.Replace("{"+alpha+"}", `{"name":"gateway"}`, metadata, 1)
-	got, err := Convert([]byte(object), v1beta1.String())
+	got, err := Convert([]byte(object), v1beta1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,22 +149,23 @@ func TestConvertRefuses(t *testing.T) {
 		name, object, desired string
 		want                  []string
 	}{
-		{"no JSON", `{`, v1beta1.String(), []string{"read the object"}},
-		{"nothing", ``, v1beta1.String(), []string{"read the object"}},
-		{"null", `null`, v1beta1.String(), []string{"null"}},
-		{"a list", `[]`, v1beta1.String(), []string{"read the object"}},
-		{"no kind", `{"metadata":{"name":"x"}}`, v1beta1.String(), []string{`"x"`, "only a ClusterManagementAddOn"}},
-		{"another kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, v1beta1.String(), []string{`Secret "x" of v1`}},
+		{"no JSON", `{`, v1beta1, []string{"read the object"}},
+		{"nothing", ``, v1beta1, []string{"read the object"}},
+		{"null", `null`, v1beta1, []string{"null"}},
+		{"a list", `[]`, v1beta1, []string{"read the object"}},
+		{"no kind", `{"metadata":{"name":"x"}}`, v1beta1, []string{`"x"`, "only a ClusterManagementAddOn"}},
+		{"another kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, v1beta1, []string{`Secret "x" of v1`}},
 		{
 			"another version", "{" + alpha + "}", "addon.open-cluster-management.io/v1",
 			[]string{`"gateway"`, "io/v1alpha1 to ", "io/v1:", "only"},
 		},
 		{"no version", "{" + alpha + "}", "", []string{`"gateway"`, "io/v1alpha1 to :"}},
-		{"spec is a list", "{" + alpha + `,"spec":[]}`, v1beta1.String(), []string{`"gateway"`, "read spec"}},
-		{"spec is a text", "{" + beta + `,"spec":"x"}`, v1alpha1.String(), []string{`"gateway"`, "io/v1beta1 to ", "read spec"}},
-		{"a wrong type inside", "{" + alpha + `,"spec":{"installStrategy":{"type":1}}}`, v1beta1.String(), []string{`"gateway"`, "spec: ", "installStrategy.type"}},
-		{"status is a number", "{" + alpha + `,"status":1}`, v1beta1.String(), []string{`"gateway"`, "read status"}},
-		{"metadata is a number", `{"apiVersion":"x","kind":"ClusterManagementAddOn","metadata":1}`, v1beta1.String(), []string{`"": convert x`}},
+		{"spec is a list", "{" + alpha + `,"spec":[]}`, v1beta1, []string{`"gateway"`, "read spec"}},
+		{"spec is a text", "{" + beta + `,"spec":"x"}`, v1alpha1, []string{`"gateway"`, "io/v1beta1 to ", "read spec"}},
+		{"a list of texts", "{" + alpha + `,"spec":{"supportedConfigs":["x"]}}`, v1beta1, []string{`"gateway"`, "spec: read defaultConfigs"}},
+		{"a wrong type inside", "{" + alpha + `,"spec":{"supportedConfigs":[{},{"defaultConfig":1}]}}`, v1beta1, []string{"spec: defaultConfigs[1]: read defaultConfig"}},
+		{"status is a number", "{" + alpha + `,"status":1}`, v1beta1, []string{`"gateway"`, "read status"}},
+		{"metadata is a number", `{"apiVersion":"x","kind":"ClusterManagementAddOn","metadata":1}`, v1beta1, []string{`"": convert x`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Convert([]byte(test.object), test.desired)
