@@ -17,12 +17,10 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"
-	"open-cluster-management.io/interlock/pkg/webhook"
 )
 
 const (
@@ -169,7 +167,6 @@ func (o *options) run(ctx context.Context) error {
 	if o.hub.LeaderElectionNamespace == "" {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
-	o.hub.GuardServed = installer.Served{Configuration: webhook.ConfigurationName, Path: guard.Path}
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

@@ -51,9 +51,7 @@ type Options struct {
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
 	// Guard is the form of the guard; empty leaves unchanged what is installed.
-	Guard installer.Mode
-	// GuardServed finds out where the guard is served as a webhook.
-	GuardServed installer.Served
+	Guard       installer.Mode
 	GuardTiming installer.Timing
 	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
 	// unchanged.
@@ -139,7 +137,7 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
 	return (&installer.Installer{
-		Mode: options.Guard, Served: options.GuardServed, Timing: options.GuardTiming,
+		Mode: options.Guard, Timing: options.GuardTiming,
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
 		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
 	}).SetupWithManager(mgr)

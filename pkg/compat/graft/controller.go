@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -104,7 +105,7 @@ func (r *Reconciler) scheduleReads(wrote, present bool) time.Duration {
 	}
 	due, again := r.rereads.take(r.Clock.Now())
 	if r.present.Swap(present) != present || due {
-		r.Build.Enqueue(onlyKey.NamespacedName)
+		r.Build.Enqueue(types.NamespacedName{Name: CRDName})
 	}
 	return again
 }

@@ -180,7 +180,7 @@ func (b *bench) overwrite(t *testing.T, change ...func(*unstructured.Unstructure
 
 func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 	t.Helper()
-	return b.Reconcile(t.Context(), onlyKey)
+	return b.Reconcile(t.Context(), reconcile.Request{})
 }
 
 // expect reconciles once and compares what becomes of the CRD.

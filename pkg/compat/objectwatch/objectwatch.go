@@ -1,22 +1,93 @@
-// Package objectwatch watches the metadata of single objects. Rights to such an
-// object can be given by its name. It serves the graft and the guard, and ends
-// with them.
+// Package objectwatch runs controllers of a single key, which the metadata of
+// single objects triggers. Rights to such an object can be given by its name. It
+// serves the graft and the guard, and ends with them.
 package objectwatch
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// New returns an informer of the one cluster-scoped object of that name. It has
-// no resync, so that every update is a change. The caller adds handlers and runs it.
-func New(objects metadata.Interface, resource schema.GroupVersionResource, name string) cache.SharedIndexInformer {
-	return metadatainformer.NewFilteredMetadataInformer(objects, resource, metav1.NamespaceAll, 0, nil,
+// A failed reconcile is repeated after retryFirst. The delay doubles up to retryLast.
+const (
+	retryFirst = 100 * time.Millisecond
+	retryLast  = 30 * time.Second
+)
+
+// Watches enqueue the only key of a controller.
+type Watches struct {
+	objects metadata.Interface
+	queue   workqueue.TypedRateLimitingInterface[reconcile.Request]
+	key     reconcile.Request
+}
+
+// SetupWithManager registers a controller, which runs in the leader only and whose
+// only key has that name. When the controller starts it is enqueued, and start adds
+// its watches. A manager would wait for watches that were added before, also while
+// the hub is away.
+func SetupWithManager(mgr ctrl.Manager, controllerName, key string, reconciler reconcile.Reconciler,
+	start func(context.Context, *Watches) error,
+) error {
+	c, err := controller.New(controllerName, mgr, controller.Options{
+		Reconciler:  reconciler,
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
+	})
+	if err != nil {
+		return fmt.Errorf("create controller %s: %w", controllerName, err)
+	}
+	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create metadata client: %w", err)
+	}
+	only := reconcile.Request{NamespacedName: types.NamespacedName{Name: key}}
+	err = c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		queue.Add(only)
+		return start(ctx, &Watches{objects: objects, queue: queue, key: only})
+	}))
+	if err != nil {
+		return fmt.Errorf("start controller %s: %w", controllerName, err)
+	}
+	return nil
+}
+
+// Watch enqueues the controller, after the delay, when the one cluster-scoped object
+// of that name is created, changed or deleted, until the context ends. A changed
+// object is first given to changed, if that is set.
+func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResource, name string, delay time.Duration,
+	changed func(before, after *metav1.PartialObjectMetadata),
+) error {
+	enqueue := func(any) { w.queue.AddAfter(w.key, delay) }
+	informer := metadatainformer.NewFilteredMetadataInformer(w.objects, resource, metav1.NamespaceAll, 0, nil,
 		func(options *metav1.ListOptions) {
 			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
 		}).Informer()
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: enqueue,
+		UpdateFunc: func(before, after any) { // without a resync, updates are changes
+			if changed != nil {
+				changed(before.(*metav1.PartialObjectMetadata), after.(*metav1.PartialObjectMetadata))
+			}
+			enqueue(after)
+		},
+		DeleteFunc: enqueue,
+	})
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", resource.Resource, err)
+	}
+	go informer.RunWithContext(ctx)
+	return nil
 }

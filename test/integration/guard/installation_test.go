@@ -122,8 +122,8 @@ func choice() {
 
 	DescribeTable("installs nothing that the hub cannot have, and does its other work",
 		func(ctx context.Context, mode installer.Mode) {
-			plain := &form{cluster: asWebhook.cluster, client: asWebhook.client}
-			plain.manageServed(ctx, mode, installer.Served{Configuration: "nowhere", Path: "/"})
+			plain := changing // without policies, and without addon-manager webhook
+			plain.manage(ctx, mode)
 			a := plain.newAddOn(ctx)
 			a.write(ctx, viaBeta, withConditions(fails(missing)))
 			Eventually(func() any { return find(a.read(ctx, viaStorage), "Degraded")["reason"] }).Should(Equal("DependenciesSatisfied"))

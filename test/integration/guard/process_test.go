@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/agent"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
@@ -50,14 +49,9 @@ func (f *form) deployed(ctx context.Context) *rest.Config {
 // called or the spec ends.
 func (f *form) manage(ctx context.Context, mode installer.Mode) (stop func()) {
 	GinkgoHelper()
-	return f.manageServed(ctx, mode, installer.Served{Configuration: served, Path: guard.Path})
-}
-
-func (f *form) manageServed(ctx context.Context, mode installer.Mode, served installer.Served) (stop func()) {
-	GinkgoHelper()
 	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
-		Registry: prometheus.NewRegistry(), Guard: mode, GuardServed: served,
+		Registry: prometheus.NewRegistry(), Guard: mode,
 		GuardTiming: installer.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})
 	Expect(err).NotTo(HaveOccurred())

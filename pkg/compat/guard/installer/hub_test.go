@@ -29,10 +29,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
-
-const webhookName = "interlock-webhook"
 
 // fakeHub is an API server. The test sets what it serves, acts on and refuses.
 type fakeHub struct {
@@ -53,7 +52,7 @@ type fakeHub struct {
 	// writes are those that it got, without dry runs.
 	writes  []string
 	probes  int
-	watched []string
+	watched string // the version in which policies are watched
 	stored  map[string]storedObject
 }
 
@@ -80,14 +79,13 @@ func newFakeHub(t *testing.T, mode Mode, objects ...client.Object) *fakeHub {
 			Apply: h.apply, Delete: h.delete, Get: h.get, List: h.list, SubResourcePatch: h.dryRun,
 		}).Build()
 	h.installer = &Installer{
-		Mode: mode, Served: Served{Configuration: webhookName, Path: "/guard"}, Client: h.client, Live: h.client, Discovery: h,
+		Mode: mode, Client: h.client, Live: h.client, Discovery: h,
 		Clock: h.clock, Metrics: NewMetrics(h.registry),
-		watched: map[string]string{}, applied: map[string]applied{},
-		watch: func(kind schema.GroupVersionKind, name string) error {
-			h.watched = append(h.watched, "+"+kind.Version+" "+kind.Kind+" "+name)
+		applied: map[string]applied{},
+		watch: func(version string) error {
+			h.watched = version
 			return nil
 		},
-		unwatch: func(kind schema.GroupVersionKind) { h.watched = append(h.watched, "-"+kind.Version+" "+kind.Kind) },
 	}
 	return h
 }
@@ -114,12 +112,12 @@ func (h *fakeHub) apply(ctx context.Context, c client.WithWatch, object runtime.
 	if err := h.refusals["apply "+applied.GetKind()]; err != nil {
 		return err
 	}
-	h.writes = append(h.writes, "apply "+applied.GetKind())
 	// Unlike the fake client, an API server stores nothing where nothing changed.
 	if stored, there := h.stored[applied.GetKind()]; there && stored.content == string(content) && h.there()[applied.GetKind()] {
 		object.(metav1.Object).SetResourceVersion(stored.resourceVersion)
 		return nil
 	}
+	h.writes = append(h.writes, "apply "+applied.GetKind())
 	err = c.Apply(ctx, object, options...)
 	h.stored[applied.GetKind()] = storedObject{string(content), object.(metav1.Object).GetResourceVersion()}
 	return err
@@ -251,7 +249,7 @@ func anAddOn() client.Object {
 // deployed is the configuration that is installed together with addon-manager webhook.
 func deployed(authority string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: webhookName},
+		ObjectMeta: metav1.ObjectMeta{Name: endpoint.ConfigurationName},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "admission.example.com",
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{

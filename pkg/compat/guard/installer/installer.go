@@ -11,11 +11,8 @@ import (
 	"fmt"
 	"time"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,18 +43,9 @@ const (
 // Modes are all modes in the order of the flag's help.
 var Modes = []Mode{ModeAuto, ModePolicy, ModeWebhook, ModeOff}
 
-// Served names the ValidatingWebhookConfiguration of `addon-manager webhook`.
-// The guard is served by the same server, with the same CA.
-type Served struct {
-	Configuration string
-	// Path is that of the guard on the server.
-	Path string
-}
-
 // Installer installs the guard in the form of its mode, and removes other forms.
 type Installer struct {
-	Mode   Mode
-	Served Served
+	Mode Mode
 	// Client writes the guard's objects. Live reads without a cache.
 	Client    client.Client
 	Live      client.Reader
@@ -66,21 +54,16 @@ type Installer struct {
 	Metrics   *Metrics
 	Timing    Timing
 
-	// watch starts to enqueue the installer when an object changes, unwatch stops it.
-	watch   func(kind schema.GroupVersionKind, name string) error
-	unwatch func(kind schema.GroupVersionKind)
-	// watched are the versions of the kinds that are watched.
-	watched map[string]string
-	// applied are the objects last written, by kind.
-	applied  map[string]applied
+	// watch watches the objects, policies in that version; "" is none.
+	watch    func(version string) error
+	applied  map[string]applied // by kind
 	reported report
 }
 
-// applied is an object as it was desired and as it was stored.
+// applied is the state of an object after it was last applied.
 type applied struct {
-	desired         *unstructured.Unstructured
 	resourceVersion string
-	since           time.Time
+	since           time.Time // when it was changed
 }
 
 // Reconcile installs the form of the guard that the mode demands. It checks
@@ -90,7 +73,9 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	i.stopUnserved(version)
+	if err := i.watch(version); err != nil {
+		return reconcile.Result{}, err
+	}
 	// Install first, remove later: so a change of form leaves no gap.
 	policy, err := i.policy(ctx, version)
 	if err != nil {
@@ -134,19 +119,15 @@ func (i *Installer) webhook(ctx context.Context, policy status) (status, error) 
 	case i.Mode == ModeAuto && policy.phase == settling:
 		return status{phase: settling, why: "waiting for the policy to take effect"}, nil
 	}
-	config, err := endpoint.Find(ctx, i.Client, i.Served.Configuration, i.Served.Path)
+	config, err := endpoint.Find(ctx, i.Client, endpoint.ConfigurationName, guard.Path)
 	if apierrors.IsForbidden(err) {
 		return status{phase: forbidden, why: err.Error()}, nil
 	}
-	notDeployed := errors.Is(err, endpoint.ErrNotDeployed)
-	if err != nil && !notDeployed {
-		return status{}, err
-	}
-	if watchErr := i.startWatching(endpoint.Kind); watchErr != nil {
-		return status{}, watchErr
-	}
-	if notDeployed {
+	if errors.Is(err, endpoint.ErrNotDeployed) {
 		return status{phase: notWanted, why: err.Error()}, nil
+	}
+	if err != nil {
+		return status{}, err
 	}
 	object, err := guard.Webhook(*config)
 	if err != nil {
@@ -159,14 +140,14 @@ func (i *Installer) webhook(ctx context.Context, policy status) (status, error) 
 func (i *Installer) install(ctx context.Context, probe string, objects ...*unstructured.Unstructured) (status, error) {
 	var since time.Time
 	for _, object := range objects {
-		err := i.keep(ctx, object)
+		at, err := i.apply(ctx, object)
 		if apierrors.IsForbidden(err) {
 			return status{phase: forbidden, why: err.Error()}, nil
 		}
 		if err != nil {
 			return status{}, err
 		}
-		if at := i.applied[object.GetKind()].since; at.After(since) {
+		if at.After(since) {
 			since = at
 		}
 	}
@@ -177,38 +158,17 @@ func (i *Installer) install(ctx context.Context, probe string, objects ...*unstr
 	return found, nil
 }
 
-// keep applies an object and watches it, so that it is restored after another
-// writer changes or deletes it. An object that is stored as it was last applied is
-// not applied again, because that write would change nothing.
-func (i *Installer) keep(ctx context.Context, object *unstructured.Unstructured) error {
-	kind, desired := object.GroupVersionKind(), object.DeepCopy()
-	stored, err := i.stored(ctx, desired)
-	if err != nil || stored {
-		return err
-	}
-	err = i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
+// apply applies an object, and returns when that last changed it. The API server
+// stores nothing where nothing changes.
+func (i *Installer) apply(ctx context.Context, object *unstructured.Unstructured) (time.Time, error) {
+	kind := object.GroupVersionKind()
+	err := i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
 	if err != nil {
-		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+		return time.Time{}, fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}
 	if version := object.GetResourceVersion(); i.applied[kind.Kind].resourceVersion != version {
-		i.applied[kind.Kind] = applied{desired: desired, resourceVersion: version, since: i.Clock.Now()}
+		i.applied[kind.Kind] = applied{resourceVersion: version, since: i.Clock.Now()}
 		log.FromContext(ctx).Info("Guard is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
 	}
-	return i.startWatching(kind)
-}
-
-// stored reports whether the object is watched and stored as it was last applied.
-func (i *Installer) stored(ctx context.Context, desired *unstructured.Unstructured) (bool, error) {
-	kind := desired.GroupVersionKind()
-	last := i.applied[kind.Kind]
-	if last.desired == nil || i.watched[kind.Kind] != kind.Version || !apiequality.Semantic.DeepEqual(last.desired, desired) {
-		return false, nil
-	}
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(kind)
-	err := i.Live.Get(ctx, client.ObjectKeyFromObject(desired), found)
-	if err != nil {
-		return false, client.IgnoreNotFound(err)
-	}
-	return found.ResourceVersion == last.resourceVersion, nil
+	return i.applied[kind.Kind].since, nil
 }

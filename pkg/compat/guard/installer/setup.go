@@ -2,58 +2,70 @@ package installer
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
-)
-
-// A failed reconcile is repeated after retryFirst. The delay doubles up to retryLast.
-const (
-	retryFirst = 100 * time.Millisecond
-	retryLast  = 30 * time.Second
+	"open-cluster-management.io/interlock/pkg/compat/objectwatch"
 )
 
 // repairDelay bounds how often the guard is restored where another writer keeps
 // removing it.
 const repairDelay = time.Second
 
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
-// onlyKey is the only key of the queue: the guard is installed as a whole.
-var onlyKey = reconcile.Request{NamespacedName: types.NamespacedName{Name: guard.Name}}
-
 // SetupWithManager registers the controller, which runs in the leader only.
 func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("guard", mgr, controller.Options{
-		Reconciler:  i,
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
-	})
-	if err != nil {
-		return fmt.Errorf("create guard controller: %w", err)
-	}
-	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
-	if err != nil {
-		return fmt.Errorf("create metadata client: %w", err)
-	}
-	i.watched, i.applied = map[string]string{}, map[string]applied{}
-	start := source.Func(func(ctx context.Context, q queue) error {
-		watches := &watches{ctx: ctx, objects: objects, queue: q, cancel: map[schema.GroupVersionKind]context.CancelFunc{}}
-		i.watch, i.unwatch = watches.start, watches.stop
-		q.Add(onlyKey)
+	i.applied = map[string]applied{}
+	return objectwatch.SetupWithManager(mgr, "guard", guard.Name, i, func(ctx context.Context, objects *objectwatch.Watches) error {
+		i.watch = (&watches{ctx: ctx, mode: i.Mode, objects: objects}).follow
 		return nil
 	})
-	if err := c.Watch(start); err != nil {
-		return fmt.Errorf("start guard controller: %w", err)
+}
+
+// watches are those of the objects that the mode needs.
+type watches struct {
+	ctx     context.Context // of the controller
+	mode    Mode
+	objects *objectwatch.Watches
+
+	version string
+	stop    context.CancelFunc
+}
+
+// follow watches policies in the version in which they are served, empty for none.
+// It stops the watches in another version, because they would retry without end.
+func (w *watches) follow(version string) error {
+	if w.mode == ModeOff || w.stop != nil && w.version == version {
+		return nil
+	}
+	if w.stop != nil {
+		w.stop()
+	}
+	ctx, stop := context.WithCancel(w.ctx)
+	w.version, w.stop = version, stop
+	for resource, name := range watched(w.mode, version) {
+		if err := w.objects.Watch(ctx, resource, name, repairDelay, nil); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+func watched(mode Mode, version string) map[schema.GroupVersionResource]string {
+	names := map[schema.GroupVersionResource]string{}
+	if mode != ModeWebhook && version != "" {
+		policies := schema.GroupVersion{Group: guard.Group, Version: version}
+		names[policies.WithResource("mutatingadmissionpolicies")] = guard.Name
+		names[policies.WithResource("mutatingadmissionpolicybindings")] = guard.Name
+	}
+	if mode != ModePolicy {
+		webhooks := admissionregistrationv1.SchemeGroupVersion
+		names[webhooks.WithResource("mutatingwebhookconfigurations")] = guard.Name
+		names[webhooks.WithResource("validatingwebhookconfigurations")] = endpoint.ConfigurationName
+	}
+	return names
 }
