@@ -84,7 +84,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), options.ServerName, options.Lifetimes)
+	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), ConfigurationName, options.ServerName, options.Lifetimes)
 	webhookServer, err := newServer(options, keeper)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func newServer(options Options, keeper *certificate.Keeper) (ctrlwebhook.Server,
 	return ctrlwebhook.NewServer(serving), nil
 }
 
-// setupCertificate sets up the controllers that make, renew and inject the
+// setupCertificate sets up the controller that makes, renews and injects the
 // certificate, where Interlock does so. The channel closes once there is one.
 func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Keeper) (<-chan struct{}, error) {
 	if options.Certificates == CertificatesFiles {
@@ -133,13 +133,7 @@ func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Kee
 		close(certified)
 		return certified, nil
 	}
-	if err := keeper.SetupWithManager(mgr); err != nil {
-		return nil, err
-	}
-	injector := &certificate.Injector{
-		Client: mgr.GetClient(), Clock: clock.RealClock{}, Secret: options.secret(), Configuration: ConfigurationName,
-	}
-	return keeper.Certified(), injector.SetupWithManager(mgr)
+	return keeper.Certified(), keeper.SetupWithManager(mgr)
 }
 
 func setupServing(mgr *draining, options Options, certified <-chan struct{}) error {

@@ -1,9 +1,11 @@
 // Package certificate makes and renews the serving certificate of the webhooks
 // and its CA. It stores both in one Secret for all replicas, and writes the CA to
-// the webhook's configuration.
+// the webhook's configuration, so that the API server trusts the certificate.
 package certificate
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,45 +23,52 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 const fieldOwner = client.FieldOwner("interlock-webhook")
 
-// Keeper keeps the Secret current and serves its certificate. It runs in every
-// replica. Where two replicas write at once, one write is a conflict, and that
+// Keeper keeps the Secret and the webhook's configuration current, and serves the
+// certificate. It runs in every replica. Where two replicas write at once, one write is a conflict, and that
 // replica then uses the certificate of the other.
 type Keeper struct {
 	client client.Client
 	clock  clock.PassiveClock
 	secret types.NamespacedName
+	// configuration names the ValidatingWebhookConfiguration.
+	configuration string
 	// name is the DNS name of the server.
 	name      string
 	lifetimes Lifetimes
+	injected  time.Time
 
 	current   atomic.Pointer[tls.Certificate]
 	once      sync.Once
 	certified chan struct{}
 }
 
-// NewKeeper returns a Keeper of an existing Secret, for a server of that DNS name.
-func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, name string, lifetimes Lifetimes) *Keeper {
-	return &Keeper{clock: now, secret: secret, name: name, lifetimes: lifetimes, certified: make(chan struct{})}
+// NewKeeper returns a Keeper of an existing Secret and a webhook's configuration, for
+// a server of that DNS name.
+func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, configuration, name string, lifetimes Lifetimes) *Keeper {
+	return &Keeper{clock: now, secret: secret, configuration: configuration, name: name, lifetimes: lifetimes, certified: make(chan struct{})}
 }
 
-// SetupWithManager lets the manager run the keeper on every replica.
+// SetupWithManager lets the manager run the keeper on every replica. The manager's
+// cache has no other Secret, and no other webhook's configuration.
 func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error {
 	k.client = mgr.GetClient()
-	err := ctrl.NewControllerManagedBy(mgr).Named("certificate").For(&corev1.Secret{}).
-		WithOptions(everyReplica()).Complete(k)
+	both := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: k.secret}}
+	})
+	err := ctrl.NewControllerManagedBy(mgr).Named("certificate").
+		For(&corev1.Secret{}).Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, both).
+		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false), SkipNameValidation: ptr.To(true)}).Complete(k)
 	if err != nil {
 		return fmt.Errorf("set up the keeper of the certificate: %w", err)
 	}
 	return nil
-}
-
-func everyReplica() controller.Options {
-	return controller.Options{NeedLeaderElection: ptr.To(false), SkipNameValidation: ptr.To(true)}
 }
 
 // Certified is closed once there is a certificate to serve.
@@ -73,10 +83,7 @@ func (k *Keeper) Serving(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 }
 
 // Reconcile implements reconcile.Reconciler.
-func (k *Keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	if request.NamespacedName != k.secret {
-		return ctrl.Result{}, nil
-	}
+func (k *Keeper) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	var secret corev1.Secret
 	if err := k.client.Get(ctx, k.secret, &secret); err != nil {
 		if current := k.current.Load(); current != nil && apierrors.IsNotFound(err) {
@@ -88,18 +95,20 @@ func (k *Keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	k.serve(secret.Data)
 	renewed := secret.DeepCopy()
 	steps, wait, err := k.renew(renewed)
-	if err != nil || len(steps) == 0 {
-		return ctrl.Result{RequeueAfter: wait}, err
+	if err != nil {
+		return ctrl.Result{}, err
 	}
-	if err := k.client.Update(ctx, renewed, fieldOwner); err != nil {
-		if apierrors.IsConflict(err) { // another replica was first
+	if len(steps) > 0 {
+		if err := k.client.Update(ctx, renewed, fieldOwner); apierrors.IsConflict(err) { // another replica was first
 			return ctrl.Result{RequeueAfter: time.Second}, nil
+		} else if err != nil {
+			return ctrl.Result{}, fmt.Errorf("write Secret %s: %w", k.secret, err)
 		}
-		return ctrl.Result{}, fmt.Errorf("write Secret %s: %w", k.secret, err)
+		log.FromContext(ctx).Info("Renewed the certificates of the webhook", "secret", k.secret, "steps", steps)
+		k.serve(renewed.Data)
 	}
-	log.FromContext(ctx).Info("Renewed the certificates of the webhook", "secret", k.secret, "steps", steps)
-	k.serve(renewed.Data)
-	return ctrl.Result{RequeueAfter: wait}, nil
+	again, err := k.inject(ctx, renewed.Data[BundleKey])
+	return ctrl.Result{RequeueAfter: cmp.Or(again, wait)}, err
 }
 
 // renew takes all steps that are due, and returns when the next one is.
@@ -130,4 +139,35 @@ func (k *Keeper) serve(data map[string][]byte) {
 	}
 	k.current.Store(&pair)
 	k.once.Do(func() { close(k.certified) })
+}
+
+// writeInterval bounds how often a replica injects where another writer insists on
+// another CA, such as a cert-manager whose annotation was left in place.
+const writeInterval = time.Second
+
+// inject writes the bundle to all webhooks of the configuration that have another.
+// It returns when to try again, zero for never.
+func (k *Keeper) inject(ctx context.Context, bundle []byte) (again time.Duration, err error) {
+	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
+	if err := k.client.Get(ctx, types.NamespacedName{Name: k.configuration}, &configuration); err != nil {
+		return 0, client.IgnoreNotFound(err)
+	}
+	changed := false
+	for i := range configuration.Webhooks {
+		if config := &configuration.Webhooks[i].ClientConfig; !bytes.Equal(config.CABundle, bundle) {
+			config.CABundle, changed = bundle, true
+		}
+	}
+	if !changed {
+		return 0, nil
+	}
+	now := k.clock.Now()
+	if wait := k.injected.Add(writeInterval).Sub(now); wait > 0 {
+		return wait, nil
+	}
+	k.injected = now
+	if err := k.client.Update(ctx, &configuration, fieldOwner); err != nil && !apierrors.IsConflict(err) {
+		return 0, fmt.Errorf("write the CA to ValidatingWebhookConfiguration %s: %w", k.configuration, err)
+	}
+	return 0, nil // after a conflict, the other write triggers the next reconcile
 }

@@ -29,7 +29,7 @@ func secretWith(data map[string][]byte) *corev1.Secret {
 
 // keeperOf returns a replica's keeper, whose writes end as given.
 func keeperOf(written error, objects ...client.Object) *Keeper {
-	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, serverName, DefaultLifetimes())
+	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, configurationName, serverName, DefaultLifetimes())
 	keeper.client = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 			if written != nil {
@@ -100,12 +100,7 @@ func TestKeeperKeepsServingWhatCannotBeReplaced(t *testing.T) {
 	}
 }
 
-func TestKeeperIgnoresOtherSecrets(t *testing.T) {
-	keeper := keeperOf(errors.New("nothing is to be written"), secretWith(nil))
-	result, err := keeper.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "interlock-system", Name: "other"}})
-	if err != nil || result != (ctrl.Result{}) {
-		t.Errorf("%+v, %v", result, err)
-	}
+func TestKeeperMakesNoSecret(t *testing.T) {
 	missing := keeperOf(errors.New("nothing is to be written"))
 	if result := reconciled(t, missing, false); result != (ctrl.Result{}) {
 		t.Errorf("%+v", result)
