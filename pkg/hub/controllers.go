@@ -70,7 +70,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 
 	return setupEach(mgr,
 		&declarations.Reconciler{
-			Fleet: hubcache.NewReader(registered.reader), Indexed: warmup.Indexed(), Store: store,
+			Registered: fleet.Objects{Reader: registered.reader}, Fleet: reader, Indexed: warmup.Indexed(), Store: store,
 			Metrics: measured, Recorder: recorder, Hidden: registered.hidden,
 			Build: on.build, Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
 		},

@@ -162,7 +162,7 @@ func setupGraft(mgr ctrl.Manager, options Options, build *trigger.Trigger) (regi
 	}
 	read := registrations{reader: mgr.GetCache(), hidden: grafter.Hidden}
 	if options.Graft.On {
-		read.reader = graft.LiveRegistrations(mgr.GetCache(), mgr.GetAPIReader())
+		read.reader = mgr.GetAPIReader()
 	}
 	return read, grafter.SetupWithManager(mgr)
 }

@@ -1,13 +1,8 @@
 package graft
 
 import (
-	"context"
 	"sync"
 	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // rereadAfter is when declarations are read again after a change of the CRD:
@@ -53,24 +48,4 @@ func (r *rereads) pending() bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.stale
-}
-
-// LiveRegistrations returns a reader that lists ClusterManagementAddOns from
-// the API server, where the cache may lack fields that a graft has added, and
-// reads everything else from the cache.
-func LiveRegistrations(cached, live client.Reader) client.Reader {
-	return liveRegistrations{Reader: cached, live: live}
-}
-
-type liveRegistrations struct {
-	client.Reader
-	live client.Reader
-}
-
-// List implements client.Reader.
-func (r liveRegistrations) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if _, ok := list.(*addonv1alpha1.ClusterManagementAddOnList); ok {
-		return r.live.List(ctx, list, options...)
-	}
-	return r.Reader.List(ctx, list, options...)
 }

@@ -1,13 +1,8 @@
 package graft
 
 import (
-	"context"
 	"testing"
 	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 func TestDeclarationsAreReadTwiceAfterAChange(t *testing.T) {
@@ -55,33 +50,5 @@ func TestAStartWithoutAChangeKeepsWhatIsPending(t *testing.T) {
 	r.start(aTime, false)
 	if !r.pending() {
 		t.Error("a change is forgotten")
-	}
-}
-
-// listed counts the lists that a reader gets.
-type listed struct {
-	client.Reader
-	count int
-}
-
-func (l *listed) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	l.count++
-	return nil
-}
-
-func TestOnlyRegistrationsAreReadLive(t *testing.T) {
-	cached, live := &listed{}, &listed{}
-	reader := LiveRegistrations(cached, live)
-	for list, want := range map[client.ObjectList][2]int{
-		&addonv1alpha1.ClusterManagementAddOnList{}: {0, 1},
-		&addonv1alpha1.ManagedClusterAddOnList{}:    {1, 0},
-	} {
-		cached.count, live.count = 0, 0
-		if err := reader.List(t.Context(), list); err != nil {
-			t.Fatal(err)
-		}
-		if got := [2]int{cached.count, live.count}; got != want {
-			t.Errorf("%T: cached and live lists %v, want %v", list, got, want)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -30,7 +31,10 @@ type Watch interface {
 // Reconciler builds the catalog from all registered add-ons. It has a single key:
 // however many registrations change at once, it builds the catalog once.
 type Reconciler struct {
-	Fleet hubcache.Reader
+	// Registered reads the registered add-ons. The cache may lack fields that a
+	// graft of the CRD has added.
+	Registered fleet.Objects
+	Fleet      hubcache.Reader
 	// Indexed is closed once the fleet can be read; nil: it can.
 	Indexed  <-chan struct{}
 	Store    *Store
@@ -77,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err := r.awaitFleet(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	addOns, err := r.Fleet.AddOns(ctx)
+	addOns, err := r.Registered.AddOns(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}

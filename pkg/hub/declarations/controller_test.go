@@ -60,7 +60,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Fleet: hubcache.NewReader(reader), Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
+		Registered: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
+		Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
 		Build: trigger.New(), Evaluate: trigger.New(), Request: trigger.New(),
 	}
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
