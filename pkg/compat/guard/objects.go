@@ -63,13 +63,8 @@ func Policy(version string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// Webhook returns the guard as a webhook that is served as given. It has the rule
-// of the policy, and the match conditions of the policy before those of webhook.yaml.
+// Webhook returns the guard as a webhook that is served as given.
 func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
-	policy, err := load("policy.yaml")
-	if err != nil {
-		return nil, err
-	}
 	configuration, err := load("webhook.yaml")
 	if err != nil {
 		return nil, err
@@ -78,24 +73,9 @@ func Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.
 	if err != nil {
 		return nil, fmt.Errorf("client configuration of the webhook: %w", err)
 	}
-	rule, ok := policy.Object["spec"].(map[string]any)
-	webhooks, _ := configuration.Object["webhooks"].([]any)
-	if !ok || len(webhooks) != 1 {
-		return nil, fmt.Errorf("manifests/guard: a policy with spec and one webhook are expected")
+	for _, webhook := range configuration.Object["webhooks"].([]any) { // one, which ships with the program
+		webhook.(map[string]any)["clientConfig"] = clientConfig
 	}
-	webhook, _ := webhooks[0].(map[string]any)
-	constraints, _ := rule["matchConstraints"].(map[string]any)
-	if webhook == nil || constraints == nil {
-		return nil, fmt.Errorf("manifests/guard: a webhook and a policy with matchConstraints are expected")
-	}
-	webhook["clientConfig"] = clientConfig
-	webhook["rules"] = constraints["resourceRules"]
-	webhook["matchPolicy"] = constraints["matchPolicy"]
-	webhook["failurePolicy"] = rule["failurePolicy"]
-	webhook["reinvocationPolicy"] = rule["reinvocationPolicy"]
-	both, _ := rule["matchConditions"].([]any)
-	own, _ := webhook["matchConditions"].([]any)
-	webhook["matchConditions"] = append(both, own...)
 	return configuration, nil
 }
 

@@ -53,6 +53,9 @@ func TestBothFormsHaveTheSameRule(t *testing.T) {
 			},
 		}},
 	}
+	if diff := cmp.Diff([]admissionregistrationv1beta1.NamedRuleWithOperations{{RuleWithOperations: webhook.Rules[0]}}, policy.Spec.MatchConstraints.ResourceRules); diff != "" {
+		t.Error(diff)
+	}
 	for _, condition := range policy.Spec.MatchConditions {
 		want.MatchConditions = append(want.MatchConditions, admissionregistrationv1.MatchCondition(condition))
 	}
