@@ -26,7 +26,7 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 			return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ManagedClusterAddOn"}}
 		},
 	}).Build()
-	done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
+	done, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
 	if err != nil || done != "0 ManagedClusterAddOns written, no condition of Interlock is left on any of 0" {
 		t.Errorf("%q, %v", done, err)
 	}
@@ -38,12 +38,12 @@ func TestAMissingNamespaceHasNoLeader(t *testing.T) {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "interlock-system")
 		},
 	}).Build()
-	stop := stopperOf(hub)
-	done, err := stop.run(t.Context())
+	u := uninstallationOf(hub)
+	done, err := u.stop(t.Context())
 	if err != nil || !strings.HasPrefix(done, "there is no Deployment interlock-system/interlock-addon-manager") {
 		t.Errorf("%q, %v", done, err)
 	}
-	if done, err := stop.release(t.Context()); err != nil || done != "was not taken" {
+	if done, err := u.releaseLease(t.Context()); err != nil || done != "was not taken" {
 		t.Errorf("%q, %v", done, err)
 	}
 }
@@ -57,7 +57,7 @@ func TestALeaderThatDoesNotStopIsNamed(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err := stopperOf(fake.NewClientBuilder().WithObjects(lease).Build()).run(ctx)
+	_, err := uninstallationOf(fake.NewClientBuilder().WithObjects(lease).Build()).stop(ctx)
 	if err == nil || !strings.Contains(err.Error(), "laptop_1 still leads by the lease interlock-system/interlock-addon-manager") {
 		t.Errorf("error %v", err)
 	}
@@ -91,7 +91,7 @@ func TestAConflictIsRepeated(t *testing.T) {
 					return apierrors.NewConflict(schema.GroupResource{Resource: "managedclusteraddons"}, "gateway", nil)
 				},
 			}).Build()
-			done, err := (&cleaner{hub: hub, out: &bytes.Buffer{}}).run(t.Context())
+			done, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
 			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
 				t.Errorf("%q, %v", done, err)
 			}
@@ -112,8 +112,8 @@ func degraded() unstructured.Unstructured {
 	}}
 }
 
-func stopperOf(hub client.Client) *stopper {
-	return &stopper{clock: clock.RealClock{}, hub: hub, options: Options{
+func uninstallationOf(hub client.Client) *uninstallation {
+	return &uninstallation{clock: clock.RealClock{}, hub: hub, options: Options{
 		Namespace: "interlock-system", LeaseNamespace: "interlock-system", Timeout: time.Minute,
 	}}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 
@@ -29,7 +28,7 @@ const (
 	passes = 10
 )
 
-// cleaner removes Interlock's conditions from every add-on on every cluster.
+// removeConditions removes Interlock's conditions from every add-on on every cluster.
 //
 // It removes Degraded with a reason of Interlock, and Available where a Required
 // dependency fails or addon-agent waits for the add-on's own check. The add-on's
@@ -38,15 +37,10 @@ const (
 // agent keeps current. Interlock's entry in managedFields stays with such a
 // condition until OCM's agent changes it. Removing the entry would take one more
 // write to most add-ons of a fleet.
-type cleaner struct {
-	hub client.Client
-	out io.Writer
-}
-
-func (c *cleaner) run(ctx context.Context) (string, error) {
+func (u *uninstallation) removeConditions(ctx context.Context) (string, error) {
 	cleaned := 0
 	for range passes {
-		result, err := c.pass(ctx)
+		result, err := u.pass(ctx)
 		cleaned += result.cleaned
 		if err != nil {
 			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
@@ -62,13 +56,13 @@ func (c *cleaner) run(ctx context.Context) (string, error) {
 type result struct{ seen, cleaned, conflicts int }
 
 // pass cleans every add-on once.
-func (c *cleaner) pass(ctx context.Context) (result, error) {
+func (u *uninstallation) pass(ctx context.Context) (result, error) {
 	var done result
 	var cleaned, conflicts atomic.Int64
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
-		err := c.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
+		err := u.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 			return done, nil // the hub has no OCM
 		}
@@ -78,7 +72,7 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(writesAtATime)
 		for i := range page.Items {
-			group.Go(func() error { return c.clean(groupCtx, &page.Items[i], &cleaned, &conflicts) })
+			group.Go(func() error { return u.clean(groupCtx, &page.Items[i], &cleaned, &conflicts) })
 		}
 		err = group.Wait()
 		done.seen += len(page.Items)
@@ -86,19 +80,19 @@ func (c *cleaner) pass(ctx context.Context) (result, error) {
 		if err != nil || page.GetContinue() == "" {
 			return done, err
 		}
-		fmt.Fprintf(c.out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", done.seen)
+		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", done.seen)
 	}
 }
 
 // clean cleans one add-on, and counts writes and conflicts. After a conflict the
 // next pass reads the add-on again.
-func (c *cleaner) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
+func (u *uninstallation) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
 	patch, err := statusPatch(addOn)
 	if err == nil && patch == nil {
 		return nil
 	}
 	if err == nil {
-		err = c.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+		err = u.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
 	}
 	switch {
 	case err == nil:

@@ -14,31 +14,26 @@ import (
 // pageSize is how many objects are listed at a time.
 const pageSize = 500
 
-// selectors find the events of addon-manager and addon-agent by their reporter,
+// eventSelectors find the events of addon-manager and addon-agent by their reporter,
 // and those of the leader election by the lease.
-func (r *eventRemover) selectors() []client.ListOptions {
+func (u *uninstallation) eventSelectors() []client.ListOptions {
 	var selectors []client.ListOptions
 	for _, controller := range []string{"interlock-addon-manager", "open-cluster-management.io/interlock-addon-agent"} {
 		selectors = append(selectors, client.ListOptions{FieldSelector: fields.OneTermEqualSelector("reportingComponent", controller)})
 	}
 	return append(selectors, client.ListOptions{
-		Namespace: r.options.LeaseNamespace,
+		Namespace: u.options.LeaseNamespace,
 		FieldSelector: fields.AndSelectors(
 			fields.OneTermEqualSelector("involvedObject.kind", "Lease"),
 			fields.OneTermEqualSelector("involvedObject.name", leaseName)),
 	})
 }
 
-// eventRemover deletes Interlock's events. API servers would keep them for an hour.
-type eventRemover struct {
-	hub     client.Client
-	options Options
-}
-
-func (r *eventRemover) run(ctx context.Context) (string, error) {
+// deleteEvents deletes Interlock's events. API servers would keep them for an hour.
+func (u *uninstallation) deleteEvents(ctx context.Context) (string, error) {
 	deleted := 0
-	for _, selector := range r.selectors() {
-		some, err := deleteAll(ctx, r.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
+	for _, selector := range u.eventSelectors() {
+		some, err := deleteAll(ctx, u.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
 		if err != nil {
 			return "", err
 		}

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -17,22 +16,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 )
 
-// remover removes the parts that other packages know.
-type remover struct {
-	hub     client.Client
-	config  *rest.Config
-	options Options
-}
-
-// agent deletes addon-agent as an add-on, and waits until OCM has removed it from
+// removeAgent deletes addon-agent as an add-on, and waits until OCM has removed it from
 // the managed clusters. It waits for half of the timeout at most, because an
 // unreachable cluster never confirms the removal.
-func (r *remover) agent(ctx context.Context) (string, error) {
-	hub, err := metadata.NewForConfig(r.config)
+func (u *uninstallation) removeAgent(ctx context.Context) (string, error) {
+	hub, err := metadata.NewForConfig(u.config)
 	if err != nil {
 		return "", fmt.Errorf("create metadata client: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.options.Timeout/2)
+	ctx, cancel := context.WithTimeout(ctx, u.options.Timeout/2)
 	defer cancel()
 	if err := agentaddon.Remove(ctx, hub); err != nil {
 		return "", err
@@ -40,21 +32,21 @@ func (r *remover) agent(ctx context.Context) (string, error) {
 	return "is not installed as an add-on on any cluster", nil
 }
 
-func (r *remover) guard(ctx context.Context) (string, error) {
-	served, err := discovery.NewDiscoveryClientForConfig(r.config)
+func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
+	served, err := discovery.NewDiscoveryClientForConfig(u.config)
 	if err != nil {
 		return "", fmt.Errorf("create discovery client: %w", err)
 	}
-	if err := installer.Remove(ctx, r.hub, served); err != nil {
+	if err := installer.Remove(ctx, u.hub, served); err != nil {
 		return "", err
 	}
 	return "is not in force", nil
 }
 
-// graft gives the CRD of ClusterManagementAddOns back. `addon-manager webhook` is
+// restoreCRD gives the CRD of ClusterManagementAddOns back. `addon-manager webhook` is
 // removed later, so conversion is served meanwhile.
-func (r *remover) graft(ctx context.Context) (string, error) {
-	changed, err := graft.Restore(ctx, r.hub)
+func (u *uninstallation) restoreCRD(ctx context.Context) (string, error) {
+	changed, err := graft.Restore(ctx, u.hub)
 	switch {
 	case err != nil:
 		return "", err
@@ -64,10 +56,10 @@ func (r *remover) graft(ctx context.Context) (string, error) {
 	return "the CRD of ClusterManagementAddOns was not grafted", nil
 }
 
-// facts deletes all ManagedClusterFacts. The tool that deployed their CRD deletes
+// deleteFacts deletes all ManagedClusterFacts. The tool that deployed their CRD deletes
 // the CRD.
-func (r *remover) facts(ctx context.Context) (string, error) {
-	deleted, err := deleteAll(ctx, r.hub, dependencyv1alpha1.Kind, client.ListOptions{})
+func (u *uninstallation) deleteFacts(ctx context.Context) (string, error) {
+	deleted, err := deleteAll(ctx, u.hub, dependencyv1alpha1.Kind, client.ListOptions{})
 	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 		return "", err
 	}

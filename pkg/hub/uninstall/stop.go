@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -28,31 +27,24 @@ const (
 	pollInterval = time.Second
 )
 
-// stopper keeps addon-manager from writing during uninstallation. It scales the
+// stop keeps addon-manager from writing during uninstallation. It scales the
 // Deployment to 0 and then holds the lease of the leader election, so that a
 // replica that is started meanwhile does not lead.
-type stopper struct {
-	clock   clock.PassiveClock
-	hub     client.Client
-	options Options
-	held    bool
-}
-
-func (s *stopper) run(ctx context.Context) (string, error) {
-	scaled, err := s.scaleDown(ctx)
+func (u *uninstallation) stop(ctx context.Context) (string, error) {
+	scaled, err := u.scaleDown(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := s.takeLease(ctx); err != nil {
+	if err := u.takeLease(ctx); err != nil {
 		return "", err
 	}
 	return scaled + ", and no other leads", nil
 }
 
-func (s *stopper) scaleDown(ctx context.Context) (string, error) {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.options.Namespace, Name: deploymentName}}
+func (u *uninstallation) scaleDown(ctx context.Context) (string, error) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.options.Namespace, Name: deploymentName}}
 	name := client.ObjectKeyFromObject(deployment).String()
-	err := s.hub.SubResource("scale").Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":0}}`)))
+	err := u.hub.SubResource("scale").Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":0}}`)))
 	if apierrors.IsNotFound(err) {
 		return "there is no Deployment " + name, nil
 	}
@@ -63,60 +55,60 @@ func (s *stopper) scaleDown(ctx context.Context) (string, error) {
 }
 
 // takeLease waits until no replica leads and then takes the lease.
-func (s *stopper) takeLease(ctx context.Context) error {
+func (u *uninstallation) takeLease(ctx context.Context) error {
 	var leader string
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		var err error
-		leader, err = s.tryLease(ctx)
+		leader, err = u.tryLease(ctx)
 		return err == nil && leader == "", err
 	})
 	if err != nil && leader != "" {
-		return fmt.Errorf("%s still leads by the lease %s: stop it and run this again: %w", leader, s.leaseKey(), err)
+		return fmt.Errorf("%s still leads by the lease %s: stop it and run this again: %w", leader, u.leaseKey(), err)
 	}
 	if err != nil {
-		return fmt.Errorf("take the lease %s: %w", s.leaseKey(), err)
+		return fmt.Errorf("take the lease %s: %w", u.leaseKey(), err)
 	}
 	return nil
 }
 
 // tryLease takes the lease if it is free. If not, it returns the leader.
-func (s *stopper) tryLease(ctx context.Context) (leader string, err error) {
+func (u *uninstallation) tryLease(ctx context.Context) (leader string, err error) {
 	lease := &coordinationv1.Lease{}
-	err = s.hub.Get(ctx, s.leaseKey(), lease)
+	err = u.hub.Get(ctx, u.leaseKey(), lease)
 	if apierrors.IsNotFound(err) {
-		lease.Namespace, lease.Name = s.leaseKey().Namespace, s.leaseKey().Name
-		s.fill(lease)
-		err := s.hub.Create(ctx, lease)
+		lease.Namespace, lease.Name = u.leaseKey().Namespace, u.leaseKey().Name
+		u.fill(lease)
+		err := u.hub.Create(ctx, lease)
 		switch {
 		case apierrors.IsAlreadyExists(err):
 			return "another process", nil // the next read returns its name
 		case apierrors.IsNotFound(err):
 			return "", nil // the namespace does not exist
 		}
-		s.held = err == nil
+		u.leaseHeld = err == nil
 		return "", err
 	}
 	if err != nil {
 		return "", err
 	}
-	if current := leaderOf(lease, s.clock.Now()); current != "" {
+	if current := leaderOf(lease, u.clock.Now()); current != "" {
 		return current, nil
 	}
-	s.fill(lease)
-	if err := s.hub.Update(ctx, lease); apierrors.IsConflict(err) {
+	u.fill(lease)
+	if err := u.hub.Update(ctx, lease); apierrors.IsConflict(err) {
 		return "another process", nil // it was first; the next read returns its name
 	} else if err != nil {
 		return "", err
 	}
-	s.held = true
+	u.leaseHeld = true
 	return "", nil
 }
 
-func (s *stopper) fill(lease *coordinationv1.Lease) {
-	now := metav1.NewMicroTime(s.clock.Now())
+func (u *uninstallation) fill(lease *coordinationv1.Lease) {
+	now := metav1.NewMicroTime(u.clock.Now())
 	lease.Spec = coordinationv1.LeaseSpec{
 		HolderIdentity:       ptr.To(holder),
-		LeaseDurationSeconds: ptr.To(int32(s.options.Timeout / time.Second)), //nolint:gosec // minutes
+		LeaseDurationSeconds: ptr.To(int32(u.options.Timeout / time.Second)), //nolint:gosec // minutes
 		AcquireTime:          &now,
 		RenewTime:            &now,
 		LeaseTransitions:     lease.Spec.LeaseTransitions,
@@ -137,18 +129,18 @@ func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
 	return identity
 }
 
-// release deletes the lease, which addon-manager created.
-func (s *stopper) release(ctx context.Context) (string, error) {
-	if !s.held {
+// releaseLease deletes the lease, which addon-manager created.
+func (u *uninstallation) releaseLease(ctx context.Context) (string, error) {
+	if !u.leaseHeld {
 		return "was not taken", nil
 	}
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: s.leaseKey().Namespace, Name: s.leaseKey().Name}}
-	if err := client.IgnoreNotFound(s.hub.Delete(ctx, lease)); err != nil {
-		return "", fmt.Errorf("delete lease %s: %w", s.leaseKey(), err)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.leaseKey().Namespace, Name: u.leaseKey().Name}}
+	if err := client.IgnoreNotFound(u.hub.Delete(ctx, lease)); err != nil {
+		return "", fmt.Errorf("delete lease %s: %w", u.leaseKey(), err)
 	}
 	return "deleted", nil
 }
 
-func (s *stopper) leaseKey() types.NamespacedName {
-	return types.NamespacedName{Namespace: s.options.LeaseNamespace, Name: leaseName}
+func (u *uninstallation) leaseKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: u.options.LeaseNamespace, Name: leaseName}
 }

@@ -30,6 +30,16 @@ type Options struct {
 	Out io.Writer
 }
 
+// uninstallation has what its steps need.
+type uninstallation struct {
+	clock   clock.PassiveClock
+	hub     client.Client
+	config  *rest.Config
+	options Options
+	// leaseHeld means that it took the lease of the leader election.
+	leaseHeld bool
+}
+
 // step is one step of an uninstallation. It can be repeated, and succeeds where
 // there is nothing to do.
 type step struct {
@@ -56,17 +66,16 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, options.Timeout)
 	defer cancel()
-	stop := &stopper{clock: clock.RealClock{}, hub: hub, options: options}
-	remove := &remover{hub: hub, config: restConfig, options: options}
+	u := &uninstallation{clock: clock.RealClock{}, hub: hub, config: restConfig, options: options}
 	return runSteps(ctx, options.Out, []step{
-		{name: "addon-manager", run: stop.run, first: true},
-		{name: "agent", run: remove.agent},
-		{name: "guard", run: remove.guard},
-		{name: "graft", run: remove.graft},
-		{name: "facts", run: remove.facts},
-		{name: "conditions", run: (&cleaner{hub: hub, out: options.Out}).run},
-		{name: "events", run: (&eventRemover{hub: hub, options: options}).run},
-		{name: "lease", run: stop.release},
+		{name: "addon-manager", run: u.stop, first: true},
+		{name: "agent", run: u.removeAgent},
+		{name: "guard", run: u.removeGuard},
+		{name: "graft", run: u.restoreCRD},
+		{name: "facts", run: u.deleteFacts},
+		{name: "conditions", run: u.removeConditions},
+		{name: "events", run: u.deleteEvents},
+		{name: "lease", run: u.releaseLease},
 	})
 }
 
