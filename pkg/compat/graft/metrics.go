@@ -2,17 +2,17 @@ package graft
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Names and meanings of the metrics of the CRD graft.
+// Names of the metrics of the CRD graft.
 const (
-	NameGrafted = "interlock_crd_grafted"
-	HelpGrafted = "Whether the CRD of ClusterManagementAddOns has Interlock's fields (1) or not (0), by the reason; reported by the leader."
-
+	NameGrafted   = "interlock_crd_grafted"
 	NameContested = "interlock_crd_graft_contested_total"
-	HelpContested = "Times that the CRD was grafted again because another writer keeps overwriting it."
 )
 
 // Help maps the name of each metric to its meaning.
-var Help = map[string]string{NameGrafted: HelpGrafted, NameContested: HelpContested}
+var Help = map[string]string{
+	NameGrafted:   "Whether the CRD of ClusterManagementAddOns has Interlock's fields (1) or not (0), by the reason; reported by the leader.",
+	NameContested: "Times that the CRD was grafted again because another writer keeps overwriting it.",
+}
 
 // Metrics reports the state of the CRD to Prometheus.
 type Metrics struct {
@@ -24,8 +24,8 @@ type Metrics struct {
 // taken, which only a programming error can cause.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		state:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameGrafted, Help: HelpGrafted}, []string{"reason"}),
-		contested: prometheus.NewCounter(prometheus.CounterOpts{Name: NameContested, Help: HelpContested}),
+		state:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameGrafted, Help: Help[NameGrafted]}, []string{"reason"}),
+		contested: prometheus.NewCounter(prometheus.CounterOpts{Name: NameContested, Help: Help[NameContested]}),
 	}
 	registry.MustRegister(m.state, m.contested)
 	return m

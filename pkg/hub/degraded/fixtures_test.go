@@ -147,7 +147,7 @@ func (b *bench) emitted() []string {
 // expectWrites compares the counter of writes with lines of its labels.
 func (b *bench) expectWrites(t *testing.T, lines ...string) {
 	t.Helper()
-	text := "# HELP " + metrics.NameWrites + " " + metrics.HelpWrites + "\n# TYPE " + metrics.NameWrites + " counter\n"
+	text := "# HELP " + metrics.NameWrites + " " + metrics.Help[metrics.NameWrites] + "\n# TYPE " + metrics.NameWrites + " counter\n"
 	for _, line := range lines {
 		text += metrics.NameWrites + line + "\n"
 	}

@@ -11,37 +11,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Names and meanings of all metrics of addon-manager.
+// Names of the metrics of addon-manager. Those on facts are in facts.go.
 const (
-	NameUnsatisfied = "interlock_unsatisfied_dependencies"
-	HelpUnsatisfied = "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict."
-
-	NameWrites = "interlock_condition_writes_total"
-	HelpWrites = "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error)." //nolint:gosec // no credentials
-
-	NameEvaluation = "interlock_evaluation_duration_seconds"
-	HelpEvaluation = "Time to load and evaluate the dependencies of one add-on on one cluster, without writing."
-
-	NameInvalid = "interlock_declaration_problems"
-	HelpInvalid = "Problems in an add-on's declared dependencies, by add-on and problem."
-
-	NameContested = "interlock_contested_conditions_total"
-	HelpContested = "Times that Degraded was written again because another writer keeps overwriting it, by add-on."
-
+	NameUnsatisfied   = "interlock_unsatisfied_dependencies"
+	NameWrites        = "interlock_condition_writes_total"
+	NameEvaluation    = "interlock_evaluation_duration_seconds"
+	NameInvalid       = "interlock_declaration_problems"
+	NameContested     = "interlock_contested_conditions_total"
 	NameEventsLeftOut = "interlock_events_left_out_total"
-	HelpEventsLeftOut = "Transitions of Degraded without an event, because there were too many at once."
 )
 
 // Help maps the name of every metric of addon-manager to its meaning.
 var Help = map[string]string{
-	NameUnsatisfied: HelpUnsatisfied,
-	NameWrites:      HelpWrites,
-	NameEvaluation:  HelpEvaluation,
-	NameInvalid:     HelpInvalid,
-	NameContested:   HelpContested,
-
-	NameEventsLeftOut: HelpEventsLeftOut,
-
+	NameUnsatisfied:   "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict.",
+	NameWrites:        "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error).",
+	NameEvaluation:    "Time to load and evaluate the dependencies of one add-on on one cluster, without writing.",
+	NameInvalid:       "Problems in an add-on's declared dependencies, by add-on and problem.",
+	NameContested:     "Times that Degraded was written again because another writer keeps overwriting it, by add-on.",
+	NameEventsLeftOut: "Transitions of Degraded without an event, because there were too many at once.",
 	NameFactsClusters: HelpFactsClusters,
 	NameFactsWrites:   HelpFactsWrites,
 }
@@ -75,17 +62,17 @@ type Metrics struct {
 func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		unsatisfied: newUnsatisfiedEdges(),
-		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: HelpWrites},
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: Help[NameWrites]},
 			[]string{"addon", "reason", "result"}),
 		evaluation: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: NameEvaluation, Help: HelpEvaluation,
+			Name: NameEvaluation, Help: Help[NameEvaluation],
 			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
 		}),
-		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameInvalid, Help: HelpInvalid},
+		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameInvalid, Help: Help[NameInvalid]},
 			[]string{"addon", "problem"}),
-		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
+		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: Help[NameContested]},
 			[]string{"addon"}),
-		leftOut: prometheus.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: HelpEventsLeftOut}),
+		leftOut: prometheus.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: Help[NameEventsLeftOut]}),
 		facts:   newFactsMetrics(registry),
 	}
 	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested, m.leftOut)

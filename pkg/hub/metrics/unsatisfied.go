@@ -27,7 +27,7 @@ type unsatisfiedEdges struct {
 
 func newUnsatisfiedEdges() *unsatisfiedEdges {
 	return &unsatisfiedEdges{
-		description: prometheus.NewDesc(NameUnsatisfied, HelpUnsatisfied,
+		description: prometheus.NewDesc(NameUnsatisfied, Help[NameUnsatisfied],
 			[]string{"addon", "dependency", "type", "verdict"}, nil),
 		byAddOn: map[types.NamespacedName][]edge{},
 		counts:  map[edge]int{},
