@@ -6,36 +6,26 @@ import (
 	"slices"
 )
 
-// Unknown is what a known CRD lacks of another CRD, in the versions that are
-// served or stored.
-type Unknown struct {
-	// Lost are unknown versions, and unknown fields that differ between versions,
-	// such as "v1beta1 spec.name". A conversion that knows only the known CRD
-	// would lose them.
-	Lost []string
-	// Carried are the schemas, by path, of unknown fields that every version has
-	// with the same schema. A conversion can copy them.
-	Carried map[string]any
-}
-
-// Compare returns what the known CRD lacks. Of an unknown object it names only
-// the object, not its fields.
-func Compare(crd, known map[string]any) (Unknown, error) {
+// Lost returns what a conversion that knows only the known CRD would lose of another
+// CRD: unknown versions, and unknown fields that differ between versions, such as
+// "v1beta1 spec.name". A conversion can copy fields that every version has with the
+// same schema. Of an unknown object it names only the object, not its fields.
+func Lost(crd, known map[string]any) ([]string, error) {
 	versions, err := versionsOf(crd)
 	if err != nil {
-		return Unknown{}, err
+		return nil, err
 	}
 	versions = slices.DeleteFunc(versions, func(v crdVersion) bool { return !v.active() })
 	knownVersions, err := versionsOf(known)
 	if err != nil {
-		return Unknown{}, err
+		return nil, err
 	}
-	unknown := Unknown{Carried: map[string]any{}}
+	var lost []string
 	fields := map[string]map[string]any{} // by version and path
 	for _, version := range versions {
 		at := slices.IndexFunc(knownVersions, func(v crdVersion) bool { return v.name() == version.name() })
 		if at < 0 {
-			unknown.Lost = append(unknown.Lost, "version "+version.name())
+			lost = append(lost, "version "+version.name())
 			continue
 		}
 		fields[version.name()] = map[string]any{}
@@ -43,14 +33,12 @@ func Compare(crd, known map[string]any) (Unknown, error) {
 	}
 	for _, version := range versions {
 		for _, path := range slices.Sorted(maps.Keys(fields[version.name()])) {
-			if everywhere(fields, path) {
-				unknown.Carried[path] = fields[version.name()][path]
-			} else {
-				unknown.Lost = append(unknown.Lost, version.name()+" "+path)
+			if !everywhere(fields, path) {
+				lost = append(lost, version.name()+" "+path)
 			}
 		}
 	}
-	return unknown, nil
+	return lost, nil
 }
 
 // everywhere reports whether all versions have the field with the same schema.

@@ -135,7 +135,7 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	if err != nil {
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
 	}
-	unknown, err := crdgraft.Compare(survey.Original, r.schemas.known)
+	lost, err := crdgraft.Lost(survey.Original, r.schemas.known)
 	switch {
 	case err != nil:
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
@@ -148,10 +148,10 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
 	case !survey.Converts:
 		return r.put(crd, survey, nil)
-	case len(unknown.Lost) > 0:
-		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(unknown.Lost)}
+	case len(lost) > 0:
+		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(lost)}
 	}
-	return r.decideConverted(ctx, crd, survey, unknown)
+	return r.decideConverted(ctx, crd, survey)
 }
 
 // put decides to graft.

@@ -49,10 +49,8 @@ type history struct {
 
 // decideConverted grafts once the webhook converts correctly, and gives the CRD
 // back after it has failed for too long.
-func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unstructured,
-	survey crdgraft.Survey, unknown crdgraft.Unknown,
-) decision {
-	stanza, err := r.servedStanza(ctx, crd, survey, unknown)
+func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unstructured, survey crdgraft.Survey) decision {
+	stanza, err := r.servedStanza(ctx, crd, survey)
 	if err != nil {
 		return r.conversionFails(crd, err)
 	}
@@ -104,9 +102,7 @@ func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error
 
 // servedStanza returns the conversion stanza that points to Interlock's
 // webhook, if a probe shows that the webhook converts correctly.
-func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstructured,
-	survey crdgraft.Survey, unknown crdgraft.Unknown,
-) (map[string]any, error) {
+func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstructured, survey crdgraft.Survey) (map[string]any, error) {
 	config, err := readWebhook(ctx, r.Client)
 	if err != nil {
 		return nil, err
@@ -121,7 +117,7 @@ func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstruc
 		return stanza, nil // so that an overwritten graft is restored at once
 	}
 	r.history.probed = nil
-	probe, err := newProbe(survey.Original, r.schemas.properties, unknown)
+	probe, err := newProbe(survey.Original, r.schemas.properties)
 	if err != nil {
 		return nil, err
 	}

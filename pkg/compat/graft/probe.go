@@ -15,7 +15,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -45,9 +44,8 @@ type probe struct {
 	spec map[string]any
 }
 
-// newProbe returns a probe for Interlock's fields, and for unknown fields of
-// spec, which the conversion carries over.
-func newProbe(crd, properties map[string]any, unknown crdgraft.Unknown) (probe, error) {
+// newProbe returns a probe for Interlock's fields.
+func newProbe(crd, properties map[string]any) (probe, error) {
 	versions, err := crdgraft.ActiveVersions(crd)
 	if err != nil {
 		return probe{}, err
@@ -55,11 +53,6 @@ func newProbe(crd, properties map[string]any, unknown crdgraft.Unknown) (probe, 
 	spec := map[string]any{}
 	for field, schema := range properties {
 		spec[field] = emptyValue(schema)
-	}
-	for path, schema := range unknown.Carried {
-		if field, isSpec := strings.CutPrefix(path, "spec."); isSpec && !strings.ContainsAny(field, ".[") {
-			spec[field] = emptyValue(schema)
-		}
 	}
 	return probe{versions: versions, spec: spec}, nil
 }

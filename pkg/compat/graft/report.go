@@ -37,8 +37,8 @@ var Reasons = []Reason{
 
 const actionGraft = "GraftCRD"
 
-func newerMessage(unknown []string) string {
-	return "OCM's CRD has fields or versions that this version of Interlock would lose when it converts: " + strings.Join(unknown, ", ") +
+func newerMessage(lost []string) string {
+	return "OCM's CRD has fields or versions that this version of Interlock would lose when it converts: " + strings.Join(lost, ", ") +
 		". Update Interlock. Until then declare dependencies by annotation"
 }
 
