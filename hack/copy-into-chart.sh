@@ -19,5 +19,5 @@ for file in deploy/hub/*.yaml; do
   esac
 done
 cp deploy/uninstall/{serviceaccount,clusterrole,clusterrolebinding,role,rolebinding}.yaml "$files/uninstall/"
-cp deploy/agent-addon/{clusterrolebinding,addontemplate,clustermanagementaddon,certificates-policy,certificates-policybinding}.yaml "$files/agent-addon/"
+cp deploy/agent-addon/{clusterrolebinding,addontemplate,clustermanagementaddon}.yaml "$files/agent-addon/"
 cp deploy/servicemonitor/servicemonitor.yaml "$files/servicemonitor/"

@@ -47,7 +47,7 @@ func Remove(ctx context.Context, hub metadata.Interface) error {
 		left, err := removeOnce(ctx, hub)
 		if err == nil && len(left) == 0 {
 			// The last: without it OCM could no longer remove what it made of it.
-			return remove(ctx, hub, templates, types.NamespacedName{Name: Name})
+			return remove(ctx, hub, templates, types.NamespacedName{Name: Name}, nil)
 		}
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -72,7 +72,7 @@ func remaining(left []string) error {
 // something still was.
 func removeOnce(ctx context.Context, hub metadata.Interface) (left []string, err error) {
 	// The registration first: OCM installs the add-on wherever it selects.
-	if err := remove(ctx, hub, registrations, types.NamespacedName{Name: Name}); err != nil {
+	if err := remove(ctx, hub, registrations, types.NamespacedName{Name: Name}, nil); err != nil {
 		return nil, err
 	}
 	byLabel := metav1.ListOptions{LabelSelector: ocmv1alpha1.AddonLabelKey + "=" + Name}
@@ -103,7 +103,7 @@ func removeOnce(ctx context.Context, hub metadata.Interface) (left []string, err
 func discard(ctx context.Context, hub metadata.Interface, resource schema.GroupVersionResource, object *metav1.PartialObjectMetadata) error {
 	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	if object.DeletionTimestamp.IsZero() {
-		if err := remove(ctx, hub, resource, key); err != nil {
+		if err := remove(ctx, hub, resource, key, &object.ResourceVersion); err != nil {
 			return err
 		}
 	}
@@ -123,9 +123,16 @@ func discard(ctx context.Context, hub metadata.Interface, resource schema.GroupV
 	return nil
 }
 
-func remove(ctx context.Context, hub metadata.Interface, resource schema.GroupVersionResource, key types.NamespacedName) error {
-	err := hub.Resource(resource).Namespace(key.Namespace).Delete(ctx, key.Name, metav1.DeleteOptions{})
-	if err != nil && !notServed(err) {
+// remove deletes an object, with a version only as it was read. OCM deletes what
+// belongs to the registration too: a second request would be a write without a
+// change, and the next pass shows what became of it.
+func remove(ctx context.Context, hub metadata.Interface, resource schema.GroupVersionResource, key types.NamespacedName, version *string) error {
+	options := metav1.DeleteOptions{}
+	if version != nil {
+		options.Preconditions = &metav1.Preconditions{ResourceVersion: version}
+	}
+	err := hub.Resource(resource).Namespace(key.Namespace).Delete(ctx, key.Name, options)
+	if err != nil && !notServed(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete %s %s: %w", resource.Resource, key, err)
 	}
 	return nil

@@ -68,6 +68,27 @@ func TestRemoveNamesTheClustersThatAreAway(t *testing.T) {
 	}
 }
 
+// OCM deletes what belongs to a registration too. A second request to delete an
+// object that waits for its finalizers would be a write that changes nothing.
+func TestRemoveDeletesOnlyWhatIsAsItWasRead(t *testing.T) {
+	installation := object(installations, "ManagedClusterAddOn", "cluster1", Name)
+	installation.ResourceVersion = "7"
+	hub := hubWith(t, nil, installation)
+	refused := 0
+	hub.PrependReactor("delete", "managedclusteraddons", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		preconditions := action.(clienttesting.DeleteAction).GetDeleteOptions().Preconditions
+		if preconditions == nil || preconditions.ResourceVersion == nil || *preconditions.ResourceVersion != "7" {
+			t.Errorf("preconditions %v", preconditions)
+		}
+		refused++
+		conflict := apierrors.NewConflict(action.GetResource().GroupResource(), Name, errors.New("it has changed"))
+		return refused == 1, nil, conflict
+	})
+	if err := Remove(t.Context(), hub); err != nil || refused != 2 {
+		t.Errorf("%d requests, error %v", refused, err)
+	}
+}
+
 func TestRemoveStopsWhereItMayNot(t *testing.T) {
 	hub := hubWith(t, nil)
 	hub.PrependReactor("list", "managedclusteraddons", func(action clienttesting.Action) (bool, runtime.Object, error) {

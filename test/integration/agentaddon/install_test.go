@@ -149,8 +149,9 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	})
 
 	It("is deployed by OCM, and given its rights on each cluster", func(ctx context.Context) {
-		for _, file := range []string{"certificates-policy", "certificates-policybinding", "addontemplate", "clustermanagementaddon"} {
-			create(ctx, "deploy/agent-addon/"+file+".yaml")
+		for _, file := range []string{"hub/agent-certificates-policy", "hub/agent-certificates-policybinding",
+			"agent-addon/addontemplate", "agent-addon/clustermanagementaddon"} {
+			create(ctx, "deploy/"+file+".yaml")
 		}
 		session = startManager()
 		for cluster, on := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
