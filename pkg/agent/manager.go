@@ -8,9 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
@@ -20,12 +18,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/controllerconfig"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// cacheSyncTimeout: addon-agent waits for a hub that does not respond. There is no
-// value for "forever", and a restart would change nothing.
-const cacheSyncTimeout = 10 * 365 * 24 * time.Hour
 
 // Options configure addon-agent.
 type Options struct {
@@ -81,11 +76,7 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 		// No leader election: it would need a lease on the hub, and two agents of one
 		// cluster make the same decisions.
 		LeaderElection: false,
-		Controller: config.Controller{
-			CacheSyncTimeout:   cacheSyncTimeout,
-			SkipNameValidation: &options.Unnamed,
-			UsePriorityQueue:   ptr.To(false), // it can deadlock at shutdown, see pkg/hub
-		},
+		Controller:     controllerconfig.Of(options.Unnamed),
 	})
 }
 

@@ -20,8 +20,9 @@ const (
 	// ReasonRequiredDependencyNotSatisfied means that a Required dependency fails.
 	// Degraded has the same reason.
 	ReasonRequiredDependencyNotSatisfied = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
-	// ReasonClusterLost is the reason with which OCM's hub sets the add-ons of a
-	// lost cluster to Unknown.
+	// ReasonClusterLost is the reason with which OCM's hub sets a ManagedCluster, and
+	// then all its add-ons, to Unknown when the cluster's own lease stops. On an
+	// add-on it outlives the outage until the cluster's agent reports again.
 	ReasonClusterLost = "ManagedClusterLeaseUpdateStopped"
 	// ReasonAwaitingHealthCheck means that the dependencies are satisfied again, and
 	// that the add-on's own health check has not reported yet.
@@ -82,9 +83,9 @@ type Decision struct {
 //   - Else Available follows the lease; in Customized mode it is handed back.
 func Decide(in Input) Decision {
 	switch {
-	case in.clusterLost():
+	case ClusterLost(in.Available):
 		return in.wait()
-	case requiredDependencyFails(in.Degraded):
+	case RequiredFails(in.Degraded):
 		return in.assert()
 	case in.Mode == ocmv1alpha1.HealthCheckModeCustomized:
 		return in.handBack()
@@ -93,7 +94,9 @@ func Decide(in Input) Decision {
 	}
 }
 
-func requiredDependencyFails(degraded *metav1.Condition) bool {
+// RequiredFails reports whether a Degraded condition, which may be nil, says that a
+// Required dependency of its add-on fails.
+func RequiredFails(degraded *metav1.Condition) bool {
 	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
 		degraded.Reason == ReasonRequiredDependencyNotSatisfied
 }
@@ -102,20 +105,20 @@ func requiredDependencyFails(degraded *metav1.Condition) bool {
 // exactly where Degraded has it. Both are nil where the add-on has no such condition.
 func Follows(available, degraded *metav1.Condition) bool {
 	return available != nil &&
-		(available.Reason == ReasonRequiredDependencyNotSatisfied) == requiredDependencyFails(degraded)
+		(available.Reason == ReasonRequiredDependencyNotSatisfied) == RequiredFails(degraded)
 }
 
-// clusterLost reports whether Available is the hub's report that the cluster is
-// lost. OCM's hub writes it again after each other write that changes the label of
-// the add-on, so two writers would never stop.
-func (in Input) clusterLost() bool {
-	return in.Available != nil && in.Available.Status == metav1.ConditionUnknown &&
-		in.Available.Reason == ReasonClusterLost
+// ClusterLost reports whether Available, which may be nil, is what the hub sets when
+// the cluster is lost.
+func ClusterLost(available *metav1.Condition) bool {
+	return available != nil && available.Status == metav1.ConditionUnknown && available.Reason == ReasonClusterLost
 }
 
-// wait leaves Available to the hub, and keeps what was asserted before.
+// wait leaves Available to the hub, and keeps what was asserted before. OCM's hub
+// writes Available again after each other write that changes the label of the
+// add-on, so two writers would never stop.
 func (in Input) wait() Decision {
-	if !requiredDependencyFails(in.Degraded) {
+	if !RequiredFails(in.Degraded) {
 		return Decision{}
 	}
 	return Decision{Asserted: in.Asserted}

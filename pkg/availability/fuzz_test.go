@@ -69,9 +69,9 @@ func FuzzDecide(f *testing.F) {
 // checkFights checks which conditions of another writer are replaced.
 func checkFights(t *testing.T, in, after Input, decision Decision) {
 	t.Helper()
-	fails, stored := requiredDependencyFails(in.Degraded), after.Available
+	fails, stored := RequiredFails(in.Degraded), after.Available
 	switch {
-	case in.clusterLost() && decision.Write:
+	case ClusterLost(in.Available) && decision.Write:
 		t.Errorf("replaces the hub's report that the cluster is lost: %+v", decision)
 	case !fails && decision.Asserted != "":
 		t.Errorf("remembers %q though no dependency fails", decision.Asserted)

@@ -3,22 +3,20 @@ package hub
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/controllerconfig"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
@@ -27,13 +25,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
-)
-
-const (
-	leaderElectionID = "interlock-addon-manager"
-	// cacheSyncTimeout: addon-manager waits for a hub that does not respond. There is
-	// no value for "forever", and a restart would change nothing.
-	cacheSyncTimeout = 10 * 365 * 24 * time.Hour
 )
 
 // Options configure addon-manager.
@@ -90,17 +81,10 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
 		LeaderElection:                options.LeaderElection,
-		LeaderElectionID:              leaderElectionID,
+		LeaderElectionID:              names.AddonManager,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Controller: config.Controller{
-			CacheSyncTimeout: cacheSyncTimeout,
-			// Until the release of controller-runtime with its pull request 3540, the
-			// priority queue can deadlock at shutdown. The next leader would then wait
-			// for the whole grace period.
-			UsePriorityQueue:   ptr.To(false),
-			SkipNameValidation: ptr.To(options.Registry != nil), // names are unique per manager, not per process
-		},
+		Controller:                    controllerconfig.Of(options.Registry != nil), // names are unique per manager, not per process
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)

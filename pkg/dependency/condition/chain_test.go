@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 )
@@ -17,7 +18,7 @@ import (
 func TestADependencyThatMissesItsOwn(t *testing.T) {
 	up := fixture.Available(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated")
 	follows := fixture.Available(metav1.ConditionFalse, requiredReason)
-	lost := fixture.Available(metav1.ConditionUnknown, clusterLostReason)
+	lost := fixture.Available(metav1.ConditionUnknown, availability.ReasonClusterLost)
 	broken := fixture.Degraded(metav1.ConditionTrue, requiredReason, "Required addon 'b' …")
 	edge := func(change func(*addonv1alpha1.AddonDependency)) addonv1alpha1.AddonDependency {
 		dependency := fixture.Required("a")

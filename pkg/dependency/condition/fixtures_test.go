@@ -15,9 +15,6 @@ const (
 	requiredReason  = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	optionalReason  = addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied
 	satisfiedReason = addonv1alpha1.AddonDegradedReasonDependenciesSatisfied
-
-	// clusterLostReason is what OCM's hub sets on the add-ons of a lost cluster.
-	clusterLostReason = "ManagedClusterLeaseUpdateStopped"
 )
 
 type list = []addonv1alpha1.AddonDependency

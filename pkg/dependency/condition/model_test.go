@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 )
@@ -64,7 +65,7 @@ func TestModel(t *testing.T) {
 				if s == "" {
 					return evaluation.Observation{Installed: ok}
 				}
-				return evaluation.Observation{Installed: ok, Available: fixture.Available(s, clusterLostReason)}
+				return evaluation.Observation{Installed: ok, Available: fixture.Available(s, availability.ReasonClusterLost)}
 			}
 			cluster := evaluation.Cluster{Available: []metav1.ConditionStatus{"", "True", "False", "Unknown"}[r.IntN(4)], Offline: evaluation.OfflineStrict}
 			for name := range declared {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 )
 
@@ -27,9 +28,9 @@ func TestEvaluate(t *testing.T) {
 	back := time.Unix(1000, 0)
 	stopped := fixture.Available(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped")
 	noLease := fixture.Available(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound")
-	lost := fixture.Available(metav1.ConditionUnknown, clusterLostReason)
+	lost := fixture.Available(metav1.ConditionUnknown, availability.ReasonClusterLost)
 	up := fixture.Available(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated")
-	fast := fixture.Available(metav1.ConditionUnknown, clusterLostReason)
+	fast := fixture.Available(metav1.ConditionUnknown, availability.ReasonClusterLost)
 	fast.LastTransitionTime = metav1.NewTime(back.Add(24 * time.Hour))
 	type addOns = map[string]*metav1.Condition
 	const (
@@ -147,8 +148,8 @@ func TestEvaluate(t *testing.T) {
 		},
 		"FalseWithTheReason": {
 			reason: "only Unknown is the hub's word", catalog: "x: a",
-			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": fixture.Available(metav1.ConditionFalse, clusterLostReason)},
-			want: []Finding{{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: fixture.Available(metav1.ConditionFalse, clusterLostReason)}},
+			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": fixture.Available(metav1.ConditionFalse, availability.ReasonClusterLost)},
+			want: []Finding{{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: fixture.Available(metav1.ConditionFalse, availability.ReasonClusterLost)}},
 		},
 		"NoManagedCluster": {
 			reason: "without a ManagedCluster, as usual: nobody will report again", catalog: "x: a b",

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
@@ -20,14 +20,9 @@ const (
 	OfflineStrict OfflinePolicy = "strict"
 )
 
-// clusterLostReason is the reason with which OCM's hub sets a ManagedCluster,
-// and then all its add-ons, to Unknown when the cluster's own lease stops. On
-// an add-on it outlives the outage until the cluster's agent reports again.
-const clusterLostReason = "ManagedClusterLeaseUpdateStopped"
-
 // SettleTime is how long after its return a cluster's agents may take to
 // report: as long as OCM lets an add-on be silent before it is not available.
-const SettleTime = 5 * 60 * time.Second
+const SettleTime = availability.DefaultGracePeriod
 
 // Cluster is what the hub knows of a managed cluster. All but the first four
 // fields only matter to edges that use them. Moments are by the hub's clock: a
@@ -88,10 +83,7 @@ type Observation struct {
 
 // RequiredFails reports whether a Degraded condition says that a Required
 // dependency of its add-on fails.
-func RequiredFails(degraded *metav1.Condition) bool {
-	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
-		degraded.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
-}
+func RequiredFails(degraded *metav1.Condition) bool { return availability.RequiredFails(degraded) }
 
 // Lost reports whether nothing new can be known of the cluster's add-ons.
 func (c *Cluster) Lost() bool {
@@ -121,6 +113,4 @@ func later(a, b time.Time) time.Time {
 // the cluster is lost. It can arrive before the loss itself, and it stays when
 // the cluster is back, until the add-on's agent reports. A verdict from it would
 // degrade the whole cluster meanwhile.
-func LeftByLoss(available *metav1.Condition) bool {
-	return available != nil && available.Status == metav1.ConditionUnknown && available.Reason == clusterLostReason
-}
+func LeftByLoss(available *metav1.Condition) bool { return availability.ClusterLost(available) }

@@ -16,15 +16,6 @@ import (
 // AddOnTemplate, its ManagedClusterAddOns, and its lease on every managed cluster.
 const Name = "interlock-agent"
 
-// fieldManager is the name under which addon-manager owns what it applies.
-const fieldManager = "interlock-addon-manager"
-
-// The label of objects that addon-manager made.
-const (
-	managedByLabel = "app.kubernetes.io/managed-by"
-	managedByValue = "interlock-addon-manager"
-)
-
 // Options configure what addon-manager does for the add-on.
 type Options struct {
 	// Install has addon-manager apply the add-on itself; nil for a hub where

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/deploy"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // installer applies the objects of deploy/agent-addon by itself. It is what is
@@ -59,7 +60,7 @@ func (i *installer) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	options := metav1.ApplyOptions{FieldManager: names.AddonManager, Force: true}
 	if _, err := i.hub.Resource(templates).Apply(ctx, Name, template, options); err != nil {
 		return fmt.Errorf("apply AddOnTemplate %s: %w", Name, err)
 	}
@@ -89,7 +90,7 @@ func (i *installer) registration() (*unstructured.Unstructured, error) {
 	if err := yaml.Unmarshal(deploy.AgentClusterManagementAddOn, &registration.Object); err != nil {
 		return nil, fmt.Errorf("read deploy/agent-addon/clustermanagementaddon.yaml: %w", err)
 	}
-	registration.SetLabels(map[string]string{managedByLabel: managedByValue})
+	registration.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	strategy := map[string]any{"type": ocmv1alpha1.AddonInstallStrategyManual}
 	if i.wanted.Placement.Name != "" {
 		strategy = map[string]any{"type": ocmv1alpha1.AddonInstallStrategyPlacements, "placements": []any{

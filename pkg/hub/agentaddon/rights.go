@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // What gives an agent its rights on the hub: the ClusterRole of
@@ -62,7 +63,7 @@ func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	if !installed.DeletionTimestamp.IsZero() || err == nil && bound(existing, installed) {
 		return reconcile.Result{}, nil
 	}
-	_, err = bindings.Apply(ctx, binding(installed), metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	_, err = bindings.Apply(ctx, binding(installed), metav1.ApplyOptions{FieldManager: names.AddonManager, Force: true})
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("bind ClusterRole %s in namespace %s: %w", hubClusterRole, request.Namespace, err)
 	}
@@ -97,7 +98,7 @@ func binding(installed *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBind
 	// The owner's version stays what earlier releases wrote: some hubs, such as
 	// OpenShift's, require the right to delete of a client that changes an owner.
 	wanted := applyrbacv1.RoleBinding(hubRoleBinding, installed.Namespace).
-		WithLabels(map[string]string{addonv1beta1.AddonLabelKey: Name, managedByLabel: managedByValue}).
+		WithLabels(map[string]string{addonv1beta1.AddonLabelKey: Name, names.ManagedBy: names.AddonManager}).
 		WithOwnerReferences(applymetav1.OwnerReference().
 			WithAPIVersion(addonv1beta1.GroupVersion.String()).WithKind("ManagedClusterAddOn").
 			WithName(installed.Name).WithUID(installed.UID)).
