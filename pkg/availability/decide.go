@@ -108,6 +108,16 @@ func Follows(available, degraded *metav1.Condition) bool {
 		(available.Reason == ReasonRequiredDependencyNotSatisfied) == RequiredFails(degraded)
 }
 
+// LeftByGuard reports whether the guard would leave Available as it is beside
+// Degraded. Both are nil where the add-on has no such condition.
+func LeftByGuard(available, degraded *metav1.Condition) bool {
+	switch {
+	case !RequiredFails(degraded), available == nil, ClusterLost(available):
+		return true
+	}
+	return available.Status == metav1.ConditionFalse && available.Reason == degraded.Reason && available.Message == degraded.Message
+}
+
 // ClusterLost reports whether Available, which may be nil, is what the hub sets when
 // the cluster is lost.
 func ClusterLost(available *metav1.Condition) bool {

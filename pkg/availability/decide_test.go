@@ -249,6 +249,33 @@ func TestDecidingDoesNotChangeItsInput(t *testing.T) {
 	}
 }
 
+func TestLeftByGuard(t *testing.T) {
+	blocked := blockedSince(earlier)
+	failing := stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied", Message: blocked.Message})
+	clusterLost := metav1.Condition{Status: "Unknown", Reason: ReasonClusterLost}
+	for _, tt := range []struct {
+		name                string
+		available, degraded *metav1.Condition
+		want                bool
+	}{
+		{name: "no conditions", want: true},
+		{name: "no Available", degraded: failing, want: true},
+		{name: "Available as the guard sets it", available: &blocked, degraded: failing, want: true},
+		{name: "the cluster is lost", available: &clusterLost, degraded: failing, want: true},
+		{name: "True", available: stored(upSince(earlier)), degraded: failing},
+		{name: "another writer's Unknown", available: &metav1.Condition{Status: "Unknown", Reason: "ManagedClusterAddOnLeaseNotFound"}, degraded: failing},
+		{name: "an earlier message", available: &blocked, degraded: stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied", Message: "new"})},
+		{name: "True beside satisfied dependencies", available: stored(upSince(earlier)), degraded: stored(metav1.Condition{Status: "False", Reason: "DependenciesSatisfied"}), want: true},
+		{name: "True beside an Optional one that fails", available: stored(upSince(earlier)), degraded: stored(metav1.Condition{Status: "True", Reason: "DependencyNotSatisfied"}), want: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := LeftByGuard(tt.available, tt.degraded); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestFollows(t *testing.T) {
 	blocked := blockedSince(earlier)
 	for _, tt := range []struct {

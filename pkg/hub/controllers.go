@@ -33,6 +33,7 @@ import (
 //	              declarations ─request→  facts ─evaluate→ degraded
 //	              declarations ─Enable→   lazy watches ─evaluate→ degraded
 //	              ManagedClusterFacts ─request→ facts
+//	              guard ─evaluate→ degraded
 type triggers struct {
 	// build enqueues the catalog in the declarations controller.
 	build *trigger.Trigger
@@ -47,7 +48,7 @@ func newTriggers() triggers {
 }
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, registered registrations) error {
+func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, registered registrations, guarded *degraded.Guarded) error {
 	var (
 		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
@@ -84,7 +85,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
 			EventLimiter: degraded.NewEventLimiter(), Loader: fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}, Memory: memory,
-			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Evaluate: on.evaluate,
+			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
 		},
 	)
 }

@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
@@ -98,10 +99,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, warmup, options, on, registrations); err != nil {
+	guarded := &degraded.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
+	if err := setupControllers(mgr, warmup, options, on, registrations, guarded); err != nil {
 		return nil, err
 	}
-	if err := setupGuard(mgr, options); err != nil {
+	if err := setupGuard(mgr, options, guarded); err != nil {
 		return nil, err
 	}
 	if options.Agent != nil {
@@ -112,7 +114,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	return mgr, setupProbes(mgr, warmup)
 }
 
-func setupGuard(mgr ctrl.Manager, options Options) error {
+func setupGuard(mgr ctrl.Manager, options Options, guarded *degraded.Guarded) error {
 	if options.Guard == "" {
 		return nil
 	}
@@ -124,6 +126,7 @@ func setupGuard(mgr ctrl.Manager, options Options) error {
 		Mode: options.Guard, Timing: options.GuardTiming,
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
 		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
+		InForce: guarded.Observe,
 	}).SetupWithManager(mgr)
 }
 

@@ -42,7 +42,7 @@ const (
 )
 
 // The messages of Degraded in dry runs that probe whether the guard is in force.
-// The webhook ignores a probe of the policy (see webhook.yaml).
+// Each form ignores a probe of the other one.
 const (
 	ProbePolicy  = "Dry run: is the guard in force as a policy?"
 	ProbeWebhook = "Dry run: is the guard in force as a webhook?"

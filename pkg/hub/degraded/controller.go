@@ -54,6 +54,8 @@ type Reconciler struct {
 	undeclared    undeclared
 	// Concurrency is how many add-ons are evaluated and written at the same time.
 	Concurrency int
+	// Guarded knows whether the guard is in force; nil: there is none.
+	Guarded *Guarded
 	// Evaluate triggers this controller.
 	Evaluate *trigger.Trigger
 }
@@ -83,6 +85,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.Metrics.SetFindings(key, findings)
 	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
+	if !changed && r.Guarded.missed(addOn) {
+		return r.writeForGuard(ctx, addOn)
+	}
 	if !changed {
 		return r.after(evaluation.HeldUntil(findings)), nil
 	}
@@ -107,6 +112,19 @@ func (r *Reconciler) after(moment time.Time) reconcile.Result {
 	}
 	// A moment that has passed means now; zero would mean never.
 	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
+}
+
+// writeForGuard writes Degraded as it is stored, so that the guard corrects Available.
+func (r *Reconciler) writeForGuard(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (reconcile.Result, error) {
+	err := r.Writer.Apply(ctx, names.AddonManager, addOn, *fleet.Degraded(addOn))
+	switch {
+	case apierrors.IsConflict(err):
+		return afterConflict, nil
+	case client.IgnoreNotFound(err) != nil:
+		return reconcile.Result{}, fmt.Errorf("write Degraded of %s for the guard: %w", client.ObjectKeyFromObject(addOn), err)
+	}
+	log.FromContext(ctx).Info("Degraded written again, so that the guard corrects Available")
+	return reconcile.Result{RequeueAfter: guardedAgain}, nil
 }
 
 // write applies the condition and emits an event on it.

@@ -15,6 +15,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // there are the guard's objects by kind, with their versions.
@@ -82,6 +83,22 @@ func installation(f *form) {
 		Eventually(f.there(ctx)).Should(BeEmpty())
 	})
 
+	It("corrects what was written before it came into force, where no other component writes", func(ctx context.Context) {
+		a := f.newAddOn(ctx)
+		stop := f.manage(ctx, "")
+		f.register(ctx)
+		a.awaitFailure(ctx)
+		Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
+		stop()
+		f.manage(ctx, installer.ModeAuto)
+		Eventually(a.availability(ctx)).Should(Equal(required))
+		Expect(ownedBy(a.read(ctx, viaStorage), names.AddonManager)).NotTo(ContainSubstring("Available"))
+
+		By("staying so: it is written once")
+		version := a.read(ctx, viaStorage).GetResourceVersion()
+		Consistently(func() string { return a.read(ctx, viaStorage).GetResourceVersion() }).WithTimeout(1500 * time.Millisecond).Should(Equal(version))
+	})
+
 	It("leaves alone what is not its own", func(ctx context.Context) {
 		foreign := f.objects[0].DeepCopy()
 		foreign.SetLabels(nil)
@@ -105,6 +122,22 @@ func choice() {
 		DeferCleanup(asPolicy.leave)
 		asPolicy.manage(ctx, installer.ModePolicy)
 		Eventually(asPolicy.there(ctx)).Should(And(HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding), Not(HaveKey(guard.KindWebhook))))
+	})
+
+	It("does not take the policy that is still installed for a webhook that responds", func(ctx context.Context) {
+		for _, object := range asPolicy.objects {
+			Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
+		}
+		both := &form{name: "as either", cluster: asPolicy.cluster, client: asPolicy.client}
+		both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
+		DeferCleanup(both.leave)
+		asPolicy.awaitForce(ctx, true)
+		asWebhook.server.stop()
+		DeferCleanup(asWebhook.server.start)
+		both.deployWebhook(ctx, asWebhook.server)
+		both.manage(ctx, installer.ModeWebhook)
+		Eventually(asPolicy.there(ctx)).Should(HaveKey(guard.KindWebhook))
+		Consistently(asPolicy.there(ctx)).WithTimeout(2 * time.Second).Should(HaveKey(guard.KindPolicy))
 	})
 
 	It("replaces the policy by the webhook where that is asked for", func(ctx context.Context) {

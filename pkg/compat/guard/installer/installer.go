@@ -53,6 +53,9 @@ type Installer struct {
 	Clock     clock.PassiveClock
 	Metrics   *Metrics
 	Timing    Timing
+	// InForce is called with whether the hub was observed to act on the guard, when
+	// that changes; nil: for nobody.
+	InForce func(context.Context, bool) error
 
 	// watch watches the objects, policies in that version; "" is none.
 	watch    func(version string) error
@@ -92,7 +95,8 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: i.report(ctx, policy, webhook)}, nil
+	after, err := i.report(ctx, policy, webhook)
+	return reconcile.Result{RequeueAfter: after}, err
 }
 
 // policy installs the policy, where the mode allows it and the hub serves it.

@@ -69,9 +69,9 @@ var errNothingGuards = errors.New("the guard is not in force")
 
 // report sets the metric and logs when the form in force changes. It returns
 // when to probe again.
-func (i *Installer) report(ctx context.Context, policy, webhook status) time.Duration {
+func (i *Installer) report(ctx context.Context, policy, webhook status) (time.Duration, error) {
 	if i.Mode == ModeOff {
-		return 0
+		return 0, nil
 	}
 	form, recheck := FormNone, recheckNone
 	switch {
@@ -80,16 +80,21 @@ func (i *Installer) report(ctx context.Context, policy, webhook status) time.Dur
 	case webhook.phase == inForce:
 		form, recheck = FormWebhook, recheckInForce
 	case policy.phase == settling || webhook.phase == settling:
-		return i.Timing.after(recheckSettling)
+		return i.Timing.after(recheckSettling), nil
 	case policy.phase == unproven || webhook.phase == unproven:
 		form = FormUnproven
 	}
 	if now := (report{form: form, policy: policy.why, webhook: webhook.why}); now != i.reported {
+		if i.InForce != nil {
+			if err := i.InForce(ctx, recheck == recheckInForce); err != nil {
+				return 0, err
+			}
+		}
 		i.reported = now
 		i.Metrics.inForce(form)
 		i.log(ctx, now)
 	}
-	return i.Timing.after(recheck)
+	return i.Timing.after(recheck), nil
 }
 
 func (i *Installer) log(ctx context.Context, now report) {
