@@ -54,13 +54,13 @@ type Reconciler struct {
 	// AgentAddOn is the ManagedClusterAddOn of the agent itself; empty if there is none.
 	AgentAddOn string
 	// Facts caches what the hub requests. The controller waits until it has synced.
-	Facts  cache.Cache
-	AddOns client.Reader
-	APIs       APIs
-	Leases     Leases
-	Status     client.StatusClient
-	Backoff    *backoff.Tracker
-	Metrics    *metrics.Metrics
+	Facts   cache.Cache
+	AddOns  client.Reader
+	APIs    APIs
+	Leases  Leases
+	Status  client.StatusClient
+	Backoff *backoff.Tracker
+	Metrics *metrics.Metrics
 	// Trigger enqueues the cluster in this controller.
 	Trigger *trigger.Trigger
 
