@@ -32,9 +32,6 @@ type Options struct {
 	OwnLease       types.NamespacedName
 	MetricsAddress string
 	HealthAddress  string
-	// FactsRetry is the longest time until the agent notices that the hub serves
-	// ManagedClusterFacts, after the hub did not; zero means 5 minutes.
-	FactsRetry time.Duration
 	// Registry takes the agent's metrics.
 	Registry prometheus.Registerer
 	// Unnamed lets several agents run in one process, as tests do.
@@ -81,12 +78,11 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 }
 
 // triggers are how the watches enqueue keys in the controllers. Each controller also
-// watches the ManagedClusterAddOns of the cluster.
+// watches the ManagedClusterAddOns of the cluster, and facts its ManagedClusterFacts.
 //
 //	lease of an add-on changed ──────────────→ available
 //	version in such a lease changed ─────────→ facts
 //	APIs of the managed cluster changed ─────→ facts
-//	ManagedClusterFacts on the hub changed ──→ facts
 type triggers struct {
 	cluster          string
 	available, facts *trigger.Trigger
@@ -114,7 +110,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 	}
 	return (&facts.Reconciler{
 		Clock: clock.RealClock{}, Cluster: options.Cluster, AgentAddOn: options.OwnLease.Name,
-		Informer: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases,
+		Facts: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases,
 		Status: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
 		Trigger: on.facts,
 	}).SetupWithManager(mgr)

@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
@@ -12,20 +11,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
-	"open-cluster-management.io/interlock/pkg/agent/facts"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/ownlease"
-	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/names"
 )
-
-// factsRetry bounds the load of thousands of agents on a hub without
-// ManagedClusterFacts.
-const factsRetry = 5 * time.Minute
 
 // Clusters are the API servers that the agent uses.
 type Clusters struct {
@@ -55,7 +49,9 @@ func unthrottled(given *rest.Config) *rest.Config {
 type watches struct {
 	leases *leases.Watcher
 	apis   *apidiscovery.Watcher
-	facts  facts.Informer
+	// facts is a cache of its own: the hub may lack the CRD of ManagedClusterFacts, and
+	// then this cache does not sync.
+	facts cache.Cache
 }
 
 // addWatches adds the watches to the manager.
@@ -68,16 +64,16 @@ func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, on trigger
 	if err != nil {
 		return watches{}, err
 	}
-	factsInformer, err := newFactsInformer(mgr, options, on)
+	factsCache, err := cache.New(mgr.GetConfig(), addons.FactsCacheOptions(mgr, options.Cluster))
 	if err != nil {
-		return watches{}, err
+		return watches{}, fmt.Errorf("create cache of ManagedClusterFacts: %w", err)
 	}
-	for _, watch := range []manager.Runnable{leaseWatcher, apiWatcher, factsInformer} {
+	for _, watch := range []manager.Runnable{leaseWatcher, apiWatcher, factsCache} {
 		if err := mgr.Add(watch); err != nil {
 			return watches{}, fmt.Errorf("add %T: %w", watch, err)
 		}
 	}
-	return watches{leases: leaseWatcher, apis: apiWatcher, facts: factsInformer}, nil
+	return watches{leases: leaseWatcher, apis: apiWatcher, facts: factsCache}, nil
 }
 
 func newLeaseWatcher(clusters Clusters, on triggers) (*leases.Watcher, error) {
@@ -107,21 +103,6 @@ func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, error
 		return nil, fmt.Errorf("create discovery client of the managed cluster: %w", err)
 	}
 	return apidiscovery.New(definitions, documents.RESTClient(), on.report), nil
-}
-
-func newFactsInformer(mgr ctrl.Manager, options Options, on triggers) (*factsinformer.Informer, error) {
-	hub, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create client of the hub: %w", err)
-	}
-	return factsinformer.New(hub, factsinformer.Options{
-		Only:      facts.Key(options.Cluster),
-		RetryLast: cmp.Or(options.FactsRetry, factsRetry),
-		Changed:   func(_, _ *factsinformer.Facts) { on.report() },
-		Turned:    func(factsinformer.State) { on.report() },
-	}), nil
 }
 
 // addOwnLease renews the agent's own lease where the agent runs, like every add-on.

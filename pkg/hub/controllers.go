@@ -66,7 +66,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 		return err
 	}
 	signs := facts.SignsOfLife{Fleet: reader, Outages: memory.Outages, Silent: outage.New(clock.RealClock{})}
-	reported := &facts.Reader{Clock: clock.RealClock{}, Fleet: reader, Informer: informer, Signs: signs}
+	reported := &facts.Reader{Fleet: reader, Informer: informer, Signs: signs, Waiting: outage.New(clock.RealClock{})}
 	inputs := hubcache.Inputs{Reader: reader, Configs: watches.configs, OCM: watches.ocm, Templates: watches.templates, Reported: reported}
 
 	return setupEach(mgr,

@@ -4,18 +4,24 @@ package addons
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -59,6 +65,31 @@ func CacheOptions(cluster string) cache.Options {
 		NewInformer:                  informerstop.NewInformer,
 		ByObject:                     map[client.Object]cache.ByObject{&addonv1alpha1.ManagedClusterAddOn{}: {Transform: strip}},
 	}
+}
+
+// FactsCacheOptions limits a cache to the cluster's ManagedClusterFacts. Its reflector
+// retries with a growing delay of up to a minute while the hub lacks the CRD.
+func FactsCacheOptions(hub cluster.Cluster, name string) cache.Options {
+	return cache.Options{
+		HTTPClient:                   hub.GetHTTPClient(),
+		Scheme:                       hub.GetScheme(),
+		Mapper:                       hub.GetRESTMapper(),
+		DefaultNamespaces:            map[string]cache.Config{name: {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}},
+		DefaultUnsafeDisableDeepCopy: ptr.To(true),
+		DefaultTransform:             cache.TransformStripManagedFields(),
+		DefaultWatchErrorHandler:     logRefused,
+		NewInformer:                  informerstop.NewInformer,
+	}
+}
+
+// logRefused logs what is normal on a hub without the CRD at a higher verbosity.
+func logRefused(ctx context.Context, reflector *toolscache.Reflector, err error) {
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		log.FromContext(ctx).V(1).Info("The hub does not serve ManagedClusterFacts; retrying",
+			"crd", dependencyv1alpha1.CRDName, "cause", err.Error())
+		return
+	}
+	toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
 }
 
 func strip(object any) (any, error) {

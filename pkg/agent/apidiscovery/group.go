@@ -1,9 +1,7 @@
 package apidiscovery
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"time"
 )
 
@@ -16,7 +14,8 @@ type Group struct {
 	Kinds map[string][]string
 	// Failures maps each version whose discovery failed to the cause.
 	Failures map[string]string
-	// Forbidden names a right that addon-agent lacks; empty if it lacks none.
+	// Forbidden is what addon-agent cannot read, for example for lack of a right; empty:
+	// it can read everything.
 	Forbidden string
 }
 
@@ -81,30 +80,4 @@ func (g *group) next(unreachable bool) time.Duration {
 
 func backoff(failures int, limit time.Duration) time.Duration {
 	return min(retryFirst<<min(failures-1, 16), limit)
-}
-
-// rights counts, by resource, how often in a row a watch was forbidden.
-type rights map[string]int
-
-// refused counts one more, and reports whether the right counts as missing from now on.
-func (r rights) refused(resource string) bool {
-	r[resource]++
-	return r[resource] == confirmations
-}
-
-// granted reports whether the right counted as missing until now.
-func (r rights) granted(resource string) bool {
-	wasMissing := r[resource] >= confirmations
-	delete(r, resource)
-	return wasMissing
-}
-
-// missing names the first right that is missing; empty if none is.
-func (r rights) missing() string {
-	for _, resource := range slices.Sorted(maps.Keys(r)) {
-		if r[resource] >= confirmations {
-			return "addon-agent may not list and watch " + resource
-		}
-	}
-	return ""
 }

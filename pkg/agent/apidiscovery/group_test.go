@@ -47,19 +47,3 @@ func TestDiscoveredReportsChanges(t *testing.T) {
 		}
 	}
 }
-
-func TestRights(t *testing.T) {
-	missing := rights{}
-	for i := range confirmations + 1 {
-		if changed := missing.refused("b"); changed != (i+1 == confirmations) {
-			t.Errorf("refusal %d: changed is %t", i+1, changed)
-		}
-	}
-	missing.refused("a") // not confirmed
-	if got := missing.missing(); got != "addon-agent may not list and watch b" {
-		t.Errorf("missing is %q", got)
-	}
-	if !missing.granted("b") || missing.granted("a") || missing.missing() != "" {
-		t.Errorf("left %v", missing)
-	}
-}

@@ -1,20 +1,24 @@
 package apidiscovery
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/refusal"
 )
 
 // workers is how many groups are discovered at the same time, so that one that hangs
@@ -24,62 +28,139 @@ const workers = 8
 // definitions are the resources that define what an API server serves. The objects
 // of both are named <something>.<group>.
 var definitions = []schema.GroupVersionResource{
-	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
+	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 }
+
+// definition is a change of what an API server serves: its name.
+type definition = metav1.PartialObjectMetadata
 
 // session is the time during which any group is watched. It watches the definitions
 // and discovers the groups in its queue.
 type session struct {
-	watcher *Watcher
-	cancel  context.CancelFunc
-	queue   workqueue.TypedDelayingInterface[string]
+	metadata  metadata.Interface
+	discovery rest.Interface
+	changed   func()
+	queue     workqueue.TypedDelayingInterface[string]
+	confirm   time.Duration
 
 	mutex  sync.Mutex
-	synced bool
+	groups map[string]*group
+	synced map[schema.GroupVersionResource]bool
+	// refused has why a resource of definitions cannot be watched.
+	refused map[schema.GroupVersionResource]string
 }
 
-func newSession(watcher *Watcher, cancel context.CancelFunc) *session {
-	return &session{watcher: watcher, cancel: cancel, queue: workqueue.NewTypedDelayingQueue[string]()}
+func newSession(metadata metadata.Interface, discovery rest.Interface, changed func()) *session {
+	return &session{
+		metadata: metadata, discovery: discovery, changed: changed,
+		queue: workqueue.NewTypedDelayingQueue[string](), confirm: refusal.ConfirmTime,
+		groups: map[string]*group{},
+		synced: map[schema.GroupVersionResource]bool{}, refused: map[schema.GroupVersionResource]string{},
+	}
 }
 
 // run watches and discovers until the context ends.
 func (s *session) run(ctx context.Context) {
-	defer s.queue.ShutDown()
 	var running sync.WaitGroup
-	synced := make([]cache.InformerSynced, 0, len(definitions))
 	for _, resource := range definitions {
-		informer, err := s.informer(resource)
-		if err != nil {
-			log.FromContext(ctx).Error(err, "Could not watch the definitions of APIs", "resource", resource.GroupResource())
-			return
-		}
-		synced = append(synced, informer.HasSynced)
-		running.Go(func() { informerstop.Run(ctx, informer.RunWithContext) })
+		running.Go(func() { s.watchDefinitions(ctx, resource) })
 	}
 	for range workers {
 		running.Go(func() { s.work(ctx) })
-	}
-	// First the watches: a change after a discovery must be an event.
-	if cache.WaitForCacheSync(ctx.Done(), synced...) {
-		s.mutex.Lock()
-		s.synced = true
-		s.mutex.Unlock()
-		for _, name := range s.watcher.watched(s) {
-			s.queue.Add(name)
-		}
 	}
 	<-ctx.Done()
 	s.queue.ShutDown()
 	running.Wait()
 }
 
-// enqueue enqueues a group, once the definitions are watched.
+// watchDefinitions watches the metadata of one resource. It keeps names and
+// resourceVersions.
+func (s *session) watchDefinitions(ctx context.Context, resource schema.GroupVersionResource) {
+	for ctx.Err() == nil {
+		refused, err := refusal.Watch[*definition]{
+			Informer: metadatainformer.NewFilteredMetadataInformer(
+				s.metadata, resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
+			Lean: lean, Changed: s.definitionChanged, Confirm: s.confirm,
+			Synced: func() { s.setDefinitions(resource, true, "") },
+		}.Run(ctx)
+		switch {
+		case err != nil:
+			log.FromContext(ctx).Error(err, "Could not watch the definitions of APIs", "resource", resource.GroupResource())
+			return
+		case apierrors.IsForbidden(refused):
+			s.setDefinitions(resource, false, "addon-agent may not list and watch "+resource.GroupResource().String())
+		case refused != nil:
+			s.setDefinitions(resource, false, "the API server does not serve "+resource.GroupResource().String())
+		}
+	}
+}
+
+// setDefinitions keeps whether a resource is watched, and why it cannot be. Groups are
+// discovered once both are watched: a change after a discovery must be an event.
+func (s *session) setDefinitions(resource schema.GroupVersionResource, synced bool, refused string) {
+	s.mutex.Lock()
+	changed := s.refused[resource] != refused
+	s.synced[resource], s.refused[resource] = synced, refused
+	for name := range s.groups {
+		s.enqueue(name)
+	}
+	s.mutex.Unlock()
+	if changed {
+		s.changed()
+	}
+}
+
+// enqueue enqueues a group, once all definitions are watched. Its caller has locked
+// the mutex.
 func (s *session) enqueue(name string) {
+	for _, resource := range definitions {
+		if !s.synced[resource] {
+			return
+		}
+	}
+	s.queue.Add(name)
+}
+
+// watch keeps these groups, and no others.
+func (s *session) watch(groups map[string]bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.synced {
-		s.queue.Add(name)
+	maps.DeleteFunc(s.groups, func(name string, _ *group) bool { return !groups[name] })
+	for name := range groups {
+		if s.groups[name] == nil {
+			s.groups[name] = &group{}
+			s.enqueue(name)
+		}
+	}
+}
+
+// group returns what is known of a group.
+func (s *session) group(name string) Group {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	watched := s.groups[name]
+	if watched == nil {
+		return Group{}
+	}
+	for _, resource := range definitions {
+		if refused := s.refused[resource]; refused != "" {
+			// Without the watch, what is known would grow old unnoticed.
+			return Group{Known: true, Forbidden: refused}
+		}
+	}
+	return watched.known
+}
+
+// definitionChanged enqueues the group of a definition, if it is watched, and has it
+// discovered more often for a while.
+func (s *session) definitionChanged(before, after *definition) {
+	_, name, _ := strings.Cut(cmp.Or(after, before).Name, ".")
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if watched := s.groups[name]; watched != nil {
+		watched.rechecks = 0
+		s.enqueue(name)
 	}
 }
 
@@ -96,7 +177,7 @@ func (s *session) work(ctx context.Context) {
 }
 
 func (s *session) discover(ctx context.Context, name string) {
-	result, err := discover(ctx, s.watcher.discovery, name)
+	result, err := discover(ctx, s.discovery, name)
 	if ctx.Err() != nil {
 		return
 	}
@@ -104,86 +185,25 @@ func (s *session) discover(ctx context.Context, name string) {
 		log.FromContext(ctx).V(1).Info("Could not discover a group on the managed cluster; the last result stays",
 			"group", name, "cause", err.Error())
 	}
-	if again := s.watcher.discovered(s, name, result, err); again > 0 {
+	changed, again := s.discovered(name, result, err)
+	if changed {
+		s.changed()
+	}
+	if again > 0 {
 		s.queue.AddAfter(name, again)
 	}
 }
 
-// informer watches the metadata of one resource. It keeps names and resourceVersions.
-func (s *session) informer(resource schema.GroupVersionResource) (cache.SharedIndexInformer, error) {
-	informer := cache.NewSharedIndexInformer(s.source(resource), &metav1.PartialObjectMetadata{}, 0, nil)
-	if err := informer.SetTransform(strip); err != nil {
-		return nil, err
+// discovered keeps the result of a discovery; see group.
+func (s *session) discovered(name string, result Group, err error) (changed bool, again time.Duration) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if watched := s.groups[name]; watched != nil {
+		return watched.discovered(result, err)
 	}
-	if err := informer.SetWatchErrorHandlerWithContext(s.onError(resource)); err != nil {
-		return nil, err
-	}
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: s.onChange,
-		UpdateFunc: func(before, after any) {
-			if resourceVersion(before) != resourceVersion(after) {
-				s.onChange(after)
-			}
-		},
-		DeleteFunc: s.onChange,
-	})
-	return informer, err
+	return false, 0
 }
 
-// source lists and watches the definitions of one resource.
-func (s *session) source(resource schema.GroupVersionResource) cache.ListerWatcher {
-	client := s.watcher.metadata.Resource(resource)
-	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return client.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			events, err := client.Watch(ctx, options)
-			if err == nil {
-				s.watcher.watchGranted(s, resource.GroupResource().String())
-			}
-			return events, err
-		},
-	}, s.watcher.metadata)
-}
-
-// onChange enqueues the group of a definition, if it is watched.
-func (s *session) onChange(object any) {
-	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = tombstone.Obj
-	}
-	definition, ok := object.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return
-	}
-	if _, name, ok := strings.Cut(definition.Name, "."); ok && s.watcher.definitionChanged(s, name) {
-		s.enqueue(name)
-	}
-}
-
-// onError counts a right that is missing, and logs all other errors. The reflector
-// retries in both cases.
-func (s *session) onError(resource schema.GroupVersionResource) cache.WatchErrorHandlerWithContext {
-	return func(ctx context.Context, reflector *cache.Reflector, err error) {
-		if apierrors.IsForbidden(err) {
-			s.watcher.watchRefused(s, resource.GroupResource().String())
-			return
-		}
-		cache.DefaultWatchErrorHandler(ctx, reflector, err)
-	}
-}
-
-func strip(object any) (any, error) {
-	full, ok := object.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return object, nil
-	}
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: full.Name, ResourceVersion: full.ResourceVersion}}, nil
-}
-
-func resourceVersion(object any) string {
-	if definition, ok := object.(*metav1.PartialObjectMetadata); ok {
-		return definition.ResourceVersion
-	}
-	return ""
+func lean(full *definition) *definition {
+	return &definition{ObjectMeta: metav1.ObjectMeta{Name: full.Name, ResourceVersion: full.ResourceVersion}}
 }

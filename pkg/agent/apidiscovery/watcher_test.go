@@ -16,7 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 type bench struct {
 	*Watcher
@@ -80,7 +80,7 @@ func (b *bench) define(t *testing.T, name string) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "7"},
 	}
-	err := b.cluster.Tracker().Create(definitions[0], object, "")
+	err := b.cluster.Tracker().Create(definitions[1], object, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,14 +166,41 @@ func TestMissingRightIsReported(t *testing.T) {
 	b.expect(t, "a.io", things)
 }
 
-func TestResultOfAnEndedSessionIsDropped(t *testing.T) {
-	b := newBench(t)
-	current := &session{cancel: func() {}}
-	b.session, b.groups["a.io"] = current, &group{}
-	if again := b.discovered(&session{}, "a.io", things, nil); again != 0 || b.Group("a.io").Known {
+func TestResultOfAGroupThatIsNotWatchedIsDropped(t *testing.T) {
+	current := newSession(nil, nil, func() {})
+	if changed, again := current.discovered("a.io", things, nil); changed || again != 0 || current.group("a.io").Known {
 		t.Errorf("kept, again after %s", again)
 	}
-	if again := b.discovered(current, "a.io", things, nil); again == 0 || !b.Group("a.io").Known {
-		t.Errorf("of the current session: again after %s", again)
+	current.watch(map[string]bool{"a.io": true})
+	if changed, again := current.discovered("a.io", things, nil); !changed || again == 0 || !current.group("a.io").Known {
+		t.Errorf("of a watched group: again after %s", again)
+	}
+}
+
+func TestGroupsAreDiscoveredOnceAllDefinitionsAreWatched(t *testing.T) {
+	current := newSession(nil, nil, func() {})
+	defer current.queue.ShutDown()
+	current.watch(map[string]bool{"a.io": true})
+	for i, want := range []int{0, 1} {
+		current.setDefinitions(definitions[i], true, "")
+		if got := current.queue.Len(); got != want {
+			t.Errorf("%d groups are enqueued with %d resources watched", got, i+1)
+		}
+	}
+}
+
+func TestDefinitionsThatAreRefused(t *testing.T) {
+	changes := 0
+	current := newSession(nil, nil, func() { changes++ })
+	defer current.queue.ShutDown()
+	current.watch(map[string]bool{"a.io": true})
+	for _, step := range []struct {
+		refused string
+		changes int
+	}{{"no right", 1}, {"no right", 1}, {"", 2}} {
+		current.setDefinitions(definitions[0], step.refused == "", step.refused)
+		if got := current.group("a.io").Forbidden; got != step.refused || changes != step.changes {
+			t.Errorf("%q after %d changes, want %q after %d", got, changes, step.refused, step.changes)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -33,11 +34,6 @@ import (
 // gathering is how long the first report waits for facts that are not known yet, so
 // that one write has all of them. A fact that takes longer does not delay the others.
 const gathering = time.Second
-
-// Informer reads what the hub requests; see package factsinformer.
-type Informer interface {
-	Get(types.NamespacedName) *dependencyv1alpha1.ManagedClusterFacts
-}
 
 // APIs watches the APIs of the managed cluster; see apidiscovery.Watcher.
 type APIs interface {
@@ -57,13 +53,14 @@ type Reconciler struct {
 	Cluster string
 	// AgentAddOn is the ManagedClusterAddOn of the agent itself; empty if there is none.
 	AgentAddOn string
-	Informer   Informer
-	AddOns     client.Reader
-	APIs       APIs
-	Leases     Leases
-	Status     client.StatusClient
-	Backoff    *backoff.Tracker
-	Metrics    *metrics.Metrics
+	// Facts caches what the hub requests. The controller waits until it has synced.
+	Facts   cache.Cache
+	AddOns  client.Reader
+	APIs    APIs
+	Leases  Leases
+	Status  client.StatusClient
+	Backoff *backoff.Tracker
+	Metrics *metrics.Metrics
 	// Trigger enqueues the cluster in this controller.
 	Trigger *trigger.Trigger
 
@@ -84,12 +81,15 @@ func (r *Reconciler) key() types.NamespacedName { return Key(r.Cluster) }
 
 // Reconcile watches what is requested, and writes the facts on it if they changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	facts := r.Informer.Get(r.key())
-	if facts == nil {
+	facts := &dependencyv1alpha1.ManagedClusterFacts{}
+	switch err := r.Facts.Get(ctx, r.key(), facts); {
+	case apierrors.IsNotFound(err):
 		r.watch(dependencyv1alpha1.ManagedClusterFactsSpec{}, nil)
 		r.Backoff.Forget(r.key())
 		r.Metrics.ForgetFacts()
 		return reconcile.Result{}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("read ManagedClusterFacts %s: %w", r.key(), err)
 	}
 	installed, err := r.installed(ctx, facts.Spec)
 	if err != nil {

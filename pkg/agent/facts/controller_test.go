@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -43,11 +43,25 @@ type bench struct {
 	response error // of the hub to the next write
 }
 
-func (b *bench) Get(types.NamespacedName) *dependencyv1alpha1.ManagedClusterFacts { return b.facts }
-func (b *bench) Watch(groups map[string]bool)                                     { b.watched = groups }
-func (b *bench) Group(name string) apidiscovery.Group                             { return b.groups[name] }
-func (b *bench) WatchVersions(references []leases.Reference)                      { b.leases = references }
-func (b *bench) Version(r leases.Reference) leases.Version                        { return b.versions[r.Name] }
+func (b *bench) Watch(groups map[string]bool)                { b.watched = groups }
+func (b *bench) Group(name string) apidiscovery.Group        { return b.groups[name] }
+func (b *bench) WatchVersions(references []leases.Reference) { b.leases = references }
+func (b *bench) Version(r leases.Reference) leases.Version   { return b.versions[r.Name] }
+
+// cached is the cache of the bench's facts.
+type cached struct {
+	cache.Cache
+	*bench
+}
+
+func (c cached) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	facts, ok := into.(*dependencyv1alpha1.ManagedClusterFacts)
+	if !ok || c.facts == nil || key != Key("cluster1") {
+		return apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), key.Name)
+	}
+	*facts = *c.facts
+	return nil
+}
 
 func newBench(t *testing.T, installed ...client.Object) *bench {
 	t.Helper()
@@ -66,7 +80,7 @@ func newBench(t *testing.T, installed ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Cluster: "cluster1", Informer: b, AddOns: hub, APIs: b, Leases: b, Status: hub,
+		Clock: b.clock, Cluster: "cluster1", Facts: cached{bench: b}, AddOns: hub, APIs: b, Leases: b, Status: hub,
 		Backoff: backoff.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 	}
 	return b

@@ -8,12 +8,14 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // observed is what is known of the managed cluster.
@@ -98,7 +100,7 @@ func discoveryFailures(api dependencyv1alpha1.API, group apidiscovery.Group) []s
 	var failures []string
 	for version, cause := range group.Failures {
 		if api.Version == "" || api.Version == version {
-			failures = append(failures, fmt.Sprintf("discovery of %s failed: %s", groupVersion(api.Group, version), cause))
+			failures = append(failures, fmt.Sprintf("discovery of %s failed: %s", schema.GroupVersion{Group: api.Group, Version: version}, cause))
 		}
 	}
 	slices.Sort(failures)
@@ -163,23 +165,12 @@ func summarize(status *dependencyv1alpha1.ManagedClusterFactsStatus, requested d
 
 // printable reports whether an annotation can be a version at all. addon-manager, which
 // compares versions, decides whether it is a valid one.
-func printable(text string) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= dependencyv1alpha1.MaxVersionLength &&
-		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
+func printable(version string) bool {
+	return utf8.ValidString(version) && utf8.RuneCountInString(version) <= dependencyv1alpha1.MaxVersionLength &&
+		!strings.ContainsFunc(version, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
 }
 
 // bounded cuts a message to what the schema allows.
-func bounded(text string) string {
-	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
-	if len(runes) <= dependencyv1alpha1.MaxMessageLength {
-		return string(runes)
-	}
-	return string(runes[:dependencyv1alpha1.MaxMessageLength-1]) + "…"
-}
-
-func groupVersion(group, version string) string {
-	if group == "" {
-		return version
-	}
-	return group + "/" + version
+func bounded(message string) string {
+	return text.Cut(strings.ToValidUTF8(message, "\uFFFD"), dependencyv1alpha1.MaxMessageLength)
 }

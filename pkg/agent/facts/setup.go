@@ -16,6 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
 const (
@@ -25,7 +26,10 @@ const (
 	retryLast  = 15 * time.Second
 )
 
-type installed = *addonv1alpha1.ManagedClusterAddOn
+type (
+	installed = *addonv1alpha1.ManagedClusterAddOn
+	requested = *dependencyv1alpha1.ManagedClusterFacts
+)
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
@@ -40,6 +44,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return []reconcile.Request{{NamespacedName: r.key()}}
 	})
 	for _, s := range []source.Source{
+		source.Kind(r.Facts, &dependencyv1alpha1.ManagedClusterFacts{}, &handler.TypedEnqueueRequestForObject[requested]{}),
 		r.Trigger.Source(r.key()),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, theCluster, leaseMoved()),
 	} {

@@ -21,7 +21,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 )
 
 type status = dependencyv1alpha1.ManagedClusterFactsStatus
@@ -115,18 +115,19 @@ func TestNothingIsRetractedWhileADeclarationIsHidden(t *testing.T) {
 
 func TestACheckForgetsAClusterThatNeedsNothing(t *testing.T) {
 	b := newBench(t)
-	b.facts(t)
-	if len(b.known.waiting) != 1 {
-		t.Fatalf("waits for %v", b.known.waiting)
-	}
+	waiting := b.facts(t).Requested
+	b.clock.Step(time.Minute)
 	for _, name := range []string{"api", "version"} {
 		if err := b.hub.Delete(t.Context(), installedAddOn(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.reconcile(t)
-	if len(b.known.waiting) != 0 {
-		t.Errorf("still remembers %v", b.known.waiting)
+	if err := b.hub.Create(t.Context(), installedAddOn("api")); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.facts(t).Requested; !got.Equal(waiting.Add(time.Minute)) {
+		t.Errorf("waits since %s, as before: %s", got, waiting)
 	}
 }
 

@@ -20,9 +20,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
@@ -122,7 +122,7 @@ func newBench(t *testing.T) *bench {
 			},
 		}),
 		Request: trigger.New(), Evaluate: trigger.New(),
-		Reader: &Reader{Clock: b.clock, Fleet: reader, Informer: b, Signs: signs},
+		Reader: &Reader{Fleet: reader, Informer: b, Signs: signs, Waiting: outage.New(b.clock)},
 	}
 	b.known = b.Reader
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)

@@ -3,33 +3,29 @@ package facts
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
+	"k8s.io/apimachinery/pkg/types"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/factsinformer"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // Reader reads what the agents of all clusters have reported.
 type Reader struct {
-	Clock    clock.PassiveClock
 	Fleet    hubcache.Reader
 	Informer Informer
 	Signs    SignsOfLife
-
-	mutex sync.Mutex
-	// waiting has, by cluster, since when something is to be requested that its
+	// Waiting remembers since when something is to be requested of a cluster that its
 	// object does not request yet.
-	waiting map[string]time.Time
+	Waiting *outage.Tracker
 }
 
 // Facts returns what the agent of a cluster has reported of what the add-ons
@@ -54,101 +50,57 @@ func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed ne
 	if needed.Empty() {
 		return evaluation.Facts{}
 	}
-	if r.Informer.State() == factsinformer.Absent {
-		r.stopWaiting(cluster)
-		return unknown(needed, notServedMessage)
-	}
-	if sign.ended != "" {
-		r.stopWaiting(cluster)
-		return unknown(needed, sign.ended)
-	}
-	found := factsOf(reportedIn(object), needed)
-	if object != nil {
-		leftOut(object.Spec, needed, found)
-	}
+	found, waits := r.reported(object, sign, needed)
 	switch {
-	case complete(found, needed):
-		r.stopWaiting(cluster)
-	case object != nil && requestsAll(object.Spec, needed):
-		r.stopWaiting(cluster)
+	case !waits:
+		r.Waiting.Reported(waitingKey(cluster))
+	case object != nil && unrequested(object.Spec, needed).Empty():
+		r.Waiting.Reported(waitingKey(cluster))
 		found.Requested = requestedAt(object)
 	default:
-		found.Requested = r.waitingSince(cluster)
+		found.Requested = r.Waiting.Found(waitingKey(cluster))
 	}
 	return found
 }
 
-// factsOf returns the reported facts that are needed.
-func factsOf(known reported, needed needs) evaluation.Facts {
-	found := evaluation.Facts{
-		APIs:     make(evaluation.APIFacts, len(needed.APIs)),
-		Versions: make(map[string]evaluation.VersionFact, len(needed.AddOns)),
+// reported returns what is reported, and whether more of it is to be waited for.
+func (r *Reader) reported(object *facts, sign signOfLife, needed needs) (evaluation.Facts, bool) {
+	found := evaluation.Facts{APIs: evaluation.APIFacts{}, Versions: map[string]evaluation.VersionFact{}}
+	switch {
+	case r.Informer.State() == factsinformer.Absent:
+		setUnknown(found, needed, notServedMessage)
+		return found, false
+	case sign.ended != "":
+		setUnknown(found, needed, sign.ended)
+		return found, false
 	}
-	for _, api := range needed.APIs {
-		if fact := known.apis[apiOf(api)]; fact != nil {
-			found.APIs[api] = fleet.APIFactOf(fact)
-		}
+	found = fleet.FactsOf(object)
+	if object != nil {
+		setLeftOut(found, object.Spec, needed)
 	}
-	for _, addOn := range needed.AddOns {
-		if fact := known.addOns[addOn]; fact != nil {
-			found.Versions[addOn] = fleet.VersionFactOf(fact)
-		}
-	}
-	return found
+	return found, !complete(found, needed)
 }
 
-// unknown returns facts that are all unknown, with the reason.
-func unknown(needed needs, why string) evaluation.Facts {
-	found := evaluation.Facts{
-		APIs:     make(evaluation.APIFacts, len(needed.APIs)),
-		Versions: make(map[string]evaluation.VersionFact, len(needed.AddOns)),
-	}
-	for _, api := range needed.APIs {
+// setUnknown sets facts that are unknown, with the reason.
+func setUnknown(found evaluation.Facts, of needs, why string) {
+	for _, api := range of.APIs {
 		found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: why}
 	}
-	for _, addOn := range needed.AddOns {
+	for _, addOn := range of.AddOns {
 		found.Versions[addOn] = evaluation.VersionFact{Message: why}
 	}
-	return found
 }
 
-// leftOut sets the facts that an object has no room to request.
-func leftOut(spec requested, needed needs, found evaluation.Facts) {
+// setLeftOut sets the facts that an object has no room to request.
+func setLeftOut(found evaluation.Facts, spec requested, needed needs) {
 	const why = "Interlock requests at most %d %s of a managed cluster"
+	leftOut := unrequested(spec, needed)
 	if len(spec.APIs) == dependencyv1alpha1.MaxRequests {
-		for _, api := range needed.APIs {
-			if !slices.Contains(spec.APIs, apiOf(api)) {
-				message := fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "APIs")
-				found.APIs[api] = evaluation.APIFact{Served: metav1.ConditionUnknown, Message: message}
-			}
-		}
+		setUnknown(found, needs{APIs: leftOut.APIs}, fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "APIs"))
 	}
 	if len(spec.AddOns) == dependencyv1alpha1.MaxRequests {
-		for _, addOn := range needed.AddOns {
-			if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
-				found.Versions[addOn] = evaluation.VersionFact{Message: fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "add-ons")}
-			}
-		}
+		setUnknown(found, needs{AddOns: leftOut.AddOns}, fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "add-ons"))
 	}
-}
-
-func complete(found evaluation.Facts, needed needs) bool {
-	return len(found.APIs) == len(needed.APIs) && len(found.Versions) == len(needed.AddOns)
-}
-
-// requestsAll reports whether an object requests all that is needed.
-func requestsAll(spec requested, needed needs) bool {
-	for _, api := range needed.APIs {
-		if !slices.Contains(spec.APIs, apiOf(api)) {
-			return false
-		}
-	}
-	for _, addOn := range needed.AddOns {
-		if !slices.Contains(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn}) {
-			return false
-		}
-	}
-	return true
 }
 
 // requestedAt is when addon-manager last changed what an object requests.
@@ -162,32 +114,13 @@ func requestedAt(object *facts) time.Time {
 	return at
 }
 
-// waitingSince returns since when something is to be requested of a cluster.
-func (r *Reader) waitingSince(cluster string) time.Time {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	since, waits := r.waiting[cluster]
-	if !waits {
-		since = r.Clock.Now()
-		if r.waiting == nil {
-			r.waiting = map[string]time.Time{}
-		}
-		r.waiting[cluster] = since
-	}
-	return since
-}
+// waitingKey is the key of a cluster in Waiting.
+func waitingKey(cluster string) types.NamespacedName { return types.NamespacedName{Namespace: cluster} }
 
 // Forget drops what is remembered of a cluster without requested facts.
 func (r *Reader) Forget(cluster string) {
-	r.stopWaiting(cluster)
+	r.Waiting.Forget(cluster)
 	r.Signs.Silent.Forget(cluster)
-}
-
-// stopWaiting drops since when something is to be requested of a cluster.
-func (r *Reader) stopWaiting(cluster string) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	delete(r.waiting, cluster)
 }
 
 // lean keeps what is needed of an object. Of managedFields it keeps when

@@ -11,7 +11,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
-	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -31,7 +32,7 @@ func (r *Reconciler) enqueueChanged(
 	if before == current {
 		return
 	}
-	was, is := reportedIn(before.object), reportedIn(current.object)
+	was, is := fleet.FactsOf(before.object), fleet.FactsOf(current.object)
 	var concerned []types.NamespacedName
 	for _, addOn := range addOns {
 		needed := declared.Requests(addOn.Name)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -41,7 +42,7 @@ func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bo
 func merged(all needs, spec requested) needs {
 	apis, addOns := slices.Clone(all.APIs), slices.Clone(all.AddOns)
 	for _, api := range spec.APIs {
-		apis = append(apis, dependencyAPI{Group: api.Group, Version: api.Version, Kind: api.Kind})
+		apis = append(apis, dependencyAPI(api))
 	}
 	for _, addOn := range spec.AddOns {
 		addOns = append(addOns, addOn.Name)
@@ -59,67 +60,41 @@ func specOf(all needs) requested {
 		spec.APIs = append(spec.APIs, apiOf(api))
 	}
 	for _, addOn := range all.AddOns[:min(len(all.AddOns), dependencyv1alpha1.MaxRequests)] {
-		spec.AddOns = append(spec.AddOns, dependencyv1alpha1.AddOn{Name: addOn})
+		spec.AddOns = append(spec.AddOns, addOnOf(addOn))
 	}
 	return spec
 }
 
-func apiOf(api addonv1alpha1.AddonAPI) dependencyv1alpha1.API {
-	return dependencyv1alpha1.API{Group: api.Group, Version: api.Version, Kind: api.Kind}
+func apiOf(api dependencyAPI) dependencyv1alpha1.API { return dependencyv1alpha1.API(api) }
+
+func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }
+
+// unrequested returns what is needed and a spec does not request.
+func unrequested(spec requested, needed needs) needs {
+	return needs{
+		APIs:   slices.DeleteFunc(slices.Clone(needed.APIs), func(api dependencyAPI) bool { return slices.Contains(spec.APIs, apiOf(api)) }),
+		AddOns: slices.DeleteFunc(slices.Clone(needed.AddOns), func(name string) bool { return slices.Contains(spec.AddOns, addOnOf(name)) }),
+	}
 }
 
-// reported are the facts that an agent has reported, by what they are of.
-type reported struct {
-	apis   map[dependencyv1alpha1.API]*dependencyv1alpha1.APIFact
-	addOns map[string]*dependencyv1alpha1.AddOnFact
+// complete reports whether all that is needed is known.
+func complete(found evaluation.Facts, needed needs) bool {
+	return !slices.ContainsFunc(needed.APIs, func(api dependencyAPI) bool { return !has(found.APIs, api) }) &&
+		!slices.ContainsFunc(needed.AddOns, func(name string) bool { return !has(found.Versions, name) })
 }
 
-// reportedIn returns the facts of an object, which may be nil. They are shared with
-// the object.
-func reportedIn(object *facts) reported {
-	var found reported
-	if object == nil {
-		return found
-	}
-	found.apis = make(map[dependencyv1alpha1.API]*dependencyv1alpha1.APIFact, len(object.Status.APIs))
-	for i := range object.Status.APIs {
-		fact := &object.Status.APIs[i]
-		found.apis[fact.API] = fact
-	}
-	found.addOns = make(map[string]*dependencyv1alpha1.AddOnFact, len(object.Status.AddOns))
-	for i := range object.Status.AddOns {
-		fact := &object.Status.AddOns[i]
-		found.addOns[fact.Name] = fact
-	}
-	return found
+func has[K comparable, V any](found map[K]V, key K) bool {
+	_, known := found[key]
+	return known
 }
 
 // differ reports whether any of the needed facts differs.
-func differ(before, after reported, on needs) bool {
-	for _, api := range on.APIs {
-		if !same(before.apis[apiOf(api)], after.apis[apiOf(api)], sameAPI) {
-			return true
-		}
-	}
-	for _, addOn := range on.AddOns {
-		if !same(before.addOns[addOn], after.addOns[addOn], sameAddOn) {
-			return true
-		}
-	}
-	return false
+func differ(before, after evaluation.Facts, on needs) bool {
+	return differAt(before.APIs, after.APIs, on.APIs) || differAt(before.Versions, after.Versions, on.AddOns)
 }
 
-func same[T any](a, b *T, equal func(a, b *T) bool) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return equal(a, b)
-}
-
-func sameAPI(a, b *dependencyv1alpha1.APIFact) bool {
-	return a.Served == b.Served && a.Message == b.Message && slices.Equal(a.Versions, b.Versions)
-}
-
-func sameAddOn(a, b *dependencyv1alpha1.AddOnFact) bool {
-	return a.Version == b.Version && a.FormerAnnotation == b.FormerAnnotation && a.Message == b.Message
+func differAt[K comparable, V any](before, after map[K]V, keys []K) bool {
+	return slices.ContainsFunc(keys, func(key K) bool {
+		return has(before, key) != has(after, key) || !apiequality.Semantic.DeepEqual(before[key], after[key])
+	})
 }

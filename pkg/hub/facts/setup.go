@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/factsinformer"
+	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -29,8 +29,6 @@ const (
 	// concurrency limits what a new need of the whole fleet does to the hub: so many
 	// writes at a time, each followed by one of an agent.
 	concurrency = 8
-	// crdRetryLast is how late it may be noticed that the hub serves the CRD.
-	crdRetryLast = 15 * time.Second
 )
 
 type (
@@ -51,13 +49,13 @@ func requestFor(cluster string) reconcile.Request {
 // NewInformer returns the informer of all objects, which triggers the controller.
 func NewInformer(hub client.WithWatch, request *trigger.Trigger) *factsinformer.Informer {
 	return factsinformer.New(hub, factsinformer.Options{
-		RetryLast: crdRetryLast, Lean: lean,
+		Lean: lean,
 		Changed: func(before, after *facts) {
 			if object := cmp.Or(after, before); changed(before, after) && object.Name == object.Namespace { // others are not Interlock's
 				request.Enqueue(clusterKey(object.Namespace))
 			}
 		},
-		Turned: func(factsinformer.State) { request.Enqueue(everyCluster) },
+		StateChanged: func() { request.Enqueue(everyCluster) },
 	})
 }
 

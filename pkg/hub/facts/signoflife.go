@@ -15,10 +15,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
-// An agent that runs as an add-on renews a lease, like other add-ons. OCM's
-// agent on the same cluster sets the add-on's Available to False when the lease
-// has expired, and OCM's hub sets it to Unknown when the whole cluster is lost.
-// So the sign of life needs no write of its own.
+// The sign of life of an agent that runs as an add-on is Available of that add-on.
+// OCM sets it, so the sign of life needs no write of its own:
+//   - OCM's add-on manager sets it by the ready pods of the agent's Deployment, where
+//     OCM deploys the agent;
+//   - OCM's registration agent sets it by the agent's lease, where the agent is run by
+//     hand;
+//   - OCM's hub sets it to Unknown when the whole cluster is lost.
 
 // SignsOfLife reads whether the agents of clusters run.
 type SignsOfLife struct {

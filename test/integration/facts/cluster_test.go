@@ -161,7 +161,7 @@ func (c *cluster) startAgent() {
 		agent.Clusters{Hub: c.onHub.watch(c.hubUser), Managed: c.onManaged.watch(c.managedUser)},
 		agent.Options{
 			Cluster: c.name, GracePeriod: time.Hour, MetricsAddress: "0", HealthAddress: "0",
-			FactsRetry: time.Second, Registry: c.metrics, Unnamed: true,
+			Registry: c.metrics, Unnamed: true,
 			OwnLease: types.NamespacedName{Namespace: c.name, Name: c.agentAddOn},
 		})
 	Expect(err).NotTo(HaveOccurred())

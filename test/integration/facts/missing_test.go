@@ -57,7 +57,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		widgets := questions{APIs: []api{{Group: group, Kind: "Widget"}}}
 		installCRD(ctx)
 		c.ask(ctx, widgets)
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False"))
 
 		removeCRD(ctx)
 		Eventually(c.onManaged.watching.Load).Should(BeZero())
@@ -65,7 +65,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		installCRD(ctx)
 		define(ctx, group, "Widget", "v1")
 		c.ask(ctx, widgets)
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 	})
 
 	It("says so in verdicts, events and metrics, and asks when it can", func(ctx context.Context) {
@@ -73,7 +73,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		c.install(ctx, gateway)
 		m := startManager(ctx)
-		Eventually(c.degraded(ctx, gateway)).Should(And(
+		Eventually(c.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(
 			HavePrefix("RequiredDependencyNotSatisfied: "), ContainSubstring(dependencyv1alpha1.CRDName)))
 		Eventually(func() float64 { return m.standing("not_served") }).Should(BeEquivalentTo(1))
 		for namespace, reason := range map[string]string{"default": "ManagedClusterFactsNotServed", c.name: "RequiredDependencyNotSatisfied"} {
@@ -89,13 +89,13 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		c.startAgent()
 		define(ctx, group, "Widget", "v1")
 		installCRD(ctx)
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix("DependenciesSatisfied: "))
 		Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
 
 		By("going once more")
 		removeCRD(ctx)
-		Eventually(c.degraded(ctx, gateway)).Should(And(
+		Eventually(c.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(
 			HavePrefix("RequiredDependencyNotSatisfied: "), ContainSubstring(dependencyv1alpha1.CRDName)))
 	})
 })

@@ -4,33 +4,33 @@ package factsinformer
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/refusal"
 )
 
 // Facts are the objects that are cached.
 type Facts = dependencyv1alpha1.ManagedClusterFacts
 
-// Options are what to cache, and which functions to call.
+// Options are which functions to call. None of them may block.
 type Options struct {
-	// Only is the one object to cache; the zero value is all of them.
-	Only types.NamespacedName
-	// RetryLast is the longest time until the informer notices that the API is served.
-	RetryLast time.Duration
-	// Lean removes from an object what is not needed; nil keeps everything.
+	// Lean removes from an object what is not needed.
 	Lean func(*Facts) *Facts
-	// Changed is called with an object before and after a change, nil where
-	// there is none. It must not block.
+	// Changed takes an object before and after a change, nil where there is none.
 	Changed func(before, after *Facts)
-	// Turned is called when the state of the API has changed. It must not block.
-	Turned func(State)
+	// StateChanged is called when the state of the API has changed.
+	StateChanged func()
 }
 
 // State is what is known of the API.
@@ -53,12 +53,12 @@ type Informer struct {
 
 	mutex  sync.RWMutex
 	state  State
-	cached cache.Indexer // nil while Absent or Unknown, but shortly before Served
+	cached cache.Store
 }
 
 // New returns an informer that caches nothing until it is started.
 func New(hub client.WithWatch, options Options) *Informer {
-	return &Informer{client: hub, options: options, confirm: confirmTime}
+	return &Informer{client: hub, options: options, confirm: refusal.ConfirmTime, cached: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 }
 
 // State returns what is known of the API.
@@ -71,28 +71,15 @@ func (i *Informer) State() State {
 // Get returns a cached object; nil if there is none. It is shared and must not be
 // changed.
 func (i *Informer) Get(key types.NamespacedName) *Facts {
-	i.mutex.RLock()
-	defer i.mutex.RUnlock()
-	if i.cached == nil {
-		return nil
-	}
-	object, exists, err := i.cached.GetByKey(key.String())
-	if err != nil || !exists {
-		return nil
-	}
+	object, _, _ := i.store().GetByKey(key.String()) // never an error
 	facts, _ := object.(*Facts)
 	return facts
 }
 
 // List returns all cached objects. They are shared and must not be changed.
 func (i *Informer) List() []*Facts {
-	i.mutex.RLock()
-	defer i.mutex.RUnlock()
-	if i.cached == nil {
-		return nil
-	}
 	var all []*Facts
-	for _, object := range i.cached.List() {
+	for _, object := range i.store().List() {
 		if facts, ok := object.(*Facts); ok {
 			all = append(all, facts)
 		}
@@ -104,7 +91,59 @@ func (i *Informer) List() []*Facts {
 // cache at once.
 func (i *Informer) NeedLeaderElection() bool { return false }
 
-func (i *Informer) setCached(cached cache.Indexer) {
+// Start implements manager.Runnable.
+func (i *Informer) Start(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := i.cacheUntilRefused(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cacheUntilRefused keeps the cache until the hub refuses to serve it, or the context
+// ends.
+func (i *Informer) cacheUntilRefused(ctx context.Context) error {
+	informer := cache.NewSharedIndexInformer(i.source(), &Facts{}, 0, cache.Indexers{})
+	i.setStore(informer.GetStore())
+	refused, err := refusal.Watch[*Facts]{
+		Informer: informer, Lean: i.options.Lean, Changed: i.options.Changed, Confirm: i.confirm,
+		Synced: func() { i.setState(ctx, Served, nil) },
+	}.Run(ctx)
+	if err != nil {
+		return fmt.Errorf("watch ManagedClusterFacts: %w", err)
+	}
+	if refused != nil {
+		i.setStore(cache.NewStore(cache.MetaNamespaceKeyFunc))
+		i.setState(ctx, Absent, refused)
+	}
+	return nil
+}
+
+func (i *Informer) source() cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list := &dependencyv1alpha1.ManagedClusterFactsList{}
+			err := i.client.List(ctx, list, asked(&options))
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, asked(&options))
+		},
+	}, i.client)
+}
+
+func asked(options *metav1.ListOptions) *client.ListOptions {
+	return &client.ListOptions{Limit: options.Limit, Continue: options.Continue, Raw: options}
+}
+
+func (i *Informer) store() cache.Store {
+	i.mutex.RLock()
+	defer i.mutex.RUnlock()
+	return i.cached
+}
+
+func (i *Informer) setStore(cached cache.Store) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	i.cached = cached
@@ -125,7 +164,5 @@ func (i *Informer) setState(ctx context.Context, state State, cause error) {
 	} else {
 		log.FromContext(ctx).V(1).Info("The hub serves ManagedClusterFacts")
 	}
-	if i.options.Turned != nil {
-		i.options.Turned(state)
-	}
+	i.options.StateChanged()
 }
