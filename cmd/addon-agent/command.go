@@ -60,7 +60,8 @@ ManagedClusterAddOns in the cluster's namespace on the hub:
   True    ManagedClusterAddOnLeaseUpdated         the add-on renews its lease
   False   ManagedClusterAddOnLeaseUpdateStopped   the add-on did not renew its lease within the grace period
   Unknown ManagedClusterAddOnLeaseNotFound        the add-on has no lease
-  Unknown AwaitingHealthCheck                     the add-on's own health check has not reported yet
+  False   AwaitingHealthCheck                     the add-on's own health check has not reported yet
+  Unknown AwaitingHealthCheck                     it has not reported within the grace period
 
 It also reports the APIs and the versions of add-ons that dependencies refer to, in
 the ManagedClusterFacts of the cluster.`,

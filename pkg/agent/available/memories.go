@@ -4,32 +4,34 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// assertions has, by add-on, the finding on dependencies that Available was set to.
-// A restart empties it; each finding is then asserted once more. The zero value is
-// ready to use.
-type assertions struct {
-	mutex    sync.Mutex
-	findings map[types.NamespacedName]string
+// memories has, by add-on, what the last decision left for the next one. A restart
+// empties it: each finding is then asserted once more, and each health check that has
+// not reported is awaited anew. The zero value is ready to use.
+type memories struct {
+	mutex   sync.Mutex
+	byAddOn map[types.NamespacedName]availability.Memory
 }
 
-func (a *assertions) of(addOn types.NamespacedName) string {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	return a.findings[addOn]
+func (m *memories) of(addOn types.NamespacedName) availability.Memory {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.byAddOn[addOn]
 }
 
-// remember replaces what is known of the add-on; an empty finding deletes it.
-func (a *assertions) remember(addOn types.NamespacedName, finding string) {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	if finding == "" {
-		delete(a.findings, addOn)
+// remember replaces what is known of the add-on; an empty memory deletes it.
+func (m *memories) remember(addOn types.NamespacedName, memory availability.Memory) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if memory == (availability.Memory{}) {
+		delete(m.byAddOn, addOn)
 		return
 	}
-	if a.findings == nil {
-		a.findings = map[types.NamespacedName]string{}
+	if m.byAddOn == nil {
+		m.byAddOn = map[types.NamespacedName]availability.Memory{}
 	}
-	a.findings[addOn] = finding
+	m.byAddOn[addOn] = memory
 }
