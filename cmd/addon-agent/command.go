@@ -60,7 +60,8 @@ ManagedClusterAddOns in the cluster's namespace on the hub:
   True    ManagedClusterAddOnLeaseUpdated         the add-on renews its lease
   False   ManagedClusterAddOnLeaseUpdateStopped   the add-on did not renew its lease within the grace period
   Unknown ManagedClusterAddOnLeaseNotFound        the add-on has no lease
-  Unknown AwaitingHealthCheck                     the add-on's own health check has not reported yet
+  False   AwaitingHealthCheck                     the add-on's own health check has not reported yet
+  Unknown AwaitingHealthCheck                     it has not reported within the grace period
 
 It also reports the APIs and the versions of add-ons that dependencies refer to, in
 the ManagedClusterFacts of the cluster.`,
@@ -91,7 +92,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		`Kubeconfig of the cluster on which hosted add-ons keep their leases; "in-cluster" for the cluster that addon-agent runs in. Default: the managed cluster.`)
 	flags.StringVar(&o.proxyCAFile, "proxy-ca-file", "", "File with the CAs of a proxy on the way to the hub, trusted beside that of the kubeconfig. Default: $"+proxyCAVariable+", which OCM sets.")
 	flags.StringVar(&o.ownLease, flagOwnLease, "",
-		"Lease, as namespace/name, that addon-agent renews for itself every minute; on the hosting cluster if there is one. Default: none.")
+		"Lease, as namespace/name, that addon-agent renews for itself every minute while the hub responds; on the hosting cluster if there is one. Default: none.")
 	flags.DurationVar(&o.agent.GracePeriod, "lease-grace-period", availability.DefaultGracePeriod,
 		"How long an add-on may go without renewing its lease before it counts as unavailable.")
 	flags.StringVar(&o.agent.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)

@@ -53,10 +53,11 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 	if err := setupControllers(mgr, watches, options, on); err != nil {
 		return nil, err
 	}
-	if err := addOwnLease(mgr, clusters, options.OwnLease); err != nil {
+	ownLease, err := addOwnLease(mgr, clusters, options)
+	if err != nil {
 		return nil, err
 	}
-	return mgr, setupProbes(mgr)
+	return mgr, setupProbes(mgr, ownLease)
 }
 
 func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {

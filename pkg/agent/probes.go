@@ -14,20 +14,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"open-cluster-management.io/interlock/pkg/agent/ownlease"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-var errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
+var (
+	errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
+	errExpired   = errors.New("the agent's own lease has expired: the hub does not respond, or the lease cannot be written; the log has the cause")
+)
 
 // logInterval is how often the log says that the hub does not respond. client-go does
 // not log an API server that refuses connections.
 const logInterval = 15 * time.Second
 
-// setupProbes: addon-agent is alive while the process responds. It is ready once the
-// cache of the hub's add-ons has synced, and stays so when the hub is lost later: a
-// restart would only lose the cache.
-func setupProbes(mgr ctrl.Manager) error {
+// setupProbes: addon-agent is alive while the process responds, also when the hub is
+// lost: a restart would only lose the cache. It is ready once the cache of the hub's
+// add-ons has synced, until its own lease expires. OCM sets Available of an add-on from
+// an AddOnTemplate by its ready pods, not by its lease. ownLease is nil for none.
+func setupProbes(mgr ctrl.Manager, ownLease *ownlease.Renewer) error {
 	readiness := &readiness{cache: mgr.GetCache(), clock: clock.RealClock{}, hub: mgr.GetConfig().Host}
+	if ownLease != nil {
+		readiness.expired = ownLease.Expired
+	}
 	if err := mgr.Add(readiness); err != nil {
 		return fmt.Errorf("add readiness probe: %w", err)
 	}
@@ -47,6 +55,8 @@ type readiness struct {
 	clock  clock.WithTicker
 	hub    string
 	synced atomic.Pointer[func() bool]
+	// expired reports whether the agent's own lease has expired; nil without a lease.
+	expired func() bool
 }
 
 // Start implements manager.Runnable.
@@ -76,6 +86,9 @@ func (r *readiness) Start(ctx context.Context) error {
 func (r *readiness) check(*http.Request) error {
 	if synced := r.synced.Load(); synced == nil || !(*synced)() {
 		return errNotSynced
+	}
+	if r.expired != nil && r.expired() {
+		return errExpired
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -51,5 +52,21 @@ func TestHubThatDoesNotRespondIsLogged(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAgentIsReadyUntilItsOwnLeaseExpires(t *testing.T) {
+	synced, expired := func() bool { return true }, false
+	r := &readiness{expired: func() bool { return expired }}
+	r.synced.Store(&synced)
+	for _, want := range []error{nil, errExpired, nil} {
+		expired = want != nil
+		if got := r.check(nil); !errors.Is(got, want) {
+			t.Errorf("lease expired: %t, got %v", expired, got)
+		}
+	}
+	r.expired = nil
+	if err := r.check(nil); err != nil {
+		t.Errorf("without a lease: %v", err)
 	}
 }

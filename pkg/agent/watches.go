@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/metadata"
@@ -105,18 +104,22 @@ func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, error
 	return apidiscovery.New(definitions, documents.RESTClient(), on.report), nil
 }
 
-// addOwnLease renews the agent's own lease where the agent runs, like every add-on.
-func addOwnLease(mgr ctrl.Manager, clusters Clusters, lease types.NamespacedName) error {
-	if lease.Name == "" {
-		return nil
+// addOwnLease renews the agent's own lease where the agent runs, like every add-on. It
+// returns nil where there is none.
+func addOwnLease(mgr ctrl.Manager, clusters Clusters, options Options) (*ownlease.Renewer, error) {
+	if options.OwnLease.Name == "" {
+		return nil, nil
 	}
 	client, err := coordinationv1client.NewForConfig(unthrottled(clusters.hosting()))
 	if err != nil {
-		return fmt.Errorf("create client of the agent's own lease: %w", err)
+		return nil, fmt.Errorf("create client of the agent's own lease: %w", err)
 	}
-	err = mgr.Add(&ownlease.Renewer{Clock: clock.RealClock{}, Leases: client, Lease: lease, AddOns: mgr.GetCache()})
-	if err != nil {
-		return fmt.Errorf("add renewal of the agent's own lease: %w", err)
+	renewer := &ownlease.Renewer{
+		Clock: clock.RealClock{}, Leases: client, Lease: options.OwnLease, AddOns: mgr.GetCache(),
+		Hub: mgr.GetAPIReader(), Cluster: options.Cluster,
 	}
-	return nil
+	if err := mgr.Add(renewer); err != nil {
+		return nil, fmt.Errorf("add renewal of the agent's own lease: %w", err)
+	}
+	return renewer, nil
 }

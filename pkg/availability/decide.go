@@ -25,7 +25,8 @@ const (
 	// add-on it outlives the outage until the cluster's agent reports again.
 	ReasonClusterLost = "ManagedClusterLeaseUpdateStopped"
 	// ReasonAwaitingHealthCheck means that the dependencies are satisfied again, and
-	// that the add-on's own health check has not reported yet.
+	// that the add-on's own health check has not reported yet. The status is False at
+	// first, and Unknown once the grace period has passed without a report.
 	ReasonAwaitingHealthCheck = "AwaitingHealthCheck"
 )
 
@@ -46,13 +47,22 @@ type Input struct {
 	Lease Lease
 	// HostingCluster is where a hosted add-on runs; empty if it is not hosted.
 	HostingCluster string
-	// Asserted is the field of that name of the last decision that was carried out;
-	// empty after a restart.
-	Asserted string
-	// GracePeriod is how long a lease may go without being renewed.
+	// Memory is that of the last decision that was carried out; empty after a restart.
+	Memory
+	// GracePeriod is how long a lease may go without being renewed, and how long an
+	// add-on's own health check may take to report.
 	GracePeriod time.Duration
 	// Now is the time of the decision.
 	Now time.Time
+}
+
+// Memory is what one decision on an add-on leaves for the next.
+type Memory struct {
+	// Asserted is the finding on dependencies that Available was set to.
+	Asserted string
+	// Awaiting is since when the add-on's own health check has been awaited; zero if
+	// it is not awaited.
+	Awaiting time.Time
 }
 
 // Decision is how Available has to change.
@@ -62,9 +72,8 @@ type Decision struct {
 	Write bool
 	// Condition is the new Available.
 	Condition metav1.Condition
-	// Asserted is the finding on dependencies that Available was set to. It is an
-	// input of the next decision, once this one has been carried out.
-	Asserted string
+	// Memory is an input of the next decision, once this one has been carried out.
+	Memory
 	// NextChange is the moment when time alone changes the decision; zero if there is
 	// none.
 	NextChange time.Time
@@ -131,7 +140,7 @@ func (in Input) wait() Decision {
 	if !RequiredFails(in.Degraded) {
 		return Decision{}
 	}
-	return Decision{Asserted: in.Asserted}
+	return Decision{Memory: Memory{Asserted: in.Asserted}}
 }
 
 // assert sets Available to False once per finding. Another writer that then
@@ -140,22 +149,34 @@ func (in Input) wait() Decision {
 func (in Input) assert() Decision {
 	finding := ReasonRequiredDependencyNotSatisfied + ": " + in.Degraded.Message
 	if in.Asserted == finding && in.Available != nil && in.Available.Status != metav1.ConditionTrue {
-		return Decision{Asserted: finding}
+		return Decision{Memory: Memory{Asserted: finding}}
 	}
 	decision := in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
 	decision.Asserted = finding
 	return decision
 }
 
-// handBack gives Available back to the add-on's own health check. Until that reports,
-// Available is Unknown.
+// handBack gives Available back to the add-on's own health check. OCM labels the
+// ManagedCluster by the status of Available. So the status stays False until the
+// health check reports: the label of an unhealthy add-on does not move. Without a
+// report within the grace period, the status is Unknown.
 func (in Input) handBack() Decision {
 	if in.Available == nil || in.Available.Status != metav1.ConditionFalse ||
-		in.Available.Reason != ReasonRequiredDependencyNotSatisfied {
+		in.Available.Reason != ReasonRequiredDependencyNotSatisfied && in.Available.Reason != ReasonAwaitingHealthCheck {
 		return Decision{}
 	}
-	return in.become(metav1.ConditionUnknown, ReasonAwaitingHealthCheck,
-		"The dependencies of "+in.AddOn+" add-on are satisfied again; waiting for the add-on's own health check.")
+	since := in.Awaiting
+	if since.IsZero() {
+		since = in.Now
+	}
+	message := "The dependencies of " + in.AddOn + " add-on are satisfied again; waiting for the add-on's own health check."
+	until := since.Add(in.GracePeriod)
+	if !in.Now.Before(until) {
+		return in.become(metav1.ConditionUnknown, ReasonAwaitingHealthCheck, message)
+	}
+	decision := in.become(metav1.ConditionFalse, ReasonAwaitingHealthCheck, message)
+	decision.Awaiting, decision.NextChange = since, until
+	return decision
 }
 
 // become returns the decision that leads to this condition: none where it is stored.

@@ -47,6 +47,11 @@ func (d Decision) asserting(finding string) Decision {
 	return d
 }
 
+func (d Decision) awaiting(since time.Time) Decision {
+	d.Awaiting = since
+	return d
+}
+
 func (d Decision) skewed(ahead time.Duration) Decision {
 	d.Skew = ahead
 	return d
@@ -138,10 +143,14 @@ func TestLeaseMode(t *testing.T) {
 }
 
 func TestCustomizedMode(t *testing.T) {
-	handedBack := available("Unknown", "AwaitingHealthCheck",
-		"The dependencies of proxy add-on are satisfied again; waiting for the add-on's own health check.", atNow)
+	awaited := func(status metav1.ConditionStatus, since metav1.Time) metav1.Condition {
+		return available(status, "AwaitingHealthCheck",
+			"The dependencies of proxy add-on are satisfied again; waiting for the add-on's own health check.", since)
+	}
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	tests := []struct {
 		name      string
+		awaiting  time.Time
 		available *metav1.Condition
 		want      Decision
 	}{
@@ -149,15 +158,23 @@ func TestCustomizedMode(t *testing.T) {
 		{name: "its own True", available: stored(available("True", "ProbeAvailable", "", earlier)), want: leaveAlone},
 		{name: "its own False", available: stored(available("False", "ProbeUnavailable", "", earlier)), want: leaveAlone},
 		{name: "left behind by another mode", available: stored(stoppedSince(earlier)), want: leaveAlone},
-		{name: "our False is handed back", available: stored(blockedSince(earlier)), want: write(handedBack)},
-		{name: "handed back already", available: stored(handedBack), want: leaveAlone},
+		{
+			name: "our False is handed back: the status stays until the health check reports", available: stored(blockedSince(earlier)),
+			want: write(awaited("False", earlier)).awaiting(now).until(now.Add(grace)),
+		},
+		{name: "handed back already", awaiting: ago(time.Minute), available: stored(awaited("False", earlier)), want: leaveAlone.awaiting(ago(time.Minute)).until(now.Add(grace - time.Minute))},
+		{name: "handed back before a restart: awaited anew", available: stored(awaited("False", earlier)), want: leaveAlone.awaiting(now).until(now.Add(grace))},
+		{name: "a nanosecond before the end of the wait", awaiting: ago(grace - 1), available: stored(awaited("False", earlier)), want: leaveAlone.awaiting(ago(grace - 1)).until(now.Add(1))},
+		{name: "no report within the grace period", awaiting: ago(grace), available: stored(awaited("False", earlier)), want: write(awaited("Unknown", atNow))},
+		{name: "no report, known already", available: stored(awaited("Unknown", earlier)), want: leaveAlone},
+		{name: "its own False while it is awaited", awaiting: ago(time.Minute), available: stored(available("False", "ProbeUnavailable", "", earlier)), want: leaveAlone},
 		{name: "the hub reports that the cluster is lost", available: stored(lost), want: leaveAlone},
 		{name: "our reason, but not our status", available: stored(available("Unknown", "RequiredDependencyNotSatisfied", "", earlier)), want: leaveAlone},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			// A lease that happens to exist means nothing in this mode.
-			got := Decide(Input{AddOn: "proxy", Mode: "Customized", Available: tt.available, Lease: renewed(0), GracePeriod: grace, Now: now})
+			got := Decide(Input{AddOn: "proxy", Mode: "Customized", Available: tt.available, Memory: Memory{Awaiting: tt.awaiting}, Lease: renewed(0), GracePeriod: grace, Now: now})
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -204,7 +221,7 @@ func TestDependencyRule(t *testing.T) {
 				t.Run(string(mode)+"/lease "+state+"/"+tt.name, func(t *testing.T) {
 					got := Decide(Input{
 						AddOn: "proxy", Mode: mode, Available: tt.available, Degraded: degraded("True", "RequiredDependencyNotSatisfied"),
-						Asserted: tt.asserted, Lease: lease, GracePeriod: grace, Now: now,
+						Memory: Memory{Asserted: tt.asserted, Awaiting: earlier.Time}, Lease: lease, GracePeriod: grace, Now: now,
 					})
 					if diff := cmp.Diff(tt.want, got); diff != "" {
 						t.Errorf("(-want +got)\n%s", diff)
@@ -226,7 +243,7 @@ func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
 		"another writer's similar reason": degraded("True", "requiredDependencyNotSatisfied"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Asserted: "before", Lease: renewed(0), GracePeriod: grace, Now: now}
+			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Memory: Memory{Asserted: "before", Awaiting: earlier.Time}, Lease: renewed(0), GracePeriod: grace, Now: now}
 			if diff := cmp.Diff(write(upSince(atNow)).until(now.Add(grace)), Decide(in)); diff != "" {
 				t.Errorf("Lease mode (-want +got)\n%s", diff)
 			}

@@ -38,8 +38,9 @@ func FuzzDecide(f *testing.F) {
 			AddOn: name, Mode: pick(modes, mode), HostingCluster: hosting,
 			Available: condition("Available", was, message), Degraded: condition("Degraded", cause, message+"!"),
 			Lease: Lease{State: LeaseState(lease % 3)}, GracePeriod: time.Duration(grace), Now: now,
-			Asserted: pick([]string{"", ReasonRequiredDependencyNotSatisfied + ": " + message + "!", "another"}, asserted),
 		}
+		in.Asserted = pick([]string{"", ReasonRequiredDependencyNotSatisfied + ": " + message + "!", "another"}, asserted)
+		in.Awaiting = pick([]time.Time{{}, now, now.Add(-time.Duration(ago))}, asserted/3)
 		if lease > 2 {
 			at := now.Add(-time.Duration(ago))
 			in.Lease.RenewTime = &at
@@ -51,12 +52,12 @@ func FuzzDecide(f *testing.F) {
 			t.Errorf("leaves Available alone, but with a condition: %+v", first.Condition)
 		}
 		after := in
-		after.Asserted = first.Asserted
+		after.Memory = first.Memory
 		if first.Write {
 			after.Available = &first.Condition
 		}
 		second := Decide(after)
-		if second.Write || second.Asserted != first.Asserted {
+		if second.Write || second.Memory != first.Memory {
 			t.Errorf("decided %+v, and once that is stored %+v", first, second)
 		}
 		if !second.NextChange.Equal(first.NextChange) {
@@ -75,6 +76,8 @@ func checkFights(t *testing.T, in, after Input, decision Decision) {
 		t.Errorf("replaces the hub's report that the cluster is lost: %+v", decision)
 	case !fails && decision.Asserted != "":
 		t.Errorf("remembers %q though no dependency fails", decision.Asserted)
+	case decision.Awaiting.IsZero() != (decision.NextChange.IsZero() || in.Mode != ocmv1alpha1.HealthCheckModeCustomized):
+		t.Errorf("in mode %q awaits since %s until %s", in.Mode, decision.Awaiting, decision.NextChange)
 	case fails && (stored == nil || stored.Status == metav1.ConditionTrue):
 		t.Errorf("a Required dependency fails, and Available is %+v", stored)
 	case fails && decision.Write && in.Asserted == decision.Asserted && in.Available != nil && in.Available.Status != metav1.ConditionTrue:

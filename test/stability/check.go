@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
@@ -134,6 +135,8 @@ func (m *model) broken(s State) string {
 		return "Degraded does not follow the dependency"
 	case !fails && m.AddOnAgent && available != nil && available.Reason == required:
 		return "the reason lingers"
+	case !fails && m.AddOnAgent && status == metav1.ConditionFalse && available.Reason == availability.ReasonAwaitingHealthCheck:
+		return "Available stays False for a health check that never reports"
 	case !fails && reporter != nil && (available == nil || available.Reason != reporter.Reason):
 		return fmt.Sprintf("Available is %s instead of %s/%s", s.Available, reporter.Status, reporter.Reason)
 	}
@@ -199,8 +202,8 @@ func (m *model) schedule(g *graph, path []edge) string {
 	lines := []string{"  in " + m.String()}
 	if len(path) > 0 {
 		s := g.states[path[0].from]
-		lines = append(lines, fmt.Sprintf("  from Available %s, Degraded %s, cluster lost: %t, lease seen: %s, asserted: %q",
-			s.Available, s.Degraded, s.Lost, s.AddOnLeaseSeen, s.Asserted.asserted()))
+		lines = append(lines, fmt.Sprintf("  from Available %s, Degraded %s, cluster lost: %t, lease seen: %s, addon-agent: %s",
+			s.Available, s.Degraded, s.Lost, s.AddOnLeaseSeen, s.Memory.remembered()))
 	}
 	for number, e := range path {
 		lines = append(lines, fmt.Sprintf("  %d. %s%s", number+1, m.steps[e.step].name, changes(g.states[e.from], g.states[e.to])))
@@ -219,7 +222,7 @@ func changes(before, after State) string {
 	add("Degraded", before.Degraded, after.Degraded)
 	add("cluster lost", before.Lost, after.Lost)
 	add("label", labels[before.Label], labels[after.Label])
-	add("asserted", before.Asserted.asserted(), after.Asserted.asserted())
+	add("addon-agent", before.Memory.remembered(), after.Memory.remembered())
 	if len(found) == 0 {
 		return ""
 	}

@@ -17,9 +17,9 @@ import (
 
 // alwaysAsserts is the agent that set its condition again whatever stood there.
 func alwaysAsserts(in availability.Input) availability.Decision {
-	in.Asserted = ""
+	in.Memory = availability.Memory{}
 	decision := availability.Decide(in)
-	decision.Asserted = ""
+	decision.Memory = availability.Memory{}
 	return decision
 }
 

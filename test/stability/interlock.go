@@ -68,7 +68,7 @@ func withRules(
 // observed is what addon-agent knows of an add-on.
 type observed struct {
 	available, degraded entry
-	asserted            memory
+	memory              memory
 }
 
 type agentKey struct {
@@ -81,7 +81,7 @@ type agentKey struct {
 type agentDecision struct {
 	write     bool
 	available entry
-	asserted  memory
+	memory    memory
 }
 
 // decide returns what addon-agent does. As its controller does, it reads the lease
@@ -95,15 +95,16 @@ func (i *interlock) decide(mode ocmv1alpha1.HealthCheckMode, seen, actual leaseS
 	}
 	in := availability.Input{
 		AddOn: stock.AddOn, Mode: mode, Available: now.available.condition(), Degraded: now.degraded.condition(),
-		Asserted: now.asserted.asserted(), GracePeriod: grace, Now: now.available.now().Time,
+		GracePeriod: grace, Now: now.available.now().Time,
 	}
+	in.Memory = now.memory.at(in.Now)
 	in.Lease = leaseAt(seen, in.Now)
 	decision := i.agent(in)
 	if decision.Write && decision.Condition.Reason == availability.ReasonLeaseStopped {
 		in.Lease = leaseAt(actual, in.Now)
 		decision = i.agent(in)
 	}
-	result := agentDecision{write: decision.Write, asserted: memoryOf(decision.Asserted)}
+	result := agentDecision{write: decision.Write, memory: memoryAt(in.Now, decision.Memory)}
 	if decision.Write {
 		result.available = entryOf(&decision.Condition)
 	}
@@ -131,8 +132,8 @@ func (i *interlock) memories() []memory {
 	found := []memory{0}
 	for _, degraded := range failing() {
 		decision := i.decide(ocmv1alpha1.HealthCheckModeLease, unobserved, unobserved, observed{degraded: degraded})
-		if decision.asserted != 0 {
-			found = append(found, decision.asserted)
+		if decision.memory != 0 {
+			found = append(found, decision.memory)
 		}
 	}
 	return found

@@ -65,17 +65,20 @@ func (m *model) starts() []State {
 	memories, leasesSeen := []memory{0}, []leaseSeen{unobserved}
 	if m.AddOnAgent && !m.Without {
 		memories = m.interlock.memories()
+		if m.customized() {
+			memories = append(memories, memoryOf(remembered{awaiting: true}))
+		}
 		if !m.customized() {
 			leasesSeen = []leaseSeen{unobserved, seen(stock.NoLease), seen(stock.LiveLease)}
 		}
 	}
 	for _, available := range m.available() {
 		for _, degraded := range m.degraded() {
-			for _, asserted := range memories {
+			for _, memory := range memories {
 				for _, lease := range leasesSeen {
 					for bits := range 1 << 4 {
 						s := State{
-							Available: available, Degraded: degraded, Asserted: asserted, AddOnLeaseSeen: lease,
+							Available: available, Degraded: degraded, Memory: memory, AddOnLeaseSeen: lease,
 							Lost: bits&1 > 0, LostOnHub: bits&2 > 0, LostInAddOnManager: bits&4 > 0,
 							DegradedSeen:     degraded,
 							ClusterLeaseSeen: seen(stock.StoppedLease), Pending: m.running,
@@ -128,7 +131,9 @@ func (m *model) available() []entry {
 	for _, degraded := range failing() {
 		add(metav1.Condition{Status: metav1.ConditionFalse, Reason: required, Message: degraded.condition().Message})
 	}
-	add(metav1.Condition{Status: metav1.ConditionUnknown, Reason: availability.ReasonAwaitingHealthCheck, Message: "Waiting."})
+	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
+		add(metav1.Condition{Status: status, Reason: availability.ReasonAwaitingHealthCheck, Message: "Waiting."})
+	}
 	return all
 }
 

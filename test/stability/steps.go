@@ -259,26 +259,35 @@ func (m *model) addonAgent() {
 		}
 		return s
 	})
-	m.add("addon-agent decides", m.on(toAddOnAgent, func(s State) State {
-		d := m.decide(s.AddOnLeaseSeen, observed{s.Available, s.Degraded, s.Asserted})
+	decides := func(s State) State {
+		d := m.decide(s.AddOnLeaseSeen, observed{s.Available, s.Degraded, s.Memory})
 		s.DegradedSeen = s.Degraded
 		if d.write {
 			s = m.store(s, conditions{d.available, s.Degraded})
 		}
-		s.Asserted = d.asserted
+		s.Memory = d.memory
 		return s
-	}))
+	}
+	m.add("addon-agent decides", m.on(toAddOnAgent, decides))
+	m.steps[len(m.steps)-1].interlock = true
+	m.add("addon-agent decides after the grace period", func(s State) State {
+		if !s.Memory.remembered().awaiting {
+			return s
+		}
+		s.Memory = memoryOf(remembered{awaiting: true, overdue: true})
+		return decides(s)
+	})
 	m.steps[len(m.steps)-1].interlock = true
 	for i, available := range m.available() {
 		if i > 0 && available.condition().Reason != required {
 			continue // either stands for all that are not ours
 		}
 		m.add("addon-agent reads an old copy of the add-on", func(s State) State {
-			if s.Pending&toAddOnAgent == 0 {
-				return s
+			if s.Pending&toAddOnAgent == 0 || m.Resync && s.Memory.remembered().awaiting {
+				return s // with events that never end, an old copy would interrupt the wait each time
 			}
-			if d := m.decide(s.AddOnLeaseSeen, observed{available, s.DegradedSeen, s.Asserted}); !d.write {
-				s.Asserted = d.asserted
+			if d := m.decide(s.AddOnLeaseSeen, observed{available, s.DegradedSeen, s.Memory}); !d.write {
+				s.Memory = d.memory
 			}
 			return s
 		})

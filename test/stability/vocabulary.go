@@ -7,6 +7,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/availability"
 )
 
 // entry is a stored condition as a number: 0 where there is none. Its lowest
@@ -15,8 +17,25 @@ import (
 // does nothing but move the time is so seen to change the state each time.
 type entry uint8
 
-// memory is what addon-agent asserted last, as a number.
+// memory is what addon-agent remembers of the add-on, as a number.
 type memory uint8
+
+// remembered is what addon-agent remembers: the finding that it asserted last, or
+// that it awaits the add-on's own health check, and whether for the grace period.
+type remembered struct {
+	asserted          string
+	awaiting, overdue bool
+}
+
+func (r remembered) String() string {
+	switch {
+	case r.overdue:
+		return "awaited for long"
+	case r.awaiting:
+		return "awaiting"
+	}
+	return fmt.Sprintf("asserted %q", r.asserted)
+}
 
 var times = [2]metav1.Time{
 	metav1.NewTime(time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)),
@@ -35,11 +54,11 @@ var vocabulary = struct {
 	sync.RWMutex
 	conditions []statement
 	numbers    map[statement]entry
-	asserted   []string
-	memories   map[string]memory
+	remembered []remembered
+	memories   map[remembered]memory
 }{
 	conditions: []statement{{}}, numbers: map[statement]entry{},
-	asserted: []string{""}, memories: map[string]memory{"": 0},
+	remembered: []remembered{{}}, memories: map[remembered]memory{{}: 0},
 }
 
 // entryOf returns the number of the condition.
@@ -107,20 +126,40 @@ func (e entry) String() string {
 	return text
 }
 
-func memoryOf(asserted string) memory {
+func memoryOf(r remembered) memory {
 	vocabulary.Lock()
 	defer vocabulary.Unlock()
-	number, known := vocabulary.memories[asserted]
+	number, known := vocabulary.memories[r]
 	if !known {
-		number = memory(len(vocabulary.asserted))
-		vocabulary.asserted = append(vocabulary.asserted, asserted)
-		vocabulary.memories[asserted] = number
+		number = memory(len(vocabulary.remembered))
+		vocabulary.remembered = append(vocabulary.remembered, r)
+		vocabulary.memories[r] = number
 	}
 	return number
 }
 
-func (m memory) asserted() string {
+func (m memory) remembered() remembered {
 	vocabulary.RLock()
 	defer vocabulary.RUnlock()
-	return vocabulary.asserted[m]
+	return vocabulary.remembered[m]
+}
+
+// at returns the memory as addon-agent has it at that time.
+func (m memory) at(now time.Time) availability.Memory {
+	r := m.remembered()
+	result := availability.Memory{Asserted: r.asserted}
+	switch {
+	case r.overdue:
+		result.Awaiting = now.Add(-grace)
+	case r.awaiting:
+		result.Awaiting = now
+	}
+	return result
+}
+
+// memoryAt returns the number of what addon-agent has in memory at that time.
+func memoryAt(now time.Time, m availability.Memory) memory {
+	return memoryOf(remembered{
+		asserted: m.Asserted, awaiting: !m.Awaiting.IsZero(), overdue: !m.Awaiting.IsZero() && !now.Before(m.Awaiting.Add(grace)),
+	})
 }

@@ -96,8 +96,8 @@ type State struct {
 	AddOnLeaseSeen leaseSeen
 	// Label is the ManagedCluster's label for the add-on.
 	Label label
-	// Asserted is addon-agent's memory.
-	Asserted memory
+	// Memory is addon-agent's.
+	Memory memory
 	// Pending are the events that were not handled yet.
 	Pending events
 }

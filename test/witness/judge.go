@@ -180,12 +180,14 @@ func (w Write) outcome() string {
 }
 
 // answers are writes of Interlock after the first that follows a stock True. A refused
-// write stores nothing: another writer came first, and Interlock retries.
+// write stores nothing: another writer came first, and Interlock retries. Each finding
+// on dependencies has an answer of its own; a write that changes the finding is none.
 func answers(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
 	type answered struct {
 		object           Object
 		stockTrue, epoch int
+		finding          string
 	}
 	count := map[answered]int{}
 	for _, w := range writes {
@@ -197,7 +199,13 @@ func answers(writes []Write, schedule schedule) []Finding {
 		if last.version == 0 && !schedule.isQuiet(w.Time) { // it may follow from the test's cause
 			continue
 		}
-		key := answered{w.Object, number, epoch}
+		key := answered{object: w.Object, stockTrue: number, epoch: epoch}
+		if w.After != nil {
+			key.finding = w.After.Finding
+		}
+		if w.Before != nil && w.Before.Finding != key.finding {
+			continue
+		}
 		count[key]++
 		if count[key] > 1 {
 			findings = append(findings, w.finding(AnsweredTwice, "write number %d after a stock True%s", count[key], w.outcome()))

@@ -34,7 +34,8 @@ func (s *story) write(by Writer, object Object, change func(*State)) *story {
 	write := Write{Time: at(second), Object: object, Writer: by, Before: s.present[object]}
 	state := State{Version: uint64(second)}
 	if write.Before != nil {
-		state = State{write.Before.Version, write.Before.Conditions, write.Before.Labels, write.Before.Declared, false, false, write.Before.content}
+		state = *write.Before
+		state.Deleting, state.Deleted = false, false
 	}
 	write.After = &state
 	if change != nil {
@@ -65,6 +66,10 @@ func (s *story) available(by Writer, value Condition) *story {
 }
 
 func (s *story) degraded(value Condition) *story { return s.condition(manager, "Degraded", value) }
+
+func (s *story) finding(message string) *story {
+	return s.write(manager, app, func(state *State) { state.Finding = message })
+}
 
 func (s *story) nothing(by Writer) *story { return s.write(by, app, nil) }
 
@@ -158,6 +163,8 @@ func TestJudgeUnguarded(t *testing.T) {
 	}{
 		"each answered once":             {before().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours), nil},
 		"answered twice":                 {before().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}), []Kind{AnsweredTwice}},
+		"answered, with another finding": {before().available(registration, up).available(agent, ours).finding("others").nothing(agent), []Kind{NoChange}},
+		"that answered twice":            {before().available(registration, up).finding("others").available(agent, ours).available(agent, Condition{"False", "Other"}), []Kind{AnsweredTwice}},
 		"answered, and written to again": {before().available(registration, up).available(agent, ours).nothing(agent), []Kind{NoChange, AnsweredTwice}},
 		"another reason is corrected":    {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
 		"Interlock's own True":           {before().available(agent, up).available(agent, ours), []Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet}},

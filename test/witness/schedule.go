@@ -5,6 +5,7 @@ import (
 	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 )
 
 // schedule is what a test did, and when.
@@ -127,8 +128,9 @@ func (s schedule) restorable(w Write, m move) bool {
 	if !s.unguarded || m.kind == LabelMoved {
 		return s.unguarded
 	}
+	before := w.Before.Conditions["Available"].Reason
 	return m.name == "Available" && (!w.Writer.Interlock() || !required(*w.After)) &&
-		w.Before.Conditions["Available"].Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+		(before == availability.ReasonRequiredDependencyNotSatisfied || before == availability.ReasonAwaitingHealthCheck)
 }
 
 // isStockTrue: another writer set Available to True beside a failing Required dependency.

@@ -31,6 +31,8 @@ type State struct {
 	Version uint64
 	// Conditions are Available and Degraded of an add-on.
 	Conditions map[string]Condition
+	// Finding is the message of Degraded.
+	Finding string
 	// Labels of a ManagedCluster by the add-on that each is about.
 	Labels map[string]string
 	// Declared are the names of the dependencies that a registration declares,
@@ -53,7 +55,7 @@ func stateOf(object *unstructured.Unstructured) (State, error) {
 	state := State{Version: version, Deleting: object.GetDeletionTimestamp() != nil, content: digest(object)}
 	switch object.GetKind() {
 	case "ManagedClusterAddOn":
-		state.Conditions = conditionsOf(object)
+		state.Conditions, state.Finding = conditionsOf(object)
 	case "ManagedCluster":
 		state.Labels = labelsOf(object)
 	case "ClusterManagementAddOn":
@@ -62,8 +64,8 @@ func stateOf(object *unstructured.Unstructured) (State, error) {
 	return state, nil
 }
 
-func conditionsOf(addOn *unstructured.Unstructured) map[string]Condition {
-	conditions := map[string]Condition{}
+func conditionsOf(addOn *unstructured.Unstructured) (conditions map[string]Condition, finding string) {
+	conditions = map[string]Condition{}
 	entries, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
 	for _, entry := range entries {
 		fields, _ := entry.(map[string]any)
@@ -74,8 +76,11 @@ func conditionsOf(addOn *unstructured.Unstructured) map[string]Condition {
 		status, _ := fields["status"].(string)
 		reason, _ := fields["reason"].(string)
 		conditions[kind] = Condition{status, reason}
+		if kind == "Degraded" {
+			finding, _ = fields["message"].(string)
+		}
 	}
-	return conditions
+	return conditions, finding
 }
 
 func labelsOf(cluster *unstructured.Unstructured) map[string]string {

@@ -54,7 +54,7 @@ type Reconciler struct {
 	// Trigger enqueues add-ons in this controller.
 	Trigger *trigger.Trigger
 
-	asserted assertions
+	memories memories
 }
 
 // Reconcile decides on Available of the add-on, and writes it if it changed. It
@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.reportSkew(ctx, addOn, decision.Skew)
 	if !decision.Write {
-		r.asserted.remember(request.NamespacedName, decision.Asserted)
+		r.memories.remember(request.NamespacedName, decision.Memory)
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
 			r.Backoff.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
 		}
@@ -122,7 +122,7 @@ func (r *Reconciler) input(addOn *addonv1alpha1.ManagedClusterAddOn) availabilit
 		Available:      meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable),
 		Degraded:       degradedOf(addOn),
 		HostingCluster: addons.HostingCluster(addOn),
-		Asserted:       r.asserted.of(client.ObjectKeyFromObject(addOn)),
+		Memory:         r.memories.of(client.ObjectKeyFromObject(addOn)),
 		GracePeriod:    r.GracePeriod,
 		Now:            r.Clock.Now(),
 	}
@@ -148,7 +148,7 @@ func (r *Reconciler) write(
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)
 		return reconcile.Result{}, fmt.Errorf("write Available=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
 	}
-	r.asserted.remember(key, decision.Asserted)
+	r.memories.remember(key, decision.Memory)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Backoff.Wrote(key, desired) {
@@ -163,9 +163,11 @@ func (r *Reconciler) write(
 // worthAnEvent reports whether the add-on became unavailable, or is so for another
 // reason. Where that only follows from Degraded, addon-manager has emitted an event
 // on the same object. A recovery gets no event, so that a fleet that recovers does
-// not load the hub with them.
+// not load the hub with them; a health check that is awaited belongs to the recovery.
 func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
-	if after.Status == metav1.ConditionTrue || after.Reason == availability.ReasonRequiredDependencyNotSatisfied {
+	recovers := after.Status == metav1.ConditionTrue ||
+		after.Status == metav1.ConditionFalse && after.Reason == availability.ReasonAwaitingHealthCheck
+	if recovers || after.Reason == availability.ReasonRequiredDependencyNotSatisfied {
 		return false
 	}
 	return before == nil || before.Status != after.Status || before.Reason != after.Reason
@@ -189,7 +191,7 @@ func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.Manage
 
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Leases.Unwatch(key.Name)
-	r.asserted.remember(key, "")
+	r.memories.remember(key, availability.Memory{})
 	r.Backoff.Forget(key)
 	r.Events.Forget(key)
 	r.Metrics.Forget(key.Name)

@@ -59,7 +59,12 @@ func TestWorthAnEvent(t *testing.T) {
 		"blocked from the beginning":                     {after: *blocked},
 		"no longer blocked, which follows from Degraded": {before: blocked, after: metav1.Condition{Status: "True", Reason: "One"}},
 		"not available when no longer blocked":           {before: blocked, after: metav1.Condition{Status: "False", Reason: "One"}, want: true},
-		"unknown when no longer blocked":                 {before: blocked, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
+		"awaited when no longer blocked":                 {before: blocked, after: metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck}},
+		"awaited for too long": {
+			before: &metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
+			after:  metav1.Condition{Status: "Unknown", Reason: availability.ReasonAwaitingHealthCheck}, want: true,
+		},
+		"unknown when no longer blocked": {before: blocked, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
 	} {
 		if got := worthAnEvent(tt.before, tt.after); got != tt.want {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)

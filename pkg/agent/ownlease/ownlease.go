@@ -1,10 +1,13 @@
 // Package ownlease renews the agent's own lease. addon-agent is an add-on too, and
-// OCM sets its Available from this lease.
+// OCM sets its Available from this lease. The lease is on the agent's cluster, but an
+// agent that cannot reach the hub reports nothing. So it is renewed only while the hub
+// responds.
 package ownlease
 
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +17,11 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -36,6 +41,18 @@ type Renewer struct {
 	Leases coordinationv1client.LeasesGetter
 	Lease  types.NamespacedName
 	AddOns cache.Informers
+	// Hub reads without a cache the agent's ManagedClusterAddOn, which has the name
+	// of the lease, in the namespace of Cluster.
+	Hub     client.Reader
+	Cluster string
+
+	renewed atomic.Pointer[time.Time]
+}
+
+// Expired reports whether the lease was renewed before, but not within the grace period.
+func (r *Renewer) Expired() bool {
+	last := r.renewed.Load()
+	return last != nil && r.Clock.Since(*last) >= availability.DefaultGracePeriod
 }
 
 // Start implements manager.Runnable.
@@ -64,9 +81,24 @@ func (r *Renewer) Start(ctx context.Context) error {
 func (r *Renewer) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	if err := r.reachHub(ctx); err != nil {
+		return fmt.Errorf("reach the hub: %w", err)
+	}
+	now := r.Clock.Now()
 	lease := applycoordinationv1.Lease(r.Lease.Name, r.Lease.Namespace).WithSpec(applycoordinationv1.LeaseSpec().
 		WithLeaseDurationSeconds(int32(interval.Seconds())).
-		WithRenewTime(metav1.NewMicroTime(r.Clock.Now())))
-	_, err := r.Leases.Leases(r.Lease.Namespace).Apply(ctx, lease, metav1.ApplyOptions{FieldManager: names.AddonAgent, Force: true})
-	return err
+		WithRenewTime(metav1.NewMicroTime(now)))
+	if _, err := r.Leases.Leases(r.Lease.Namespace).Apply(ctx, lease, metav1.ApplyOptions{FieldManager: names.AddonAgent, Force: true}); err != nil {
+		return err
+	}
+	r.renewed.Store(&now)
+	return nil
+}
+
+// reachHub fails where the hub does not respond, or denies the agent what it needs. The
+// API server responds from its cache.
+func (r *Renewer) reachHub(ctx context.Context) error {
+	self := types.NamespacedName{Namespace: r.Cluster, Name: r.Lease.Name}
+	err := r.Hub.Get(ctx, self, &addonv1alpha1.ManagedClusterAddOn{}, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}})
+	return client.IgnoreNotFound(err)
 }

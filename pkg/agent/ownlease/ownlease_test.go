@@ -8,14 +8,18 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/availability"
 )
 
 const patience = 10 * time.Second
@@ -34,6 +38,24 @@ func (a *addOns) GetInformer(context.Context, client.Object, ...cache.InformerGe
 }
 func (a *addOns) HasSynced() bool { return a.synced.Load() }
 
+// hub does not have the agent's add-on: it responds all the same.
+type hub struct {
+	client.Reader
+	fails atomic.Bool
+	reads atomic.Int32
+	read  atomic.Pointer[client.ObjectKey]
+}
+
+func (h *hub) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	h.read.Store(&key)
+	fails := h.fails.Load()
+	h.reads.Add(1)
+	if fails {
+		return errors.New("no route to host")
+	}
+	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+}
+
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -46,7 +68,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func TestTheLeaseIsRenewedEveryMinuteAndSoonerAfterAFailure(t *testing.T) {
+func TestTheLeaseIsRenewedEveryMinuteWhileTheHubRespondsAndSoonerAfterAFailure(t *testing.T) {
 	clock := clocktesting.NewFakeClock(started)
 	leases := fake.NewClientset()
 	var attempts, failing atomic.Int32
@@ -60,7 +82,11 @@ func TestTheLeaseIsRenewedEveryMinuteAndSoonerAfterAFailure(t *testing.T) {
 	watched := &addOns{}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	renewer := &Renewer{Clock: clock, Leases: leases.CoordinationV1(), Lease: types.NamespacedName{Namespace: "here", Name: "agent"}, AddOns: watched}
+	hub := &hub{}
+	renewer := &Renewer{
+		Clock: clock, Leases: leases.CoordinationV1(), Lease: types.NamespacedName{Namespace: "here", Name: "agent"}, AddOns: watched,
+		Hub: hub, Cluster: "cluster1",
+	}
 	go func() { ended <- renewer.Start(ctx) }()
 
 	renewed := func() time.Time {
@@ -89,6 +115,26 @@ func TestTheLeaseIsRenewedEveryMinuteAndSoonerAfterAFailure(t *testing.T) {
 	failing.Store(0)
 	pass(retryInterval)
 	eventually(t, "a renewal soon after the failure", func() bool { return renewed().Equal(started.Add(2*interval + retryInterval)) })
+
+	last := started.Add(2*interval + retryInterval)
+	hub.fails.Store(true)
+	for wait := interval; clock.Since(last) < availability.DefaultGracePeriod; wait = retryInterval {
+		if renewer.Expired() {
+			t.Errorf("expired %s after the last renewal", clock.Since(last))
+		}
+		reads := hub.reads.Load()
+		pass(wait)
+		eventually(t, "another attempt", func() bool { return hub.reads.Load() > reads })
+	}
+	if !renewer.Expired() || !renewed().Equal(last) || attempts.Load() != 4 {
+		t.Errorf("without the hub: expired %t, renewed at %s after %d attempts", renewer.Expired(), renewed(), attempts.Load())
+	}
+	hub.fails.Store(false)
+	pass(retryInterval)
+	eventually(t, "a renewal when the hub responds", func() bool { return renewed().Equal(clock.Now()) && !renewer.Expired() })
+	if want := (client.ObjectKey{Namespace: "cluster1", Name: "agent"}); *hub.read.Load() != want {
+		t.Errorf("read %s on the hub, want %s", hub.read.Load(), want)
+	}
 
 	stop()
 	if err := <-ended; err != nil {

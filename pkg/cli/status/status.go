@@ -35,6 +35,7 @@ type options struct {
 	output        string
 	name          string
 	namespace     string
+	implied       bool   // the namespace is that of the kubeconfig, not of -n
 	host          string // of the hub
 }
 
@@ -46,8 +47,13 @@ func NewCommand(config *genericclioptions.ConfigFlags, streams genericiooptions.
 		Short: "List add-ons on managed clusters: available, degraded, and why",
 		Long: `List the add-ons of a managed cluster, or of all, with both of their
 conditions and the reason and message that matter: those of Degraded while it
-is True, else those of Available. A managed cluster is the namespace of its name.`,
-		Example: `  # All add-ons on all managed clusters
+is True, else those of Available. A managed cluster is the namespace of its name:
+name it with -n, or list all with -A. Without either, the namespace of the
+kubeconfig counts, which usually is no managed cluster.`,
+		Example: `  # All add-ons on one managed cluster
+  kubectl addon status -n cluster1
+
+  # All add-ons on all managed clusters
   kubectl addon status -A
 
   # One add-on on every cluster
@@ -79,11 +85,11 @@ func (o *options) complete(args []string) error {
 	if o.allNamespaces {
 		return nil
 	}
-	namespace, _, err := o.config.ToRawKubeConfigLoader().Namespace()
+	namespace, named, err := o.config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return fmt.Errorf("read kubeconfig: %w", err)
 	}
-	o.namespace = namespace
+	o.namespace, o.implied = namespace, !named
 	return nil
 }
 
@@ -157,6 +163,8 @@ func (o *options) checkCluster(ctx context.Context, hub client.Client) error {
 	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
 	err := hub.Get(ctx, client.ObjectKey{Name: o.namespace}, cluster)
 	switch {
+	case apierrors.IsNotFound(err) && o.implied:
+		return fmt.Errorf("no managed cluster named: the kubeconfig's namespace %q is none on this hub; name one with -n CLUSTER, or list all with -A", o.namespace)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("no managed cluster %q on this hub: name another with -n, or list all with -A", o.namespace)
 	case err != nil && o.check:
@@ -205,5 +213,9 @@ func (o *options) nothingFound() string {
 	if o.allNamespaces {
 		return what + " on any managed cluster."
 	}
-	return fmt.Sprintf("%s on managed cluster %q; name another with -n, or all with -A.", what, o.namespace)
+	where := fmt.Sprintf("managed cluster %q", o.namespace)
+	if o.implied {
+		where += ", the kubeconfig's namespace"
+	}
+	return fmt.Sprintf("%s on %s; name another with -n, or all with -A.", what, where)
 }

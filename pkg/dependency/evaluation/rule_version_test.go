@@ -1,6 +1,7 @@
 package evaluation_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,26 @@ func TestVersions(t *testing.T) {
 			evaluation.Cluster{},
 			map[string]evaluation.Observation{"a": running("latest")},
 			"a=VersionUnknown", sentence + "(version latest from its ManagedClusterAddOn: it is no semantic version)",
+		},
+		"LongestVersion": {
+			"as long as a version may be", spec, nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": running("0.6.0+" + strings.Repeat("a", versions.MaxLength-6))},
+			"a=Satisfied", "",
+		},
+		"TooLong": {
+			"the finding names the annotation", spec, registered("0.6.0"),
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": running("0.6.0+" + strings.Repeat("a", versions.MaxLength-5))},
+			"a=VersionUnknown", sentence + "(version 0.6.0+" + strings.Repeat("a", versions.MaxLength-7) + "… from its ManagedClusterAddOn: " +
+				"annotation dependency.addon.open-cluster-management.io/version has 257 bytes; a version has at most 256)",
+		},
+		"TooLongUnderFormerKey": {
+			"that one, where it counts", spec, nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": {Installed: true, Available: running("").Available, FormerVersion: strings.Repeat("1", 1000)}},
+			"a=VersionUnknown", sentence + "(version " + strings.Repeat("1", versions.MaxLength-1) + "… from its ManagedClusterAddOn: " +
+				"annotation addon.open-cluster-management.io/version has 1000 bytes; a version has at most 256)",
 		},
 		"NotInstalled": {"first it must be there", spec, nil, evaluation.Cluster{}, nil, "a=NotInstalled", missing + "(not installed)"},
 		"NotAvailable": {

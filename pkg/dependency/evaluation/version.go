@@ -76,6 +76,9 @@ func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, 
 	if version == (versions.Version{}) {
 		return VersionUnknown, ""
 	}
+	if length := len(version.Number); length > versions.MaxLength {
+		return VersionUnknown, fmt.Sprintf("annotation %s has %d bytes; a version has at most %d", version.Annotation(), length, versions.MaxLength)
+	}
 	parsed, err := semver.NewVersion(version.Number)
 	if err != nil {
 		return VersionUnknown, "it is no semantic version"

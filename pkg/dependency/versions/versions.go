@@ -4,6 +4,8 @@ package versions
 import (
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
@@ -22,10 +24,19 @@ const (
 	FromRegistration Source = "its ClusterManagementAddOn"
 )
 
+// Annotations lists the annotations that report a version: the key of today, and
+// the one of before.
+var Annotations = []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation}
+
+// MaxLength is how long a version may be, in bytes.
+const MaxLength = semver.MaxVersionLen
+
 // Version is the version of an add-on; the zero value where none is known.
 type Version struct {
 	Number string
 	Source Source
+	// Former: it is reported with the annotation's former key.
+	Former bool
 	// RollingOut is the version that is about to replace it; empty where none
 	// is known.
 	RollingOut string
@@ -80,9 +91,9 @@ func Running(sources Sources) Version {
 		{Number: sources.Template.Running, Source: FromTemplate, RollingOut: sources.Template.RollingOut},
 		{Number: sources.AddOn.Current, Source: FromAddOn},
 		{Number: sources.Registration.Current, Source: FromRegistration},
-		{Number: sources.Lease.Former, Source: FromLease},
-		{Number: sources.AddOn.Former, Source: FromAddOn},
-		{Number: sources.Registration.Former, Source: FromRegistration},
+		{Number: sources.Lease.Former, Source: FromLease, Former: true},
+		{Number: sources.AddOn.Former, Source: FromAddOn, Former: true},
+		{Number: sources.Registration.Former, Source: FromRegistration, Former: true},
 	} {
 		if candidate.Number = strings.TrimSpace(candidate.Number); candidate.Number == "" {
 			continue
@@ -93,4 +104,13 @@ func Running(sources Sources) Version {
 		return candidate
 	}
 	return Version{}
+}
+
+// Annotation is the annotation that reports the version. A label has room for none
+// that is too long.
+func (v Version) Annotation() string {
+	if v.Former {
+		return addonv1alpha1.FormerVersionAnnotation
+	}
+	return addonv1alpha1.AddOnVersionAnnotation
 }

@@ -160,13 +160,13 @@ func TestRunningVersion(t *testing.T) {
 		},
 		"FormerKeyOfLease": {
 			Sources{Lease: former("5"), AddOn: former("6"), Registration: former("7")},
-			Version{Number: "5", Source: FromLease},
+			Version{Number: "5", Source: FromLease, Former: true},
 		},
 		"FormerKeyOfAddOn": {
-			Sources{AddOn: former("6"), Registration: former("7")}, Version{Number: "6", Source: FromAddOn},
+			Sources{AddOn: former("6"), Registration: former("7")}, Version{Number: "6", Source: FromAddOn, Former: true},
 		},
 		"FormerKeyOfRegistration": {
-			Sources{Registration: former("7")}, Version{Number: "7", Source: FromRegistration},
+			Sources{Registration: former("7")}, Version{Number: "7", Source: FromRegistration, Former: true},
 		},
 		"Blank": {
 			Sources{both(" ", ""), both("\t", ""), both(" v3\n", ""), template(" ", "")},

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
@@ -47,9 +48,7 @@ func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *ad
 	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
 	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
-	for _, name := range []string{
-		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
-	} {
+	for _, name := range append([]string{addonv1alpha1.DependenciesAnnotation}, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, annotation)
 		}
@@ -81,13 +80,14 @@ func stripAddOnDeploymentConfig(full *addonv1alpha1.AddOnDeploymentConfig) *addo
 }
 
 // maxAnnotation is how long an add-on's annotation may be, in bytes, for expressions
-// to read it. Longer ones have whole objects, for every add-on of the fleet.
+// to read it. Longer ones have whole objects, for every add-on of the fleet. A version
+// is kept at any length, because the finding on one that is too long names its length.
 const maxAnnotation = 256
 
 func shortAnnotations(all map[string]string) map[string]string {
 	var kept map[string]string
 	for name, value := range all {
-		if len(value) > maxAnnotation || name == lastApplied {
+		if name == lastApplied || len(value) > maxAnnotation && !slices.Contains(versions.Annotations, name) {
 			continue
 		}
 		if kept == nil {

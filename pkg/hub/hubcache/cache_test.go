@@ -180,6 +180,20 @@ func ingest(t *testing.T, object any) any {
 	return nil
 }
 
+// The finding on a version that is too long names its length.
+func TestAVersionIsKeptAtAnyLength(t *testing.T) {
+	full := fullManagedClusterAddOn()
+	for _, name := range []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation} {
+		full.Annotations[name] = strings.Repeat("1", maxAnnotation+1)
+	}
+	kept := ingest(t, full).(client.Object).GetAnnotations()
+	delete(full.Annotations, "long")
+	delete(full.Annotations, lastApplied)
+	if diff := cmp.Diff(full.Annotations, kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
 func TestAnAddOnTakesAboutOneKibibyte(t *testing.T) {
 	full := fullManagedClusterAddOn()
 	full.DeletionTimestamp = nil

@@ -91,13 +91,23 @@ var _ = Describe("The dependency rule", func() {
 		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missing))
 
 		Expect(c.set(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
-		Eventually(c.availability(ctx, "console")).Should(be("Unknown", awaiting))
+		Eventually(c.availability(ctx, "console")).Should(be("False", awaiting))
 
 		for _, own := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
 			Expect(c.set(ctx, "console", own)).To(Succeed())
 			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).Should(be(own.Status, own.Reason))
 		}
 		Expect(c.managedTraffic.all()).To(BeEmpty(), "no lease is of interest in this mode")
+	})
+
+	It("does not await a health check for longer than the grace period", func(ctx context.Context) {
+		c.grace = time.Second
+		c.install(ctx, "console", customized)
+		c.startAgent()
+		Expect(c.set(ctx, "console", degraded("True", required, missing))).To(Succeed())
+		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missing))
+		Expect(c.set(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
+		Eventually(c.availability(ctx, "console")).Should(be("Unknown", awaiting))
 	})
 
 	It("changes no other condition, and owns no other", func(ctx context.Context) {

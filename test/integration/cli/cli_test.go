@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -129,6 +131,24 @@ var _ = Describe("kubectl addon status", func() {
 		Expect(asYAML).To(MatchYAML(out))
 	})
 
+	It("lists the cluster that the kubeconfig's namespace names", func() {
+		config, err := clientcmd.LoadFromFile(hub.Kubeconfig())
+		Expect(err).NotTo(HaveOccurred())
+		file := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+		in := func(namespace string) []string {
+			config.Contexts[config.CurrentContext].Namespace = namespace
+			Expect(clientcmd.WriteToFile(*config, file)).To(Succeed())
+			return []string{"status", "--kubeconfig", file}
+		}
+		out, errOut, code := run(in("cluster2")...)
+		Expect(code).To(Equal(0), errOut)
+		Expect(out).To(And(ContainSubstring("cluster2"), Not(ContainSubstring("cluster1"))))
+
+		_, errOut, code = run(in("empty")...)
+		Expect(code).To(Equal(0))
+		Expect(errOut).To(ContainSubstring(`No add-ons found on managed cluster "empty", the kubeconfig's namespace; name another with -n`))
+	})
+
 	DescribeTable("exit codes", func(args []string, code int, says string) {
 		_, errOut, got := run(args...)
 		Expect(got).To(Equal(code), errOut)
@@ -147,6 +167,18 @@ var _ = Describe("kubectl addon status", func() {
 		Entry(
 			"a cluster that does not exist", []string{"status", "-n", "nowhere"}, 1,
 			`no managed cluster "nowhere" on this hub: name another with -n, or list all with -A`,
+		),
+		Entry(
+			"no cluster named, and the kubeconfig names none", []string{"status"}, 1,
+			`no managed cluster named: the kubeconfig's namespace "default" is none on this hub; name one with -n CLUSTER, or list all with -A`,
+		),
+		Entry(
+			"a check of an add-on without a cluster", []string{"status", "gateway", "--check"}, 1,
+			`name one with -n CLUSTER, or list all with -A`,
+		),
+		Entry(
+			"a namespace that is named, as the kubeconfig would", []string{"status", "-n", "default"}, 1,
+			`no managed cluster "default" on this hub: name another with -n`,
 		),
 		Entry(
 			"a check of a cluster that does not exist", []string{"status", "-n", "nowhere", "--check"}, 1,

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -83,4 +84,29 @@ func TestStoredConditionCountsAsAsserted(t *testing.T) {
 		}
 		f.observe(t, with("Available", replaced, "Other"), fails)
 	}
+}
+
+func TestHealthCheckIsAwaitedForTheGracePeriod(t *testing.T) {
+	customized := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Status.HealthCheck.Mode = ocmv1alpha1.HealthCheckModeCustomized
+	}
+	satisfied := with("Degraded", "False", "DependenciesSatisfied")
+	f := newFixture(t, proxy(customized, with("Available", "False", "RequiredDependencyNotSatisfied"), satisfied))
+	reconcileAt := func(after, again time.Duration, writes, events int) {
+		t.Helper()
+		f.clock.SetTime(start.Add(after))
+		result, err := f.reconcile(t)
+		if err != nil || result.RequeueAfter != again {
+			t.Fatalf("after %s: error %v, again after %s, want %s", after, err, result.RequeueAfter, again)
+		}
+		if len(f.applied) != writes || len(f.emitted) != events {
+			t.Fatalf("after %s: wrote %v, events %q, want %d and %d", after, f.applied, f.emitted, writes, events)
+		}
+	}
+	reconcileAt(0, grace, 1, 0)
+	f.observe(t, with("Available", "False", "AwaitingHealthCheck"), func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Status.Conditions[0].Message = "The dependencies of proxy add-on are satisfied again; waiting for the add-on's own health check."
+	}, satisfied)
+	reconcileAt(time.Minute, grace-time.Minute, 1, 0)
+	reconcileAt(grace, 0, 2, 1)
 }
