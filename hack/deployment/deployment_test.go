@@ -85,11 +85,13 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		want        []string
 	}{
 		"images": {
-			"images: {prefix: mirror.example.com/ocm/, tag: v9, pullPolicy: Never, pullSecrets: [mirror]}", "Deployment/" + namespace + "/interlock-webhook",
+			"images: {prefix: mirror.example.com/ocm/, tag: v9, pullPolicy: Never, pullSecrets: [mirror]}",
+			"Deployment/" + namespace + "/interlock-webhook",
 			[]string{"image: mirror.example.com/ocm/addon-manager:v9", "imagePullPolicy: Never", "imagePullSecrets:\n      - name: mirror"},
 		},
 		"addon-manager": {
-			"addonManager: {replicas: 3, args: [--offline=strict], resources: {limits: {memory: 3Gi}}}", "Deployment/" + namespace + "/interlock-addon-manager",
+			"addonManager: {replicas: 3, args: [--offline=strict], resources: {limits: {memory: 3Gi}}}",
+			"Deployment/" + namespace + "/interlock-addon-manager",
 			[]string{"replicas: 3", "- --offline=strict", "memory: 3Gi"},
 		},
 		"guard and graft": {
@@ -112,7 +114,8 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			"agent: {install: true, placement: ns/one, config: ns/two}", "ClusterManagementAddOn//interlock-agent",
 			[]string{
 				"installStrategy:\n    placements:\n    - name: one\n      namespace: ns\n    type: Placements",
-				"- defaultConfig:\n      name: two\n      namespace: ns\n    group: addon.open-cluster-management.io\n    resource: addondeploymentconfigs",
+				"- defaultConfig:\n      name: two\n      namespace: ns\n    group: addon.open-cluster-management.io\n    " +
+					"resource: addondeploymentconfigs",
 			},
 		},
 		"agent by hand": {
@@ -124,7 +127,8 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			[]string{"replicas: 4", "- --stop-after=9s", "- --v=2"},
 		},
 		"nodes": {
-			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}", "Deployment/" + namespace + "/interlock-addon-manager",
+			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}",
+			"Deployment/" + namespace + "/interlock-addon-manager",
 			[]string{"nodeSelector:\n        role: infra", "- key: infra\n        operator: Exists", "priorityClassName: high"},
 		},
 		"network": {

@@ -88,7 +88,9 @@ func chart(t *testing.T, values string) (release, hooks objects) {
 func neutral(one object) {
 	metadata, _ := one["metadata"].(object)
 	labels, _ := metadata["labels"].(object)
-	for _, label := range []string{"app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart"} {
+	for _, label := range []string{
+		"app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart",
+	} {
 		delete(labels, label)
 	}
 	annotations, _ := metadata["annotations"].(object)

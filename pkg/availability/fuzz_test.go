@@ -25,7 +25,10 @@ func condition(kind string, choice byte, message string) *metav1.Condition {
 	if choice == 0 {
 		return nil
 	}
-	return &metav1.Condition{Type: kind, Status: pick(statuses, choice), Reason: pick(reasons, choice/4), Message: message, LastTransitionTime: earlier}
+	return &metav1.Condition{
+		Type: kind, Status: pick(statuses, choice), Reason: pick(reasons, choice/4), Message: message,
+		LastTransitionTime: earlier,
+	}
 }
 
 func FuzzDecide(f *testing.F) {

@@ -27,29 +27,43 @@ import (
 // differ in it. On the cluster of this test their findings differ. A new field
 // needs a line here; the tests below then find every place that must know it.
 var fields = map[string][2]string{
-	"dependencies":                         {`{}`, `{dependencies: [{name: a}]}`},
-	"dependencies.name":                    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: b}]}`},
-	"dependencies.type":                    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, type: Optional}]}`},
-	"dependencies.message":                 {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
-	"dependencies.addOn":                   {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
-	"dependencies.version":                 {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
-	"dependencies.prereleases":             {`{dependencies: [{name: beta, version: ">= 1"}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`},
-	"dependencies.prereleases.identifiers": {`{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {identifiers: [rc]}}]}`},
-	"dependencies.api":                     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, api: {kind: Pod}}]}`},
-	"dependencies.api.group":               {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, group: g.io}}]}`},
-	"dependencies.api.version":             {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, version: v2}}]}`},
-	"dependencies.api.kind":                {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Job}}]}`},
-	"dependencies.when":                    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
-	"dependencies.when.clusterSelector":    {`{dependencies: [{name: a, when: {expression: "true"}}]}`, `{dependencies: [{name: a, when: {expression: "true", clusterSelector: {matchLabels: {on: here}}}}]}`},
-	"dependencies.when.expression":         {`{dependencies: [{name: a, when: {expression: "true"}}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
-	"requirements":                         {`{}`, `{requirements: {ocm: ">= 9"}}`},
-	"requirements.kubernetes":              {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", kubernetes: ">= 9"}}`},
-	"requirements.ocm":                     {`{requirements: {kubernetes: ">= 1"}}`, `{requirements: {kubernetes: ">= 1", ocm: ">= 9"}}`},
-	"requirements.claims":                  {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", claims: {region: north}}}`},
-	"provides":                             {`{}`, `{provides: [{kind: Missing}]}`},
-	"provides.group":                       {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, group: g.io}]}`},
-	"provides.version":                     {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, version: v2}]}`},
-	"provides.kind":                        {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Other}]}`},
+	"dependencies":         {`{}`, `{dependencies: [{name: a}]}`},
+	"dependencies.name":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: b}]}`},
+	"dependencies.type":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, type: Optional}]}`},
+	"dependencies.message": {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
+	"dependencies.addOn":   {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
+	"dependencies.version": {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
+	"dependencies.prereleases": {
+		`{dependencies: [{name: beta, version: ">= 1"}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`,
+	},
+	"dependencies.prereleases.identifiers": {
+		`{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`,
+		`{dependencies: [{name: beta, version: ">= 1", prereleases: {identifiers: [rc]}}]}`,
+	},
+	"dependencies.api": {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, api: {kind: Pod}}]}`},
+	"dependencies.api.group": {
+		`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, group: g.io}}]}`,
+	},
+	"dependencies.api.version": {
+		`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, version: v2}}]}`,
+	},
+	"dependencies.api.kind": {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Job}}]}`},
+	"dependencies.when":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
+	"dependencies.when.clusterSelector": {
+		`{dependencies: [{name: a, when: {expression: "true"}}]}`,
+		`{dependencies: [{name: a, when: {expression: "true", clusterSelector: {matchLabels: {on: here}}}}]}`,
+	},
+	"dependencies.when.expression": {
+		`{dependencies: [{name: a, when: {expression: "true"}}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`,
+	},
+	"requirements":            {`{}`, `{requirements: {ocm: ">= 9"}}`},
+	"requirements.kubernetes": {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", kubernetes: ">= 9"}}`},
+	"requirements.ocm":        {`{requirements: {kubernetes: ">= 1"}}`, `{requirements: {kubernetes: ">= 1", ocm: ">= 9"}}`},
+	"requirements.claims":     {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", claims: {region: north}}}`},
+	"provides":                {`{}`, `{provides: [{kind: Missing}]}`},
+	"provides.group":          {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, group: g.io}]}`},
+	"provides.version":        {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, version: v2}]}`},
+	"provides.kind":           {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Other}]}`},
 }
 
 func TestEveryFieldHasALine(t *testing.T) {

@@ -47,7 +47,8 @@ func installed(name string) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: name}}
 	addOn.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.4.0", "tier": "gold"}
 	addOn.Status.Conditions = []metav1.Condition{{
-		Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.NewTime(aTime),
+		Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue, Reason: "Fine",
+		LastTransitionTime: metav1.NewTime(aTime),
 	}}
 	addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
 		reference(configResource, leaf.Namespace, "config", "config"), reference(templateResource, "", "template-2", "template-1"),
@@ -141,13 +142,16 @@ func TestOnlyWhatEdgesUseIsRead(t *testing.T) {
 		cluster metav1.ConditionStatus
 		want    []string
 	}{
-		"Nothing":      {`{}`, evaluation.OfflineHold, "True", nil},
-		"Proposal":     {`dependencies: [{name: base}, {name: absent}]`, evaluation.OfflineStrict, "True", addOn("absent", "base")},
-		"Hold":         {`dependencies: [{name: base}]`, evaluation.OfflineHold, "True", append(addOn("base"), "get ManagedCluster cluster1")},
-		"Lost":         {`dependencies: [{name: base}]`, evaluation.OfflineHold, "Unknown", []string{"get ManagedCluster cluster1"}},
-		"LostStrict":   {`dependencies: [{name: base}]`, evaluation.OfflineStrict, "Unknown", addOn("base")},
-		"AnyVersion":   {`dependencies: [{name: base, version: "*"}]`, evaluation.OfflineStrict, "True", addOn("base")},
-		"NotInstalled": {`dependencies: [{name: absent, version: ">= 1"}]`, evaluation.OfflineStrict, "True", append(addOn("absent"), "get ManagedClusterFacts cluster1")},
+		"Nothing":    {`{}`, evaluation.OfflineHold, "True", nil},
+		"Proposal":   {`dependencies: [{name: base}, {name: absent}]`, evaluation.OfflineStrict, "True", addOn("absent", "base")},
+		"Hold":       {`dependencies: [{name: base}]`, evaluation.OfflineHold, "True", append(addOn("base"), "get ManagedCluster cluster1")},
+		"Lost":       {`dependencies: [{name: base}]`, evaluation.OfflineHold, "Unknown", []string{"get ManagedCluster cluster1"}},
+		"LostStrict": {`dependencies: [{name: base}]`, evaluation.OfflineStrict, "Unknown", addOn("base")},
+		"AnyVersion": {`dependencies: [{name: base, version: "*"}]`, evaluation.OfflineStrict, "True", addOn("base")},
+		"NotInstalled": {
+			`dependencies: [{name: absent, version: ">= 1"}]`, evaluation.OfflineStrict, "True",
+			append(addOn("absent"), "get ManagedClusterFacts cluster1"),
+		},
 		"Version": {
 			`dependencies: [{name: base, version: ">= 1"}]`, evaluation.OfflineStrict, "True",
 			append(addOn("base"), "get AddOnTemplate template-1", "get AddOnTemplate template-2", "get ManagedClusterFacts cluster1"),
@@ -203,7 +207,8 @@ func TestAStateIsAValue(t *testing.T) {
 	}
 	want := []string{
 		"base=VersionMismatch", "leased=Satisfied", "absent=NotInstalled", "private=Satisfied", "proxied=Satisfied", "deployments=Satisfied",
-		"widgets=APINotServed", "requirements.kubernetes=RequirementNotMet", "requirements.ocm=Satisfied", "requirements.claims[product]=Satisfied",
+		"widgets=APINotServed", "requirements.kubernetes=RequirementNotMet", "requirements.ocm=Satisfied",
+		"requirements.claims[product]=Satisfied",
 	}
 	if diff := cmp.Diff(want, verdicts); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)

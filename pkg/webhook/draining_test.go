@@ -61,7 +61,11 @@ func TestAFailureEndsItAtOnce(t *testing.T) {
 
 func TestConnectionsCloseWhileItIsStopping(t *testing.T) {
 	l := &draining{}
-	server := httptest.NewServer(l.closing(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })))
+	server := httptest.NewServer(l.closing(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(
+			http.StatusTeapot,
+		)
+	})))
 	defer server.Close()
 	for _, stopping := range []bool{false, true} {
 		l.stopping.Store(stopping)

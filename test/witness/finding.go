@@ -59,7 +59,10 @@ func Report(findings []Finding) string {
 
 func sorted(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Object.String(), b.Object.String()), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
+		return cmp.Or(
+			a.Time.Compare(b.Time), cmp.Compare(a.Object.String(), b.Object.String()), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Detail, b.Detail),
+		)
 	})
 	return findings
 }

@@ -85,7 +85,10 @@ func (s schedule) withStockTrues(writes []Write) schedule {
 	s.causes = slices.Clone(s.causes)
 	for i, w := range writes {
 		if isStockTrue(w) {
-			s.causes = append(s.causes, cause{what: "a stock True", scopes: []Scope{w.Object.scope()}, at: w.Time, version: w.version(), over: over(writes[i:])})
+			s.causes = append(
+				s.causes,
+				cause{what: "a stock True", scopes: []Scope{w.Object.scope()}, at: w.Time, version: w.version(), over: over(writes[i:])},
+			)
 		}
 	}
 	return s

@@ -16,7 +16,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-var addOn = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy", UID: "1234", ResourceVersion: "7"}}
+var addOn = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	Namespace: "cluster1", Name: "proxy", UID: "1234", ResourceVersion: "7",
+}}
 
 // newRecorder returns a recorder whose hub fails, or keeps the events.
 func newRecorder(failure error) (*Recorder, *clocktesting.FakeClock, *[]*eventsv1.Event) {
@@ -43,7 +45,8 @@ func TestEachTransitionIsAnEventOfItsOwn(t *testing.T) {
 		if event.Type != "Warning" || event.Reason != "RequiredDependencyNotSatisfied" || event.Note != "why" || event.Namespace != "cluster1" {
 			t.Errorf("unexpected event %+v", event)
 		}
-		if event.Regarding.Kind != "ManagedClusterAddOn" || event.Regarding.UID != "1234" || event.Regarding.APIVersion != "addon.open-cluster-management.io/v1alpha1" {
+		about := event.Regarding
+		if about.Kind != "ManagedClusterAddOn" || about.UID != "1234" || about.APIVersion != "addon.open-cluster-management.io/v1alpha1" {
 			t.Errorf("event is about %+v", event.Regarding)
 		}
 	}

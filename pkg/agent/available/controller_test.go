@@ -54,7 +54,10 @@ func TestWriteThatFails(t *testing.T) {
 		wantError  error
 		result     string
 	}{
-		{name: "a conflict is retried shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil), want: afterConflict, result: "conflict"},
+		{
+			name: "a conflict is retried shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil),
+			want: afterConflict, result: "conflict",
+		},
 		{name: "deleted meanwhile", applyError: apierrors.NewNotFound(group, "proxy")},
 		{name: "anything else is an error, which is retried with backoff", applyError: unavailable, wantError: unavailable, result: "error"},
 	}
@@ -69,7 +72,8 @@ func TestWriteThatFails(t *testing.T) {
 			if len(f.emitted) > 0 {
 				t.Errorf("events %v on a write that failed", f.emitted)
 			}
-			if wait := f.Backoff.Wait(key, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}); wait != 0 {
+			desired := metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}
+			if wait := f.Backoff.Wait(key, desired); wait != 0 {
 				t.Errorf("took its own failure for another writer: waits %s", wait)
 			}
 			if tt.result != "" && testutil.CollectAndCount(f.registry, metrics.NameWrites) != 1 {
@@ -102,7 +106,10 @@ func TestReadsALeaseBeforeTheAddOnBecomesUnavailable(t *testing.T) {
 	}{
 		{name: "stopped indeed", read: renewed(time.Hour), want: "ManagedClusterAddOnLeaseUpdateStopped"},
 		{name: "renewed, and the watch missed it", read: renewed(time.Second)},
-		{name: "deleted, and the watch missed it", read: availability.Lease{State: availability.LeaseNotFound}, want: "ManagedClusterAddOnLeaseNotFound"},
+		{
+			name: "deleted, and the watch missed it", read: availability.Lease{State: availability.LeaseNotFound},
+			want: "ManagedClusterAddOnLeaseNotFound",
+		},
 		{name: "no response: Available keeps its value", readError: unreachable, wantError: unreachable},
 	}
 	for _, tt := range tests {
@@ -156,12 +163,22 @@ func TestLeaseIsWatchedWhereTheAddOnRuns(t *testing.T) {
 		want    []leases.Reference
 		unwatch int
 	}{
-		{name: "by default", addOn: proxy(), want: []leases.Reference{{Place: leases.Managed, Namespace: "open-cluster-management-agent-addon", Name: "proxy"}}},
+		{
+			name: "by default", addOn: proxy(),
+			want: []leases.Reference{{Place: leases.Managed, Namespace: "open-cluster-management-agent-addon", Name: "proxy"}},
+		},
 		{name: "spec", addOn: proxy(installed), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}}},
-		{name: "status before spec", addOn: proxy(installed, reported), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-status", Name: "proxy"}}},
+		{
+			name: "status before spec", addOn: proxy(installed, reported),
+			want: []leases.Reference{{Place: leases.Managed, Namespace: "in-status", Name: "proxy"}},
+		},
 		{name: "hosted", addOn: proxy(hosted, installed), want: []leases.Reference{{Place: leases.Hosting, Namespace: "in-spec", Name: "proxy"}}},
 		{name: "Customized: nowhere", addOn: proxy(custom), unwatch: 1},
-		{name: "a failing dependency does not end the watch", addOn: proxy(installed, with("Degraded", "True", "RequiredDependencyNotSatisfied")), want: []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}}},
+		{
+			name:  "a failing dependency does not end the watch",
+			addOn: proxy(installed, with("Degraded", "True", "RequiredDependencyNotSatisfied")),
+			want:  []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -83,7 +83,10 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 			}
 			return c.Get(ctx, k, into, options...)
 		},
-		SubResourceApply: func(_ context.Context, _ client.Client, subresource string, configuration runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(
+			_ context.Context, _ client.Client, subresource string,
+			configuration runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+		) error {
 			if subresource != "status" {
 				t.Errorf("applied to %q", subresource)
 			}

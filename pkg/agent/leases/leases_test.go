@@ -214,7 +214,10 @@ func TestRead(t *testing.T) {
 		refusal error
 		want    availability.Lease
 	}{
-		{name: "found", objects: []runtime.Object{lease(renewTime(at))}, want: availability.Lease{State: availability.LeaseFound, RenewTime: &at}},
+		{
+			name: "found", objects: []runtime.Object{lease(renewTime(at))},
+			want: availability.Lease{State: availability.LeaseFound, RenewTime: &at},
+		},
 		{name: "never renewed", objects: []runtime.Object{lease(nil)}, want: availability.Lease{State: availability.LeaseFound}},
 		{name: "not found", want: availability.Lease{State: availability.LeaseNotFound}},
 		{name: "refused", refusal: refusal},

@@ -87,7 +87,10 @@ func TestOrderedInstallation(t *testing.T) {
 	}{
 		{name: "the dependency is not installed", condition: "False No credentials. (not installed)", retries: true},
 		{name: "it is not available", hub: []client.Object{accounts("False")}, condition: "False (Available=False, Lease)", retries: true},
-		{name: "it misses one of its own", hub: []client.Object{broken}, condition: "False No credentials. (a Required dependency of its own is not satisfied)", retries: true},
+		{
+			name: "it misses one of its own", hub: []client.Object{broken},
+			condition: "False No credentials. (a Required dependency of its own is not satisfied)", retries: true,
+		},
 		{name: "it is available", hub: []client.Object{accounts("True")}, installs: true, condition: "True from now on."},
 		{
 			name: "addon-manager evaluated that it is not", hub: []client.Object{accounts("True")},
@@ -95,8 +98,10 @@ func TestOrderedInstallation(t *testing.T) {
 			condition: "False not yet",
 		},
 		{
-			name:  "it is not any more",
-			given: []metav1.Condition{{Type: ConditionInstallable, Status: "True"}, *degraded("True", "RequiredDependencyNotSatisfied", "gone")}, installs: true,
+			name: "it is not any more",
+			given: []metav1.Condition{
+				{Type: ConditionInstallable, Status: "True"}, *degraded("True", "RequiredDependencyNotSatisfied", "gone"),
+			}, installs: true,
 			condition: "True ",
 		},
 		{
@@ -116,7 +121,8 @@ func TestOrderedInstallation(t *testing.T) {
 			if condition == nil {
 				t.Fatal("Installable is not set")
 			}
-			if got := string(condition.Status) + " " + condition.Message; !strings.HasPrefix(got, test.condition[:5]) || !strings.HasSuffix(got, test.condition[5:]) {
+			got := string(condition.Status) + " " + condition.Message
+			if !strings.HasPrefix(got, test.condition[:5]) || !strings.HasSuffix(got, test.condition[5:]) {
 				t.Errorf("Installable %q, want %q", got, test.condition)
 			}
 		})
@@ -138,7 +144,9 @@ func TestAFailedReadIsRepeated(t *testing.T) {
 }
 
 func TestWithoutOrderNothingIsRead(t *testing.T) {
-	objects, err := Wrap(plainAddOn{}).Manifests(t.Context(), &clusterv1.ManagedCluster{}, gateway(*degraded("True", "RequiredDependencyNotSatisfied", "x")))
+	objects, err := Wrap(plainAddOn{}).Manifests(
+		t.Context(), &clusterv1.ManagedCluster{}, gateway(*degraded("True", "RequiredDependencyNotSatisfied", "x")),
+	)
 	if err != nil || len(objects) != 1 {
 		t.Errorf("%d objects, error %v", len(objects), err)
 	}
@@ -156,7 +164,11 @@ func TestProber(t *testing.T) {
 		fields int
 		own    error
 	}{
-		{"works, with a check", &agent.HealthProber{Type: agent.HealthProberTypeWork, WorkProber: &agent.WorkHealthProber{HealthChecker: own}}, 0, sick},
+		{
+			"works, with a check",
+			&agent.HealthProber{Type: agent.HealthProberTypeWork, WorkProber: &agent.WorkHealthProber{HealthChecker: own}}, 0,
+			sick,
+		},
 		{"works, without", &agent.HealthProber{Type: agent.HealthProberTypeWork}, 0, nil},
 		{"Deployments", &agent.HealthProber{Type: agent.HealthProberTypeDeploymentAvailability}, 1, nil},
 		{"workloads", &agent.HealthProber{Type: agent.HealthProberTypeWorkloadAvailability}, 2, nil},

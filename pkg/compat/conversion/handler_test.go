@@ -30,15 +30,29 @@ func TestHandlerAnswers(t *testing.T) {
 		objects    int
 		message    string
 	}{
-		{"no objects", review(), "Success", 0, ""},
-		{"several objects", review("{"+alpha+"}", "{"+alpha+"}", "{"+beta+"}"), "Success", 3, ""},
-		{"a thousand objects", review(slices.Repeat([]string{"{" + alpha + "}"}, 1000)...), "Success", 1000, ""},
-		{"one bad object among a thousand", review(append(slices.Repeat([]string{"{" + alpha + "}"}, 1000), `{"kind":"Secret"}`)...), "Failure", 0, "Secret"},
-		{"an unknown version of an object", review(strings.Replace("{"+alpha+"}", "v1alpha1", "v2", 1)), "Failure", 0, "io/v2 to addon.open-cluster-management.io/v1beta1: only"},
-		{"an unknown version desired", strings.Replace(review("{"+alpha+"}"), `io/v1beta1"`, `io/v3"`, 1), "Failure", 0, "to addon.open-cluster-management.io/v3: only"},
-		{"nested too deep", review("{" + alpha + `,"spec":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"), "Success", 1, ""},
-		{"one bad object fails all", review("{"+alpha+"}", "{"+alpha+`,"spec":1}`), "Failure", 0, `"gateway"`},
-		{"a null object", review("null"), "Failure", 0, "read the object"},
+		{name: "no objects", body: review(), status: "Success"},
+		{name: "several objects", body: review("{"+alpha+"}", "{"+alpha+"}", "{"+beta+"}"), status: "Success", objects: 3},
+		{name: "a thousand objects", body: review(slices.Repeat([]string{"{" + alpha + "}"}, 1000)...), status: "Success", objects: 1000},
+		{
+			name: "one bad object among a thousand",
+			body: review(append(slices.Repeat([]string{"{" + alpha + "}"}, 1000), `{"kind":"Secret"}`)...), status: "Failure",
+			message: "Secret",
+		},
+		{
+			name: "an unknown version of an object", body: review(strings.Replace("{"+alpha+"}", "v1alpha1", "v2", 1)),
+			status: "Failure", message: "io/v2 to addon.open-cluster-management.io/v1beta1: only",
+		},
+		{
+			name: "an unknown version desired", body: strings.Replace(review("{"+alpha+"}"), `io/v1beta1"`, `io/v3"`, 1),
+			status: "Failure", message: "to addon.open-cluster-management.io/v3: only",
+		},
+		{
+			name:   "nested too deep",
+			body:   review("{" + alpha + `,"spec":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"),
+			status: "Success", objects: 1,
+		},
+		{name: "one bad object fails all", body: review("{"+alpha+"}", "{"+alpha+`,"spec":1}`), status: "Failure", message: `"gateway"`},
+		{name: "a null object", body: review("null"), status: "Failure", message: "read the object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			recorder := post(test.body)

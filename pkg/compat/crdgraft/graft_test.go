@@ -270,7 +270,9 @@ func TestLost(t *testing.T) {
 		"a version": {
 			change: func(crd map[string]any) {
 				spec := crd["spec"].(map[string]any)
-				spec["versions"] = append(spec["versions"].([]any), versionWith("v1", true, false, map[string]any{}), versionWith("v0", false, false, nil))
+				spec["versions"] = append(
+					spec["versions"].([]any), versionWith("v1", true, false, map[string]any{}), versionWith("v0", false, false, nil),
+				)
 			},
 			lost: []string{"version v1"},
 		},

@@ -32,9 +32,11 @@ func TestAnotherPathOfTheSameServer(t *testing.T) {
 		},
 		{name: "a Service that has not run", other: admissionregistrationv1.WebhookClientConfig{Service: service("/validate")}, none: true},
 		{
-			name:  "an address",
-			other: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com:8443/validate?x=y"), CABundle: []byte("authority")},
-			want:  admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com:8443/guard"), CABundle: []byte("authority")},
+			name: "an address",
+			other: admissionregistrationv1.WebhookClientConfig{
+				URL: ptr.To("https://webhook.example.com:8443/validate?x=y"), CABundle: []byte("authority"),
+			},
+			want: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com:8443/guard"), CABundle: []byte("authority")},
 		},
 		{
 			name:  "an address that needs no CA",
@@ -79,11 +81,13 @@ func TestFind(t *testing.T) {
 		says        string // the error
 		notDeployed bool
 	}{
-		"the first that is served": {webhooks: []admissionregistrationv1.WebhookClientConfig{idle, serving}, want: "https://webhook.example.com/guard"},
-		"no configuration":         {absent: true, says: "there is no ValidatingWebhookConfiguration interlock-webhook", notDeployed: true},
-		"no webhooks":              {says: "has no webhooks", notDeployed: true},
-		"no CA yet":                {webhooks: []admissionregistrationv1.WebhookClientConfig{idle}, says: "has no CA yet", notDeployed: true},
-		"a hub that fails":         {fails: broken, says: "etcd is on fire"},
+		"the first that is served": {
+			webhooks: []admissionregistrationv1.WebhookClientConfig{idle, serving}, want: "https://webhook.example.com/guard",
+		},
+		"no configuration": {absent: true, says: "there is no ValidatingWebhookConfiguration interlock-webhook", notDeployed: true},
+		"no webhooks":      {says: "has no webhooks", notDeployed: true},
+		"no CA yet":        {webhooks: []admissionregistrationv1.WebhookClientConfig{idle}, says: "has no CA yet", notDeployed: true},
+		"a hub that fails": {fails: broken, says: "etcd is on fire"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()

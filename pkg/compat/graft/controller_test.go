@@ -237,7 +237,8 @@ func TestWhatCannotOrNeedNotBeGrafted(t *testing.T) {
 				_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
 			},
 			reason: ReasonNewer,
-			want:   "Warning CRDNewerThanInterlock OCM's CRD has fields or versions that this version of Interlock would lose when it converts: v1beta1 spec.priority. Update Interlock",
+			want: "Warning CRDNewerThanInterlock OCM's CRD has fields or versions that this version of Interlock would " +
+				"lose when it converts: v1beta1 spec.priority. Update Interlock",
 		},
 		"no schema": {
 			change: func(crd *unstructured.Unstructured) {

@@ -15,7 +15,8 @@ import (
 const (
 	failing = `{"status":{"conditions":[
 {"type":"Available","status":"True","reason":"Fine","message":"","lastTransitionTime":"2026-03-01T10:00:00Z"},
-{"type":"Degraded","status":"True","reason":"RequiredDependencyNotSatisfied","message":"no base","lastTransitionTime":"2026-03-01T11:00:00Z"}]}}`
+{"type":"Degraded","status":"True","reason":"RequiredDependencyNotSatisfied","message":"no base",
+"lastTransitionTime":"2026-03-01T11:00:00Z"}]}}`
 	patched = `[{"op":"replace","path":"/status/conditions/0","value":{"lastTransitionTime":"2026-03-01T11:00:00Z","message":"no base",` +
 		`"reason":"RequiredDependencyNotSatisfied","status":"False","type":"Available"}}]`
 )

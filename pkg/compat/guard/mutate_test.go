@@ -201,7 +201,9 @@ func TestMutateNamesWhatItCannotRead(t *testing.T) {
 		"a condition is no object": {after: `{"status":{"conditions":[7]}}`, want: "status.conditions[0]"},
 		"stored is no JSON":        {before: `[]`, after: addOn(degraded(missing, late), leaseFresh), want: "stored object"},
 		"Degraded has no time":     {after: addOn(degraded(missing, "now"), leaseFresh), want: "lastTransitionTime of Degraded"},
-		"Available has no time":    {after: addOn(degraded(missing, late), available("True", "Fine", "", "")), want: "lastTransitionTime of Available"},
+		"Available has no time": {
+			after: addOn(degraded(missing, late), available("True", "Fine", "", "")), want: "lastTransitionTime of Available",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			patch, err := Mutate([]byte(test.before), []byte(test.after))

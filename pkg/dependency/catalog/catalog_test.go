@@ -18,7 +18,8 @@ func TestCatalog(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, c.AddOns()); diff != "" {
 		t.Errorf("add-ons -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(declaration.Declaration{Dependencies: list{fixture.Optional("c")}, Path: declaration.AnnotationPath.String()}, c.Declaration("a"), exported); diff != "" {
+	want := declaration.Declaration{Dependencies: list{fixture.Optional("c")}, Path: declaration.AnnotationPath.String()}
+	if diff := cmp.Diff(want, c.Declaration("a"), exported); diff != "" {
 		t.Errorf("declaration -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(declaration.Declaration{}, c.Declaration("missing"), exported); diff != "" {
@@ -44,20 +45,47 @@ func TestCatalogProblems(t *testing.T) {
 		want   []declaration.ProblemReason
 		text   string
 	}{
-		"None":          {"a registered dependency is no problem", fixture.Registration("x", fixture.Required("base")), nil, nil, ""},
-		"Invalid":       {"an unusable declaration has no edges to complain of", fixture.Annotated("x", "{"), nil, []declaration.ProblemReason{declaration.ProblemInvalid}, "metadata.annotations"},
-		"NotRegistered": {"each one is named, Optional or not", fixture.Registration("x", fixture.Required("gone"), fixture.Optional("also")), nil, []declaration.ProblemReason{declaration.ProblemNotRegistered, declaration.ProblemNotRegistered}, `"gone"`},
-		"IfInstalled":   {"it need not be there", fixture.Specified(t, "x", `dependencies: [{name: gone, type: IfInstalled, version: "1"}]`), nil, nil, ""},
-		"Annotated":     {"the path is that of the declaration", fixture.Annotated("x", "- name: gone"), nil, []declaration.ProblemReason{declaration.ProblemNotRegistered}, declaration.AnnotationPath.String()},
-		"Self":          {"a cycle of one", fixture.Registration("x", fixture.Required("x")), nil, []declaration.ProblemReason{declaration.ProblemCycle}, "dependency cycle: x → x;"},
-		"Cycle":         {"with a way out", fixture.Registrations("pair-a: pair-b")[0], nil, []declaration.ProblemReason{declaration.ProblemCycle}, "pair-a → pair-b → pair-a; make one of these dependencies Optional, or remove it"},
-		"Legal":         {"a pair that an Optional edge breaks", fixture.Registrations("legal-a: legal-b")[0], nil, nil, ""},
-		"Outsider":      {"depending on a cycle's member is no cycle", fixture.Registration("x", fixture.Required("pair-a")), nil, nil, ""},
-		"LongCycle":     {"a long cycle leaves the remedy readable", fixture.Registrations(long[0])[0], fixture.Registrations(strings.Join(long[1:], ",")), []declaration.ProblemReason{declaration.ProblemCycle}, "make one"},
+		"None": {reason: "a registered dependency is no problem", addOn: fixture.Registration("x", fixture.Required("base"))},
+		"Invalid": {
+			reason: "an unusable declaration has no edges to complain of", addOn: fixture.Annotated("x", "{"),
+			want: []declaration.ProblemReason{declaration.ProblemInvalid}, text: "metadata.annotations",
+		},
+		"NotRegistered": {
+			reason: "each one is named, Optional or not",
+			addOn:  fixture.Registration("x", fixture.Required("gone"), fixture.Optional("also")),
+			want:   []declaration.ProblemReason{declaration.ProblemNotRegistered, declaration.ProblemNotRegistered},
+			text:   `"gone"`,
+		},
+		"IfInstalled": {
+			reason: "it need not be there",
+			addOn:  fixture.Specified(t, "x", `dependencies: [{name: gone, type: IfInstalled, version: "1"}]`),
+		},
+		"Annotated": {
+			reason: "the path is that of the declaration", addOn: fixture.Annotated("x", "- name: gone"),
+			want: []declaration.ProblemReason{declaration.ProblemNotRegistered}, text: declaration.AnnotationPath.String(),
+		},
+		"Self": {
+			reason: "a cycle of one", addOn: fixture.Registration("x", fixture.Required("x")),
+			want: []declaration.ProblemReason{declaration.ProblemCycle}, text: "dependency cycle: x → x;",
+		},
+		"Cycle": {
+			reason: "with a way out", addOn: fixture.Registrations("pair-a: pair-b")[0],
+			want: []declaration.ProblemReason{declaration.ProblemCycle},
+			text: "pair-a → pair-b → pair-a; make one of these dependencies Optional, or remove it",
+		},
+		"Legal":    {reason: "a pair that an Optional edge breaks", addOn: fixture.Registrations("legal-a: legal-b")[0]},
+		"Outsider": {reason: "depending on a cycle's member is no cycle", addOn: fixture.Registration("x", fixture.Required("pair-a"))},
+		"LongCycle": {
+			reason: "a long cycle leaves the remedy readable", addOn: fixture.Registrations(long[0])[0],
+			more: fixture.Registrations(strings.Join(long[1:], ",")),
+			want: []declaration.ProblemReason{declaration.ProblemCycle}, text: "make one",
+		},
 		"Several": {
-			"one's own first, then unregistered, then cycles", fixture.Registration("x", fixture.Required("x"), fixture.Optional("gone"), fixture.Required("x")), nil,
-			[]declaration.ProblemReason{declaration.ProblemDuplicate, declaration.ProblemNotRegistered, declaration.ProblemCycle},
-			"more than once",
+			reason: "one's own first, then unregistered, then cycles", addOn: fixture.Registration(
+				"x", fixture.Required("x"), fixture.Optional("gone"), fixture.Required("x"),
+			),
+			want: []declaration.ProblemReason{declaration.ProblemDuplicate, declaration.ProblemNotRegistered, declaration.ProblemCycle},
+			text: "more than once",
 		},
 	}
 	for name, tc := range cases {
@@ -92,7 +120,10 @@ func TestCatalogProblems(t *testing.T) {
 
 func TestDependentsOfAliases(t *testing.T) {
 	c := New([]addonv1alpha1.ClusterManagementAddOn{
-		fixture.Specified(t, "x", `dependencies: [{name: a}, {name: b, addOn: a}, {name: c, type: IfInstalled, version: "1"}, {name: d, api: {kind: Pod}}]`),
+		fixture.Specified(
+			t, "x",
+			`dependencies: [{name: a}, {name: b, addOn: a}, {name: c, type: IfInstalled, version: "1"}, {name: d, api: {kind: Pod}}]`,
+		),
 	})
 	for addOn, want := range map[string][]string{"a": {"x"}, "b": nil, "c": {"x"}, "d": nil} {
 		if diff := cmp.Diff(want, c.Dependents(addOn)); diff != "" {

@@ -21,22 +21,58 @@ func TestChanged(t *testing.T) {
 		before, after []addonv1alpha1.ClusterManagementAddOn
 		want          []string
 	}{
-		"Nothing":        {"equal catalogs", fixture.Registrations("a: b, b:"), fixture.Registrations("b:, a: b"), nil},
-		"EdgeAdded":      {"the dependent, not the dependency", fixture.Registrations("a:, b:"), fixture.Registrations("a: b, b:"), []string{"a"}},
-		"EdgeRemoved":    {"its condition is to be cleared", fixture.Registrations("a: b, b:"), fixture.Registrations("a:, b:"), []string{"a"}},
-		"TypeSwitched":   {"the reason differs", fixture.Registrations("a: b, b:"), fixture.Registrations("a: b?, b:"), []string{"a"}},
-		"Message":        {"the condition's text differs", fixture.Registrations("x: a"), []addonv1alpha1.ClusterManagementAddOn{message}, []string{"x"}},
-		"FieldToAnnot.":  {"where it is declared makes no difference", fixture.Registrations("x: a"), []addonv1alpha1.ClusterManagementAddOn{sound}, nil},
-		"CycleAppears":   {"all members, though only one was edited", fixture.Registrations("a: b, b: c, c:, x: a"), fixture.Registrations("a: b, b: c, c: a, x: a"), []string{"a", "b", "c"}},
-		"CycleVanishes":  {"the same the other way", fixture.Registrations("a: b, b: a"), fixture.Registrations("a: b, b: a?"), []string{"a", "b"}},
-		"CycleShortened": {"the text of the cycle differs", fixture.Registrations("a: b, b: c, c: d, d: a"), fixture.Registrations("a: b, b: c, c: d a, d: a"), []string{"a", "b", "c"}},
-		"Invalid":        {"verdicts are held from now on", []addonv1alpha1.ClusterManagementAddOn{sound}, []addonv1alpha1.ClusterManagementAddOn{broken}, []string{"x"}},
-		"Valid":          {"verdicts are no longer held", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{sound}, []string{"x"}},
-		"InvalidToEmpty": {"no edges either way, yet held no more", []addonv1alpha1.ClusterManagementAddOn{broken}, fixture.Registrations("x:"), []string{"x"}},
-		"StillInvalid":   {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{other}, nil},
-		"Registered":     {"an add-on may have been installed before", fixture.Registrations("a:"), fixture.Registrations("a:, c:, b: a"), []string{"b", "c"}},
-		"Removed":        {"its add-ons may stay on clusters", fixture.Registrations("a:, c: a, b:"), fixture.Registrations("a:"), []string{"b", "c"}},
-		"Dependency":     {"registering what is depended on changes no verdict of its dependents", fixture.Registrations("a: b"), fixture.Registrations("a: b, b:"), []string{"b"}},
+		"Nothing": {"equal catalogs", fixture.Registrations("a: b, b:"), fixture.Registrations("b:, a: b"), nil},
+		"EdgeAdded": {
+			"the dependent, not the dependency", fixture.Registrations("a:, b:"), fixture.Registrations("a: b, b:"),
+			[]string{"a"},
+		},
+		"EdgeRemoved":  {"its condition is to be cleared", fixture.Registrations("a: b, b:"), fixture.Registrations("a:, b:"), []string{"a"}},
+		"TypeSwitched": {"the reason differs", fixture.Registrations("a: b, b:"), fixture.Registrations("a: b?, b:"), []string{"a"}},
+		"Message": {
+			"the condition's text differs", fixture.Registrations("x: a"), []addonv1alpha1.ClusterManagementAddOn{message},
+			[]string{"x"},
+		},
+		"FieldToAnnot.": {
+			"where it is declared makes no difference", fixture.Registrations("x: a"),
+			[]addonv1alpha1.ClusterManagementAddOn{sound}, nil,
+		},
+		"CycleAppears": {
+			"all members, though only one was edited", fixture.Registrations("a: b, b: c, c:, x: a"),
+			fixture.Registrations("a: b, b: c, c: a, x: a"), []string{"a", "b", "c"},
+		},
+		"CycleVanishes": {
+			"the same the other way", fixture.Registrations("a: b, b: a"), fixture.Registrations("a: b, b: a?"),
+			[]string{"a", "b"},
+		},
+		"CycleShortened": {
+			"the text of the cycle differs", fixture.Registrations("a: b, b: c, c: d, d: a"),
+			fixture.Registrations("a: b, b: c, c: d a, d: a"), []string{"a", "b", "c"},
+		},
+		"Invalid": {
+			"verdicts are held from now on", []addonv1alpha1.ClusterManagementAddOn{sound},
+			[]addonv1alpha1.ClusterManagementAddOn{broken}, []string{"x"},
+		},
+		"Valid": {
+			"verdicts are no longer held", []addonv1alpha1.ClusterManagementAddOn{broken},
+			[]addonv1alpha1.ClusterManagementAddOn{sound}, []string{"x"},
+		},
+		"InvalidToEmpty": {
+			"no edges either way, yet held no more", []addonv1alpha1.ClusterManagementAddOn{broken}, fixture.Registrations("x:"),
+			[]string{"x"},
+		},
+		"StillInvalid": {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{other}, nil},
+		"Registered": {
+			"an add-on may have been installed before", fixture.Registrations("a:"), fixture.Registrations("a:, c:, b: a"),
+			[]string{"b", "c"},
+		},
+		"Removed": {
+			"its add-ons may stay on clusters", fixture.Registrations("a:, c: a, b:"), fixture.Registrations("a:"),
+			[]string{"b", "c"},
+		},
+		"Dependency": {
+			"registering what is depended on changes no verdict of its dependents", fixture.Registrations("a: b"),
+			fixture.Registrations("a: b, b:"), []string{"b"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,9 +99,15 @@ provides: [{kind: Thing}]`
 		before, after *Catalog
 		want          []string
 	}{
-		"Same":              {catalog(full, a), catalog(full, a), nil},
-		"EmptyIdentifiers":  {catalog(`dependencies: [{name: a, version: "1", prereleases: {}}]`), catalog(`dependencies: [{name: a, version: "1", prereleases: {identifiers: []}}]`), nil},
-		"Prereleases":       {catalog(`dependencies: [{name: a, version: "1"}]`), catalog(`dependencies: [{name: a, version: "1", prereleases: {}}]`), []string{"x"}},
+		"Same": {catalog(full, a), catalog(full, a), nil},
+		"EmptyIdentifiers": {
+			catalog(`dependencies: [{name: a, version: "1", prereleases: {}}]`),
+			catalog(`dependencies: [{name: a, version: "1", prereleases: {identifiers: []}}]`), nil,
+		},
+		"Prereleases": {
+			catalog(`dependencies: [{name: a, version: "1"}]`),
+			catalog(`dependencies: [{name: a, version: "1", prereleases: {}}]`), []string{"x"},
+		},
 		"Range":             {catalog(full), catalog(strings.Replace(full, ">= 1", ">= 2", 1)), []string{"x"}},
 		"Selector":          {catalog(full), catalog(strings.Replace(full, "{a: b}", "{a: c}", 1)), []string{"x"}},
 		"Expression":        {catalog(full), catalog(strings.Replace(full, "true", "false", 1)), []string{"x"}},

@@ -19,7 +19,10 @@ dependencies:
 - {name: plain}
 - {name: api, api: {group: g.example.io, kind: Thing}}
 - {name: core, api: {version: v1, kind: Pod}}`),
-		fixture.Specified(t, "y", `dependencies: [{name: b, type: IfInstalled, version: "2"}, {name: api, api: {group: g.example.io, kind: Thing}}]`),
+		fixture.Specified(
+			t, "y",
+			`dependencies: [{name: b, type: IfInstalled, version: "2"}, {name: api, api: {group: g.example.io, kind: Thing}}]`,
+		),
 		fixture.Specified(t, "z", `dependencies: [{name: b}]`),
 		fixture.Annotated("broken", "{"),
 	})

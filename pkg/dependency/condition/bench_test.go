@@ -15,7 +15,9 @@ import (
 // BenchmarkEvaluate decides the condition of an add-on on one cluster.
 func BenchmarkEvaluate(b *testing.B) {
 	satisfied := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated")}
-	stopped := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped")}
+	stopped := evaluation.Observation{
+		Installed: true, Available: fixture.Available(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"),
+	}
 	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, Offline: evaluation.OfflineHold}
 
 	for _, state := range []struct {
@@ -48,7 +50,8 @@ func BenchmarkEvaluateBeyond(b *testing.B) {
 		Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), Version: "1.4.0", Config: map[string]string{"mode": "proxy"},
 	}
 	cluster := evaluation.Cluster{
-		Available: metav1.ConditionTrue, Offline: evaluation.OfflineHold, Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.31.2-gke.100",
+		Available: metav1.ConditionTrue, Offline: evaluation.OfflineHold,
+		Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.31.2-gke.100",
 		Facts: evaluation.Facts{APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionTrue}}},
 	}
 	observe := func(string) evaluation.Observation { return self }

@@ -33,26 +33,67 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 		want     evaluation.Verdict
 		message  string // the end of it
 	}{
-		"Breaks":        {"although it still says that it is available", fixture.Required("a"), evaluation.Observation{Available: up, Degraded: broken}, evaluation.NotAvailable, text},
-		"StaysTheSame":  {"the finding does not change when Available follows", fixture.Required("a"), evaluation.Observation{Available: follows, Degraded: broken}, evaluation.NotAvailable, text},
-		"Recovers":      {"nor on the way up, until Available follows", fixture.Required("a"), evaluation.Observation{Available: follows, Degraded: fixture.Degraded(metav1.ConditionFalse, satisfiedReason, "")}, evaluation.NotAvailable, text},
-		"NotReported":   {"its own dependency comes first", fixture.Required("a"), evaluation.Observation{Degraded: broken}, evaluation.NotAvailable, text},
-		"Optional":      {"an Optional edge is not satisfied either", fixture.Optional("a"), evaluation.Observation{Available: up, Degraded: broken}, evaluation.NotAvailable, text},
-		"Settling":      {"the hub itself has set this: nothing is waited for", fixture.Required("a"), evaluation.Observation{Available: lost, Degraded: broken}, evaluation.NotAvailable, text},
-		"OnlyOptional":  {"it works with less", fixture.Required("a"), evaluation.Observation{Available: up, Degraded: fixture.Degraded(metav1.ConditionTrue, optionalReason, "")}, evaluation.Satisfied, ""},
-		"Foreign":       {"another writer's reason is not about dependencies", fixture.Required("a"), evaluation.Observation{Available: up, Degraded: fixture.Degraded(metav1.ConditionTrue, "DiskFull", "")}, evaluation.Satisfied, ""},
-		"False":         {"the reason alone says nothing", fixture.Required("a"), evaluation.Observation{Available: up, Degraded: fixture.Degraded(metav1.ConditionFalse, requiredReason, "")}, evaluation.Satisfied, ""},
-		"VersionBehind": {"before its version", edge(func(d *addonv1alpha1.AddonDependency) { d.Version = "1" }), evaluation.Observation{Available: up, Degraded: broken, Version: "2"}, evaluation.NotAvailable, text},
+		"Breaks": {
+			reason: "although it still says that it is available", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: up, Degraded: broken}, want: evaluation.NotAvailable, message: text,
+		},
+		"StaysTheSame": {
+			reason: "the finding does not change when Available follows", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: follows, Degraded: broken}, want: evaluation.NotAvailable, message: text,
+		},
+		"Recovers": {
+			reason: "nor on the way up, until Available follows", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: follows, Degraded: fixture.Degraded(metav1.ConditionFalse, satisfiedReason, "")},
+			want:     evaluation.NotAvailable, message: text,
+		},
+		"NotReported": {
+			reason: "its own dependency comes first", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Degraded: broken}, want: evaluation.NotAvailable, message: text,
+		},
+		"Optional": {
+			reason: "an Optional edge is not satisfied either", edge: fixture.Optional("a"),
+			observed: evaluation.Observation{Available: up, Degraded: broken}, want: evaluation.NotAvailable, message: text,
+		},
+		"Settling": {
+			reason: "the hub itself has set this: nothing is waited for", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: lost, Degraded: broken}, want: evaluation.NotAvailable, message: text,
+		},
+		"OnlyOptional": {
+			reason: "it works with less", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: up, Degraded: fixture.Degraded(metav1.ConditionTrue, optionalReason, "")},
+			want:     evaluation.Satisfied,
+		},
+		"Foreign": {
+			reason: "another writer's reason is not about dependencies", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: up, Degraded: fixture.Degraded(metav1.ConditionTrue, "DiskFull", "")},
+			want:     evaluation.Satisfied,
+		},
+		"False": {
+			reason: "the reason alone says nothing", edge: fixture.Required("a"),
+			observed: evaluation.Observation{Available: up, Degraded: fixture.Degraded(metav1.ConditionFalse, requiredReason, "")},
+			want:     evaluation.Satisfied,
+		},
+		"VersionBehind": {
+			reason: "before its version", edge: edge(func(d *addonv1alpha1.AddonDependency) { d.Version = "1" }),
+			observed: evaluation.Observation{Available: up, Degraded: broken, Version: "2"}, want: evaluation.NotAvailable,
+			message: text,
+		},
 		"IfInstalled": {
-			"for one that works without it", edge(func(d *addonv1alpha1.AddonDependency) { d.Type, d.Version = "IfInstalled", "1" }),
-			evaluation.Observation{Available: up, Degraded: broken, Version: "1.2"},
-			evaluation.Satisfied, "",
+			reason: "for one that works without it", edge: edge(func(d *addonv1alpha1.AddonDependency) { d.Type, d.Version = "IfInstalled", "1" }),
+			observed: evaluation.Observation{Available: up, Degraded: broken, Version: "1.2"},
+			want:     evaluation.Satisfied,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.observed.Installed = true
 			c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x", tc.edge)})
-			findings := c.Evaluate("x", c.State("x", evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold}, func(string) evaluation.Observation { return tc.observed }))
+			findings := c.Evaluate(
+				"x",
+				c.State(
+					"x", evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold},
+					func(string) evaluation.Observation { return tc.observed },
+				),
+			)
 			if len(findings) != 1 || findings[0].Verdict != tc.want {
 				t.Fatalf("%s: found %+v, want %s", tc.reason, findings, tc.want)
 			}

@@ -52,13 +52,23 @@ func TestDegraded(t *testing.T) {
 		findings findings
 		want     *metav1.Condition // nil: nothing is written
 	}{
-		"NoneRequired":        {"the condition is new", nil, findings{fine, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
-		"NoneOptional":        {"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
-		"NoneBoth":            {"Required decides, both are named", nil, findings{may, must}, at(fixture.Degraded(yes, requiredReason, mustText+"; "+mayText), fixture.Now)},
-		"NoneSatisfied":       {"no reason of ours to take back", nil, findings{fine}, nil},
-		"NoneNoDependencies":  {"never written", nil, nil, nil},
-		"NoneHeld":            {"nothing is known", nil, findings{held}, nil},
-		"NoneHeldAndRequired": {"what is held cannot make it better", nil, findings{held, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
+		"NoneRequired": {
+			"the condition is new", nil, findings{fine, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+		"NoneOptional": {
+			"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+		},
+		"NoneBoth": {
+			"Required decides, both are named", nil, findings{may, must},
+			at(fixture.Degraded(yes, requiredReason, mustText+"; "+mayText), fixture.Now),
+		},
+		"NoneSatisfied":      {"no reason of ours to take back", nil, findings{fine}, nil},
+		"NoneNoDependencies": {"never written", nil, nil, nil},
+		"NoneHeld":           {"nothing is known", nil, findings{held}, nil},
+		"NoneHeldAndRequired": {
+			"what is held cannot make it better", nil, findings{held, must},
+			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
 		"NoneHeldAndOptional": {"what is held could make it worse", nil, findings{held, may}, nil},
 		"NoneOptionalHeldAndOptional": {
 			"certain, whatever becomes of what is held", nil,
@@ -74,52 +84,99 @@ func TestDegraded(t *testing.T) {
 		"RequiredManyOptionalHeld": {
 			"a bounded list, by name", oursMust,
 			findings{other("g"), other("f"), other("e"), other("d"), other("c"), other("b"), other("a")},
-			fixture.Degraded(yes, optionalReason, "All Required dependencies are satisfied. Optional ones are not known yet: 'a', 'b', 'c', 'd', 'e', 2 more."),
+			fixture.Degraded(
+				yes, optionalReason,
+				"All Required dependencies are satisfied. Optional ones are not known yet: 'a', 'b', 'c', 'd', 'e', 2 more.",
+			),
 		},
 		"RequiredOptionalHeldAndOptional": {
 			"the reason is untrue, and another one is certain", oursMust,
 			findings{mayHeld, may, fine},
 			fixture.Degraded(yes, optionalReason, mayText),
 		},
-		"RequiredBothHeld":            {"it may still be true", oursMust, findings{mayHeld, held, may}, nil},
-		"RequiredAllHeld":             {"a lost cluster", oursMust, findings{mayHeld, held}, nil},
-		"RequiredOtherRequiredHeld":   {"it may be true of the one that is held", oursMust, findings{held, fine, may}, nil},
-		"RequiredNotApplicable":       {"what does not apply is known", oursMust, findings{{Dependency: fixture.EdgeOn(fixture.Required("must")), Verdict: evaluation.NotApplicable}, mayHeld}, fixture.Degraded(yes, optionalReason, laterText)},
-		"RequiredTailOptionalHeld":    {"the words of the other writer are kept", fixture.Degraded(yes, requiredReason, mustText+tail), findings{mayHeld}, fixture.Degraded(yes, optionalReason, laterText+tail)},
-		"OptionalHeldAgain":           {"decided once", fixture.Degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
-		"OptionalKnownAfterHeld":      {"in the end it is satisfied", fixture.Degraded(yes, optionalReason, laterText), findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
-		"OptionalFailsAfterHeld":      {"in the end it fails", fixture.Degraded(yes, optionalReason, laterText), findings{may}, fixture.Degraded(yes, optionalReason, mayText)},
-		"OptionalHeldOther":           {"the reason may still be true", oursMay, findings{mayHeld}, nil},
-		"OptionalHeldAndOther":        {"the reason is true; the message waits", oursMay, findings{mayHeld, may}, nil},
-		"OptionalRequiredHeld":        {"not taken back before all is known", oursMay, findings{held, fine}, nil},
-		"SatisfiedOptionalHeldAndMay": {"untrue: one fails for certain", oursFine, findings{mayHeld, may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
-		"SatisfiedHeldAndMay":         {"untrue, even if worse may follow", oursFine, findings{held, may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
-		"SatisfiedOptionalHeld":       {"may be true", oursFine, findings{mayHeld}, nil},
-		"ForeignTrueOptionalHeld":     {"not ours to touch", foreign, findings{mayHeld, may}, nil},
-		"NoneUnusable":                {"an unusable declaration writes nothing", nil, findings{unusable}, nil},
-		"RequiredAgain":               {"nothing changed", oursMust, findings{must, fine}, nil},
-		"RequiredToBoth":              {"the message differs, the status and its time do not", oursMust, findings{must, may}, fixture.Degraded(yes, requiredReason, mustText+"; "+mayText)},
-		"RequiredToOptional":          {"the reason differs, the status and its time do not", oursMust, findings{fine, may}, fixture.Degraded(yes, optionalReason, mayText)},
-		"RequiredToSatisfied":         {"taken back, not dropped", oursMust, findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
-		"RequiredToNone":              {"a reason left behind is cleared", oursMust, nil, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
-		"RequiredHeld":                {"kept", oursMust, findings{held, fine}, nil},
-		"RequiredUnusable":            {"the last good verdict stays", oursMust, findings{unusable}, nil},
-		"OptionalAgain":               {"nothing changed", oursMay, findings{may}, nil},
-		"OptionalToRequired":          {"the reason differs, the status and its time do not", oursMay, findings{must}, fixture.Degraded(yes, requiredReason, mustText)},
-		"OptionalToSatisfied":         {"taken back", oursMay, findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
-		"OptionalToNone":              {"cleared", oursMay, nil, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
-		"SatisfiedAgain":              {"nothing changed", oursFine, findings{fine}, nil},
-		"SatisfiedToNone":             {"cleared already: once, not more", oursFine, nil, nil},
-		"SatisfiedToRequired":         {"a transition", oursFine, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
-		"SatisfiedToOptional":         {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
-		"SatisfiedHeld":               {"kept", oursFine, findings{held}, nil},
-		"ForeignTrueRequired":         {"overwritten, its words kept; the status was True before", foreign, findings{must}, fixture.Degraded(yes, requiredReason, mustText+tail)},
-		"ForeignTrueOptional":         {"not ours to touch", foreign, findings{may}, nil},
-		"ForeignTrueSatisfied":        {"not ours to touch", foreign, findings{fine}, nil},
-		"ForeignTrueNone":             {"never written", foreign, nil, nil},
-		"ForeignTrueHeld":             {"nothing is known", foreign, findings{held, may}, nil},
-		"ForeignFalseRequired":        {"a transition; who is well leaves no words", healthy, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now)},
-		"ForeignFalseOptional":        {"a transition", healthy, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"RequiredBothHeld":          {"it may still be true", oursMust, findings{mayHeld, held, may}, nil},
+		"RequiredAllHeld":           {"a lost cluster", oursMust, findings{mayHeld, held}, nil},
+		"RequiredOtherRequiredHeld": {"it may be true of the one that is held", oursMust, findings{held, fine, may}, nil},
+		"RequiredNotApplicable": {
+			"what does not apply is known", oursMust,
+			findings{{Dependency: fixture.EdgeOn(fixture.Required("must")), Verdict: evaluation.NotApplicable}, mayHeld},
+			fixture.Degraded(yes, optionalReason, laterText),
+		},
+		"RequiredTailOptionalHeld": {
+			"the words of the other writer are kept", fixture.Degraded(yes, requiredReason, mustText+tail), findings{mayHeld},
+			fixture.Degraded(yes, optionalReason, laterText+tail),
+		},
+		"OptionalHeldAgain": {"decided once", fixture.Degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
+		"OptionalKnownAfterHeld": {
+			"in the end it is satisfied", fixture.Degraded(yes, optionalReason, laterText), findings{fine},
+			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+		},
+		"OptionalFailsAfterHeld": {
+			"in the end it fails", fixture.Degraded(yes, optionalReason, laterText), findings{may},
+			fixture.Degraded(yes, optionalReason, mayText),
+		},
+		"OptionalHeldOther":    {"the reason may still be true", oursMay, findings{mayHeld}, nil},
+		"OptionalHeldAndOther": {"the reason is true; the message waits", oursMay, findings{mayHeld, may}, nil},
+		"OptionalRequiredHeld": {"not taken back before all is known", oursMay, findings{held, fine}, nil},
+		"SatisfiedOptionalHeldAndMay": {
+			"untrue: one fails for certain", oursFine, findings{mayHeld, may},
+			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+		},
+		"SatisfiedHeldAndMay": {
+			"untrue, even if worse may follow", oursFine, findings{held, may},
+			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+		},
+		"SatisfiedOptionalHeld":   {"may be true", oursFine, findings{mayHeld}, nil},
+		"ForeignTrueOptionalHeld": {"not ours to touch", foreign, findings{mayHeld, may}, nil},
+		"NoneUnusable":            {"an unusable declaration writes nothing", nil, findings{unusable}, nil},
+		"RequiredAgain":           {"nothing changed", oursMust, findings{must, fine}, nil},
+		"RequiredToBoth": {
+			"the message differs, the status and its time do not", oursMust, findings{must, may},
+			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
+		},
+		"RequiredToOptional": {
+			"the reason differs, the status and its time do not", oursMust, findings{fine, may},
+			fixture.Degraded(yes, optionalReason, mayText),
+		},
+		"RequiredToSatisfied": {
+			"taken back, not dropped", oursMust, findings{fine},
+			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+		},
+		"RequiredToNone": {
+			"a reason left behind is cleared", oursMust, nil,
+			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+		},
+		"RequiredHeld":     {"kept", oursMust, findings{held, fine}, nil},
+		"RequiredUnusable": {"the last good verdict stays", oursMust, findings{unusable}, nil},
+		"OptionalAgain":    {"nothing changed", oursMay, findings{may}, nil},
+		"OptionalToRequired": {
+			"the reason differs, the status and its time do not", oursMay, findings{must},
+			fixture.Degraded(yes, requiredReason, mustText),
+		},
+		"OptionalToSatisfied": {
+			"taken back", oursMay, findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+		},
+		"OptionalToNone":  {"cleared", oursMay, nil, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"SatisfiedAgain":  {"nothing changed", oursFine, findings{fine}, nil},
+		"SatisfiedToNone": {"cleared already: once, not more", oursFine, nil, nil},
+		"SatisfiedToRequired": {
+			"a transition", oursFine, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+		"SatisfiedToOptional": {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"SatisfiedHeld":       {"kept", oursFine, findings{held}, nil},
+		"ForeignTrueRequired": {
+			"overwritten, its words kept; the status was True before", foreign, findings{must},
+			fixture.Degraded(yes, requiredReason, mustText+tail),
+		},
+		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
+		"ForeignTrueSatisfied": {"not ours to touch", foreign, findings{fine}, nil},
+		"ForeignTrueNone":      {"never written", foreign, nil, nil},
+		"ForeignTrueHeld":      {"nothing is known", foreign, findings{held, may}, nil},
+		"ForeignFalseRequired": {
+			"a transition; who is well leaves no words", healthy, findings{must},
+			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+		"ForeignFalseOptional": {"a transition", healthy, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
 		"ForeignFalseSatisfied": {
 			"left as it is", healthy, findings{fine}, nil,
 		},
@@ -139,12 +196,23 @@ func TestDegraded(t *testing.T) {
 			findings{must},
 			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m, also Degraded: y z"),
 		},
-		"TailAgain":       {"kept once", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must}, nil},
-		"TailAndMore":     {"it stays at the end", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must, may}, fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail)},
-		"TailToOptional":  {"the words outlive a change of our reason", fixture.Degraded(yes, requiredReason, mustText+tail), findings{may}, fixture.Degraded(yes, optionalReason, mayText+tail)},
-		"TailToSatisfied": {"their writer may say it again", fixture.Degraded(yes, requiredReason, mustText+tail), findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"TailAgain": {"kept once", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must}, nil},
+		"TailAndMore": {
+			"it stays at the end", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must, may},
+			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail),
+		},
+		"TailToOptional": {
+			"the words outlive a change of our reason", fixture.Degraded(yes, requiredReason, mustText+tail), findings{may},
+			fixture.Degraded(yes, optionalReason, mayText+tail),
+		},
+		"TailToSatisfied": {
+			"their writer may say it again", fixture.Degraded(yes, requiredReason, mustText+tail), findings{fine},
+			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+		},
 		"TailTooLong": {
-			"shortened, as another writer's message is when it is kept first", fixture.Degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", MaxMessage)),
+			"shortened, as another writer's message is when it is kept first", fixture.Degraded(
+				yes, requiredReason, mustText+tail+strings.Repeat("é", MaxMessage),
+			),
 			findings{must},
 			fixture.Degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", 4095-len("DiskFull: 3 of 3 disks"))+"…"),
 		},
@@ -312,7 +380,8 @@ func withoutHeld(findings []evaluation.Finding) []evaluation.Finding {
 
 func checkDegraded(t *testing.T, stored *metav1.Condition, got metav1.Condition, findings []evaluation.Finding) {
 	t.Helper()
-	if got.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded || !Owned(&got) || (got.Status == metav1.ConditionTrue) != (got.Reason != satisfiedReason) {
+	if got.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded || !Owned(&got) ||
+		(got.Status == metav1.ConditionTrue) != (got.Reason != satisfiedReason) {
 		t.Fatalf("not a condition of ours: %+v", got)
 	}
 	if utf8.RuneCountInString(got.Message) > MaxMessage || !startsWith(got, findings) {

@@ -41,35 +41,95 @@ func TestMessage(t *testing.T) {
 		findings []evaluation.Finding
 		want     string
 	}{
-		"None":      {"no findings, no message", nil, ""},
-		"Satisfied": {"what is satisfied or held is not worded", []evaluation.Finding{finding(fixture.Required("a"), "m", evaluation.Satisfied), finding(fixture.Required("b"), "m", evaluation.Held)}, ""},
+		"None": {"no findings, no message", nil, ""},
+		"Satisfied": {
+			"what is satisfied or held is not worded",
+			[]evaluation.Finding{finding(fixture.Required("a"), "m", evaluation.Satisfied), finding(fixture.Required("b"), "m", evaluation.Held)},
+			"",
+		},
 		"ProposalOptional": {
 			"the proposal's first example, then the finding",
-			[]evaluation.Finding{finding(fixture.Optional("managed-serviceaccount"), "Token-based access to managed clusters is unavailable", evaluation.NotInstalled)},
-			"Optional addon 'managed-serviceaccount' is not installed or not available. Token-based access to managed clusters is unavailable (not installed)",
+			[]evaluation.Finding{finding(
+				fixture.Optional("managed-serviceaccount"), "Token-based access to managed clusters is unavailable",
+				evaluation.NotInstalled,
+			)},
+			"Optional addon 'managed-serviceaccount' is not installed or not available. Token-based access to managed " +
+				"clusters is unavailable (not installed)",
 		},
 		"ProposalRequired": {
 			"the proposal's second example, then the finding",
-			[]evaluation.Finding{finding(fixture.Required("managed-serviceaccount"), "This addon cannot function without ManagedServiceAccount API", evaluation.NotInstalled)},
-			"Required addon 'managed-serviceaccount' is not installed or not available. This addon cannot function without ManagedServiceAccount API (not installed)",
+			[]evaluation.Finding{finding(
+				fixture.Required("managed-serviceaccount"), "This addon cannot function without ManagedServiceAccount API",
+				evaluation.NotInstalled,
+			)},
+			"Required addon 'managed-serviceaccount' is not installed or not available. This addon cannot function without " +
+				"ManagedServiceAccount API (not installed)",
 		},
 		"Order": {
 			"Required first, then by name",
-			[]evaluation.Finding{finding(fixture.Optional("b"), "", evaluation.NotInstalled), finding(fixture.Required("d"), "", evaluation.NotInstalled), finding(fixture.Required("x"), "", evaluation.Satisfied), finding(fixture.Optional("a"), "A.", evaluation.NotInstalled), finding(fixture.Required("c"), "", evaluation.NotInstalled)},
+			[]evaluation.Finding{
+				finding(fixture.Optional("b"), "", evaluation.NotInstalled),
+				finding(fixture.Required("d"), "", evaluation.NotInstalled),
+				finding(fixture.Required("x"), "", evaluation.Satisfied),
+				finding(fixture.Optional("a"), "A.", evaluation.NotInstalled),
+				finding(fixture.Required("c"), "", evaluation.NotInstalled),
+			},
 			"Required addon 'c'" + missing + " (not installed); Required addon 'd'" + missing + " (not installed); " +
 				"Optional addon 'a'" + missing + " A. (not installed); Optional addon 'b'" + missing + " (not installed)",
 		},
-		"False":         {"status, reason and time, in UTC", []evaluation.Finding{notAvailable(fixture.Required("a"), berlin)}, "Required addon 'a'" + missing + " (Available=False, Stopped, since 2026-08-01T10:00:00Z)"},
-		"Timeless":      {"no reason and no time are left out", []evaluation.Finding{notAvailable(fixture.Required("a"), timeless)}, "Required addon 'a'" + missing + " (Available=Unknown)"},
-		"NoCondition":   {"nothing reported", []evaluation.Finding{notAvailable(fixture.Required("a"), nil)}, "Required addon 'a'" + missing + " (Available not reported yet)"},
-		"Cycle":         {"spelled out", []evaluation.Finding{{Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.Cycle, Cycle: []string{"a", "b", "a"}}}, "Required addon 'b'" + missing + " (dependency cycle: a → b → a)"},
-		"LongCycle":     {"without its middle", []evaluation.Finding{{Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.Cycle, Cycle: strings.Split("abcdefghijklmnopqrstuvwxyza", "")}}, "Required addon 'b'" + missing + " (dependency cycle: a → b → c → d → e → f → g → h → i → j → (7 more) → r → s → t → u → v → w → x → y → z → a)"},
-		"Lines":         {"one line, no blanks around", []evaluation.Finding{finding(fixture.Required("a"), "one\ntwo\r\x00\u2028\u202ethree\n", evaluation.NotInstalled)}, "Required addon 'a'" + missing + " one two    three (not installed)"},
-		"OnlyBlanks":    {"as good as empty", []evaluation.Finding{finding(fixture.Required("a"), " \n\t ", evaluation.NotInstalled)}, "Required addon 'a'" + missing + " (not installed)"},
-		"InvalidUTF8":   {"replaced", []evaluation.Finding{finding(fixture.Required("a"), "caf\xe9\xff!", evaluation.NotInstalled)}, "Required addon 'a'" + missing + " caf\uFFFD! (not installed)"},
-		"OtherScripts":  {"kept as written", []evaluation.Finding{finding(fixture.Required("a"), "日本語 👩‍💻", evaluation.NotInstalled)}, "Required addon 'a'" + missing + " 日本語 👩‍💻 (not installed)"},
-		"LongName":      {"no longer than a name can be", []evaluation.Finding{finding(fixture.Required(strings.Repeat("n", 300)), "", evaluation.NotInstalled)}, "Required addon '" + strings.Repeat("n", 252) + "…'" + missing + " (not installed)"},
-		"MarkInMessage": {"our own mark is only ours", []evaluation.Finding{finding(fixture.Required("a"), "m; also Degraded:", evaluation.NotInstalled)}, "Required addon 'a'" + missing + " m, also Degraded: (not installed)"},
+		"False": {
+			"status, reason and time, in UTC", []evaluation.Finding{notAvailable(fixture.Required("a"), berlin)},
+			"Required addon 'a'" + missing + " (Available=False, Stopped, since 2026-08-01T10:00:00Z)",
+		},
+		"Timeless": {
+			"no reason and no time are left out", []evaluation.Finding{notAvailable(fixture.Required("a"), timeless)},
+			"Required addon 'a'" + missing + " (Available=Unknown)",
+		},
+		"NoCondition": {
+			"nothing reported", []evaluation.Finding{notAvailable(fixture.Required("a"), nil)},
+			"Required addon 'a'" + missing + " (Available not reported yet)",
+		},
+		"Cycle": {
+			"spelled out",
+			[]evaluation.Finding{{Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.Cycle, Cycle: []string{"a", "b", "a"}}},
+			"Required addon 'b'" + missing + " (dependency cycle: a → b → a)",
+		},
+		"LongCycle": {
+			"without its middle",
+			[]evaluation.Finding{{
+				Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.Cycle,
+				Cycle: strings.Split("abcdefghijklmnopqrstuvwxyza", ""),
+			}},
+			"Required addon 'b'" + missing + " (dependency cycle: a → b → c → d → e → f → g → h → i → j → (7 more)" +
+				" → r → s → t → u → v → w → x → y → z → a)",
+		},
+		"Lines": {
+			"one line, no blanks around",
+			[]evaluation.Finding{finding(fixture.Required("a"), "one\ntwo\r\x00\u2028\u202ethree\n", evaluation.NotInstalled)},
+			"Required addon 'a'" + missing + " one two    three (not installed)",
+		},
+		"OnlyBlanks": {
+			"as good as empty", []evaluation.Finding{finding(fixture.Required("a"), " \n\t ", evaluation.NotInstalled)},
+			"Required addon 'a'" + missing + " (not installed)",
+		},
+		"InvalidUTF8": {
+			"replaced", []evaluation.Finding{finding(fixture.Required("a"), "caf\xe9\xff!", evaluation.NotInstalled)},
+			"Required addon 'a'" + missing + " caf\uFFFD! (not installed)",
+		},
+		"OtherScripts": {
+			"kept as written", []evaluation.Finding{finding(fixture.Required("a"), "日本語 👩‍💻", evaluation.NotInstalled)},
+			"Required addon 'a'" + missing + " 日本語 👩‍💻 (not installed)",
+		},
+		"LongName": {
+			"no longer than a name can be",
+			[]evaluation.Finding{finding(fixture.Required(strings.Repeat("n", 300)), "", evaluation.NotInstalled)},
+			"Required addon '" + strings.Repeat("n", 252) + "…'" + missing + " (not installed)",
+		},
+		"MarkInMessage": {
+			"our own mark is only ours",
+			[]evaluation.Finding{finding(fixture.Required("a"), "m; also Degraded:", evaluation.NotInstalled)},
+			"Required addon 'a'" + missing + " m, also Degraded: (not installed)",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -93,19 +153,31 @@ func TestMessageCut(t *testing.T) {
 		limit      int
 		start, end string
 	}{
-		"ManyLong": {"between edges, counting the rest", many, MaxMessage, "Required addon 'addon-000'", "ü (not installed); and 470 more"},
-		"OneHuge":  {"a single message is cut inside, its finding kept", []evaluation.Finding{huge}, MaxMessage, "Required addon 'a'", "ü… (not installed)"},
+		"ManyLong": {
+			reason: "between edges, counting the rest", findings: many, limit: MaxMessage, start: "Required addon 'addon-000'",
+			end: "ü (not installed); and 470 more",
+		},
+		"OneHuge": {
+			reason: "a single message is cut inside, its finding kept", findings: []evaluation.Finding{huge}, limit: MaxMessage,
+			start: "Required addon 'a'", end: "ü… (not installed)",
+		},
 		"HugeFirst": {
-			"the others are counted",
-			[]evaluation.Finding{huge, finding(fixture.Required("b"), "", evaluation.NotInstalled)},
-			MaxMessage, "Required addon 'a'", "ü… (not installed); and 1 more",
+			reason:   "the others are counted",
+			findings: []evaluation.Finding{huge, finding(fixture.Required("b"), "", evaluation.NotInstalled)},
+			limit:    MaxMessage, start: "Required addon 'a'", end: "ü… (not installed); and 1 more",
 		},
 		"HugeSecond": {
-			"an edge is shown whole or not at all",
-			[]evaluation.Finding{finding(fixture.Required("A"), "", evaluation.NotInstalled), huge, finding(fixture.Optional("z"), "", evaluation.NotInstalled)},
-			MaxMessage, "Required addon 'A'", "(not installed); and 2 more",
+			reason: "an edge is shown whole or not at all",
+			findings: []evaluation.Finding{
+				finding(fixture.Required("A"), "", evaluation.NotInstalled), huge,
+				finding(fixture.Optional("z"), "", evaluation.NotInstalled),
+			},
+			limit: MaxMessage, start: "Required addon 'A'", end: "(not installed); and 2 more",
 		},
-		"SmallLimit": {"the limit is the caller's", many, 8192, "Required addon 'addon-000'", "; and 493 more"},
+		"SmallLimit": {
+			reason: "the limit is the caller's", findings: many, limit: 8192, start: "Required addon 'addon-000'",
+			end: "; and 493 more",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +193,10 @@ func TestMessageCut(t *testing.T) {
 }
 
 func TestMessageKeepsItsInput(t *testing.T) {
-	findings := []evaluation.Finding{finding(fixture.Optional("b"), "", evaluation.NotInstalled), finding(fixture.Required("x"), "", evaluation.Satisfied), finding(fixture.Required("a"), "", evaluation.NotInstalled)}
+	findings := []evaluation.Finding{
+		finding(fixture.Optional("b"), "", evaluation.NotInstalled), finding(fixture.Required("x"), "", evaluation.Satisfied),
+		finding(fixture.Required("a"), "", evaluation.NotInstalled),
+	}
 	Message(findings, MaxMessage)
 	if findings[0].Dependency.Name != "b" || findings[1].Verdict != evaluation.Satisfied || findings[2].Dependency.Name != "a" {
 		t.Errorf("the findings are the caller's: %v", findings)
@@ -182,7 +257,9 @@ func randomFindings(seed uint64, message, reason, name string) []evaluation.Find
 			made.Dependency.API = &addonv1alpha1.AddonAPI{Group: name, Kind: reason}
 			made.Detail = &evaluation.Detail{Because: message, Providers: slices.Repeat([]string{name}, r.IntN(8)), ConditionError: reason}
 		case made.Verdict == evaluation.RequirementNotMet:
-			made.Dependency, made.Requirement = nil, &declaration.Requirement{Name: made.Dependency.Name, Subject: "Kubernetes version", Wanted: reason}
+			made.Dependency, made.Requirement = nil, &declaration.Requirement{
+				Name: made.Dependency.Name, Subject: "Kubernetes version", Wanted: reason,
+			}
 			made.Detail = &evaluation.Detail{Version: versions.Version{Number: name}, Because: "not answered"}
 		case made.Verdict == evaluation.VersionMismatch || made.Verdict == evaluation.VersionUnknown:
 			made.Detail = &evaluation.Detail{Version: versions.Version{Number: name, Source: versions.FromLease}, ConditionError: message}

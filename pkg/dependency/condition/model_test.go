@@ -67,7 +67,9 @@ func TestModel(t *testing.T) {
 				}
 				return evaluation.Observation{Installed: ok, Available: fixture.Available(s, availability.ReasonClusterLost)}
 			}
-			cluster := evaluation.Cluster{Available: []metav1.ConditionStatus{"", "True", "False", "Unknown"}[r.IntN(4)], Offline: evaluation.OfflineStrict}
+			cluster := evaluation.Cluster{
+				Available: []metav1.ConditionStatus{"", "True", "False", "Unknown"}[r.IntN(4)], Offline: evaluation.OfflineStrict,
+			}
 			for name := range declared {
 				if got, write := Decide(stored[name], c.Evaluate(name, c.State(name, cluster, observe)), fixture.Now); write {
 					stored[name] = &got

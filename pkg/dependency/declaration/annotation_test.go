@@ -23,7 +23,10 @@ func TestAnnotation(t *testing.T) {
 		annotation string
 		want       list
 	}{
-		"YAML":          {"the form of the design", "- name: a\n- name: b\n  type: Optional\n", list{fixture.Required("a"), fixture.Optional("b")}},
+		"YAML": {
+			"the form of the design", "- name: a\n- name: b\n  type: Optional\n",
+			list{fixture.Required("a"), fixture.Optional("b")},
+		},
 		"JSON":          {"JSON is YAML", `[{"name":"a"},{"name":"b","type":"Optional"}]`, list{fixture.Required("a"), fixture.Optional("b")}},
 		"JSONWithTabs":  {"tabs may indent JSON", "[\n\t{\n\t\t\"name\": \"a\"\n\t}\n]", list{fixture.Required("a")}},
 		"EmptyList":     {"no dependencies", "[]", nil},

@@ -148,8 +148,10 @@ func TestProblemTexts(t *testing.T) {
 		},
 		"HugeType": {
 			reason: "a value of any size leaves the remedy readable",
-			addOn:  fixture.Registration("x", addonv1alpha1.AddonDependency{Name: "a", Type: addonv1alpha1.DependencyType(strings.Repeat("ü", 100_000))}),
-			want:   []string{"spec.dependencies[0].type", "…; until it is corrected"},
+			addOn: fixture.Registration(
+				"x", addonv1alpha1.AddonDependency{Name: "a", Type: addonv1alpha1.DependencyType(strings.Repeat("ü", 100_000))},
+			),
+			want: []string{"spec.dependencies[0].type", "…; until it is corrected"},
 		},
 		"Duplicate": {
 			reason: "the repeated entry is named with what counts",

@@ -48,7 +48,8 @@ func TestAnyFieldHidesTheAnnotation(t *testing.T) {
 		addOn := fixture.Specified(t, "x", spec)
 		addOn.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: a"}
 		got := Read(&addOn)
-		if len(got.Dependencies) != 0 || len(got.Problems) != 1 || got.Problems[0].Reason != ProblemDeclaredTwice || !strings.Contains(got.Problems[0].Message, field+" is set") {
+		if len(got.Dependencies) != 0 || len(got.Problems) != 1 || got.Problems[0].Reason != ProblemDeclaredTwice ||
+			!strings.Contains(got.Problems[0].Message, field+" is set") {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}

@@ -20,22 +20,64 @@ func TestConditionalCycles(t *testing.T) {
 		want            string                    // the verdicts of x
 		problem         declaration.ProblemReason // of x
 	}{
-		"Applies":        {"both wait for each other here", "x: y!private, y: x", "private", nil, "y=Cycle", declaration.ProblemConditionalCycle},
-		"DoesNot":        {"the cycle is open here", "x: y!private, y: x", "", nil, "y=NotApplicable", declaration.ProblemConditionalCycle},
-		"TheOthersEdge":  {"it is the other's condition that closes it", "x: y, y: x!private", "private", nil, "y=Cycle", declaration.ProblemConditionalCycle},
-		"TheOthersOpen":  {"and that opens it", "x: y, y: x!private", "", nil, "y=Satisfied", declaration.ProblemConditionalCycle},
-		"OneOfTwo":       {"all conditions on the way must hold", "x: y!a, y: x!b", "a", nil, "y=Satisfied", declaration.ProblemConditionalCycle},
-		"BothOfTwo":      {"and do", "x: y!a, y: x!b", "a b", nil, "y=Cycle", declaration.ProblemConditionalCycle},
-		"OtherWay":       {"a longer cycle that applies, a shorter that does not", "x: y, y: x!a z, z: x", "", nil, "y=Cycle", declaration.ProblemCycle},
-		"SelfWhere":      {"on oneself, on some clusters", "x: x!private", "private", nil, "x=Cycle", declaration.ProblemConditionalCycle},
-		"OfTheOther":     {"the condition looks at the other add-on", "x: y, y: x!@gold", "", map[string]string{"y": "gold"}, "y=Cycle", declaration.ProblemConditionalCycle},
-		"NotOfTheOther":  {"not at this one", "x: y, y: x!@gold", "", map[string]string{"x": "gold"}, "y=Satisfied", declaration.ProblemConditionalCycle},
-		"Unconditional":  {"conditions elsewhere change nothing", "x: y, y: x z!private", "", nil, "y=Cycle", declaration.ProblemCycle},
-		"Optional":       {"an Optional edge waits for no add-on", "x: y!private, y: x?", "private", nil, "y=Satisfied", ""},
-		"IfInstalled":    {"nor does one that only asks for a version", "x: y, y: x%", "", nil, "y=Satisfied", ""},
-		"NotOnTheCycle":  {"leads to one, is on none", "x: y, y: z!private, z: y", "private", nil, "y=Satisfied", ""},
-		"Alias":          {"a cycle is of add-ons, whatever an edge is called", "x: y!private, y: x", "private", nil, "y=Cycle", declaration.ProblemConditionalCycle},
-		"ManyConditions": {"more than are remembered", "x: y!a y!b, y: x!c x!d z!e z!f, z: x!g x!h y!i y!j", "a c", nil, "y=Cycle", declaration.ProblemConditionalCycle},
+		"Applies": {
+			reason: "both wait for each other here", catalog: "x: y!private, y: x", labels: "private", want: "y=Cycle",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"DoesNot": {
+			reason: "the cycle is open here", catalog: "x: y!private, y: x", want: "y=NotApplicable",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"TheOthersEdge": {
+			reason: "it is the other's condition that closes it", catalog: "x: y, y: x!private", labels: "private",
+			want: "y=Cycle", problem: declaration.ProblemConditionalCycle,
+		},
+		"TheOthersOpen": {
+			reason: "and that opens it", catalog: "x: y, y: x!private", want: "y=Satisfied",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"OneOfTwo": {
+			reason: "all conditions on the way must hold", catalog: "x: y!a, y: x!b", labels: "a", want: "y=Satisfied",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"BothOfTwo": {
+			reason: "and do", catalog: "x: y!a, y: x!b", labels: "a b", want: "y=Cycle",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"OtherWay": {
+			reason: "a longer cycle that applies, a shorter that does not", catalog: "x: y, y: x!a z, z: x", want: "y=Cycle",
+			problem: declaration.ProblemCycle,
+		},
+		"SelfWhere": {
+			reason: "on oneself, on some clusters", catalog: "x: x!private", labels: "private", want: "x=Cycle",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"OfTheOther": {
+			reason: "the condition looks at the other add-on", catalog: "x: y, y: x!@gold", own: map[string]string{"y": "gold"},
+			want: "y=Cycle", problem: declaration.ProblemConditionalCycle,
+		},
+		"NotOfTheOther": {
+			reason: "not at this one", catalog: "x: y, y: x!@gold", own: map[string]string{"x": "gold"}, want: "y=Satisfied",
+			problem: declaration.ProblemConditionalCycle,
+		},
+		"Unconditional": {
+			reason: "conditions elsewhere change nothing", catalog: "x: y, y: x z!private", want: "y=Cycle",
+			problem: declaration.ProblemCycle,
+		},
+		"Optional": {
+			reason: "an Optional edge waits for no add-on", catalog: "x: y!private, y: x?", labels: "private",
+			want: "y=Satisfied",
+		},
+		"IfInstalled":   {reason: "nor does one that only asks for a version", catalog: "x: y, y: x%", want: "y=Satisfied"},
+		"NotOnTheCycle": {reason: "leads to one, is on none", catalog: "x: y, y: z!private, z: y", labels: "private", want: "y=Satisfied"},
+		"Alias": {
+			reason: "a cycle is of add-ons, whatever an edge is called", catalog: "x: y!private, y: x", labels: "private",
+			want: "y=Cycle", problem: declaration.ProblemConditionalCycle,
+		},
+		"ManyConditions": {
+			reason: "more than are remembered", catalog: "x: y!a y!b, y: x!c x!d z!e z!f, z: x!g x!h y!i y!j", labels: "a c",
+			want: "y=Cycle", problem: declaration.ProblemConditionalCycle,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -108,13 +108,18 @@ func TestEvaluate(t *testing.T) {
 			reason: "strict: Unknown is not available, whatever became of the cluster", catalog: "x: a b",
 			cluster: Cluster{Available: unknown, Offline: OfflineStrict}, addOns: addOns{"a": lost, "b": up},
 			want: []Finding{
-				{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: lost}, {Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: Satisfied},
+				{
+					Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: lost,
+				}, {Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: Satisfied},
 			},
 		},
 		"LeftFromOutage": {
 			reason: "the cluster is back, its agents have not reported yet", catalog: "x: a b",
 			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: back, Now: back}, addOns: addOns{"a": lost, "b": up},
-			want: []Finding{{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: Held, Until: back.Add(SettleTime)}, {Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: Satisfied}},
+			want: []Finding{
+				{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: Held, Until: back.Add(SettleTime)},
+				{Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: Satisfied},
+			},
 		},
 		"LeftTooLong": {
 			reason: "who has not reported by now will not", catalog: "x: a",
@@ -128,12 +133,16 @@ func TestEvaluate(t *testing.T) {
 		},
 		"LostBeforeItsCluster": {
 			reason: "newer than what is known of the cluster, which is lost as well", catalog: "x: a",
-			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: foundAt.Add(-time.Hour), Now: foundAt.Add(SettleTime - 1)}, addOns: addOns{"a": lost},
+			cluster: Cluster{
+				Available: joined, Offline: OfflineHold, Back: foundAt.Add(-time.Hour), Now: foundAt.Add(SettleTime - 1),
+			}, addOns: addOns{"a": lost},
 			want: []Finding{{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: Held, Until: foundAt.Add(SettleTime)}},
 		},
 		"LostAloneTooLong": {
 			reason: "a cluster that stays was not lost", catalog: "x: a",
-			cluster: Cluster{Available: joined, Offline: OfflineHold, Back: foundAt.Add(-time.Hour), Now: foundAt.Add(SettleTime)}, addOns: addOns{"a": lost},
+			cluster: Cluster{
+				Available: joined, Offline: OfflineHold, Back: foundAt.Add(-time.Hour), Now: foundAt.Add(SettleTime),
+			}, addOns: addOns{"a": lost},
 			want: []Finding{{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: lost}},
 		},
 		"ClockOfTheManagedCluster": {
@@ -148,14 +157,21 @@ func TestEvaluate(t *testing.T) {
 		},
 		"FalseWithTheReason": {
 			reason: "only Unknown is the hub's word", catalog: "x: a",
-			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": fixture.Available(metav1.ConditionFalse, availability.ReasonClusterLost)},
-			want: []Finding{{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: fixture.Available(metav1.ConditionFalse, availability.ReasonClusterLost)}},
+			cluster: Cluster{Available: joined, Offline: OfflineHold}, addOns: addOns{"a": fixture.Available(
+				metav1.ConditionFalse, availability.ReasonClusterLost,
+			)},
+			want: []Finding{{
+				Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable,
+				Available: fixture.Available(metav1.ConditionFalse, availability.ReasonClusterLost),
+			}},
 		},
 		"NoManagedCluster": {
 			reason: "without a ManagedCluster, as usual: nobody will report again", catalog: "x: a b",
 			cluster: Cluster{Offline: OfflineHold}, addOns: addOns{"a": lost, "b": up},
 			want: []Finding{
-				{Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: lost}, {Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: Satisfied},
+				{
+					Dependency: fixture.EdgeOn(fixture.Required("a")), Verdict: NotAvailable, Available: lost,
+				}, {Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: Satisfied},
 			},
 		},
 	}

@@ -11,9 +11,15 @@ import (
 
 func TestPeersAndUses(t *testing.T) {
 	c := evaluator(append(fixture.Conditional("a: b, b: a!@gold, c: a!private, d: e!@gold, f: a"),
-		fixture.Specified(t, "g", `{dependencies: [{name: a, version: "1"}, {name: p, api: {kind: Pod}}], requirements: {kubernetes: "*", ocm: "*", claims: {a: b}}}`),
+		fixture.Specified(
+			t, "g",
+			`{dependencies: [{name: a, version: "1"}, {name: p, api: {kind: Pod}}], requirements: {kubernetes: "*", ocm: "*", claims: {a: b}}}`,
+		),
 		fixture.Specified(t, "h", `dependencies: [{name: a, when: {expression: "config.size() == 0 && cluster.labels.size() == 0"}}]`),
-		fixture.Specified(t, "i", `dependencies: [{name: a, when: {expression: "cluster.claims.all(cluster, cluster == '') || cluster.version == ''"}}]`)))
+		fixture.Specified(
+			t, "i",
+			`dependencies: [{name: a, when: {expression: "cluster.claims.all(cluster, cluster == '') || cluster.version == ''"}}]`,
+		)))
 	for addOn, want := range map[string]struct {
 		uses  input.Set
 		peers []string

@@ -39,7 +39,8 @@ func (tc ruleCase) run(t *testing.T) {
 	}
 }
 
-const howTo = "set the annotation dependency.addon.open-cluster-management.io/version on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
+const howTo = "set the annotation dependency.addon.open-cluster-management.io/version on the lease of its agent, " +
+	"on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
 
 // Every add-on is observed once, and the dependent itself only where a condition of
 // its edges reads it.

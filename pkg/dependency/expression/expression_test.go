@@ -9,7 +9,8 @@ import (
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
 		"true", "config.?mode.orValue('') == 'proxy'", "cluster.labels['a'] == addOn.annotations.b", "[1].map(x, x)[0] == 1",
-		"cluster.claims.exists(c, c.startsWith('a'))", "config.a.matches('(a+)+$')", "1/0 == 1", "cluster", "config.all(k, config[k] == k)", "'\\x00'",
+		"cluster.claims.exists(c, c.startsWith('a'))", "config.a.matches('(a+)+$')", "1/0 == 1", "cluster",
+		"config.all(k, config[k] == k)", "'\\x00'",
 	} {
 		f.Add(seed, "value")
 	}

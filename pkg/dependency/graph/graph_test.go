@@ -29,12 +29,21 @@ func TestNeighbors(t *testing.T) {
 		reason, of                          string
 		dependencies, dependents, reachable []string
 	}{
-		"Several":      {"dependents by name, each once", "base", nil, []string{"a", "b", "c"}, nil},
-		"Direct":       {"only direct ones are neighbors", "a", []string{"b", "base"}, nil, []string{"b", "base"}},
-		"Middle":       {"in both directions", "b", []string{"base"}, []string{"a"}, []string{"base"}},
-		"Self":         {"a node can be its own neighbor", "self", []string{"self"}, []string{"self"}, []string{"self"}},
-		"OnlyNamed":    {"a dependency without an entry is a node", "gone", nil, []string{"x"}, nil},
-		"Unregistered": {"an unknown node has no neighbors", "missing", nil, nil, nil},
+		"Several": {reason: "dependents by name, each once", of: "base", dependents: []string{"a", "b", "c"}},
+		"Direct": {
+			reason: "only direct ones are neighbors", of: "a", dependencies: []string{"b", "base"},
+			reachable: []string{"b", "base"},
+		},
+		"Middle": {
+			reason: "in both directions", of: "b", dependencies: []string{"base"}, dependents: []string{"a"},
+			reachable: []string{"base"},
+		},
+		"Self": {
+			reason: "a node can be its own neighbor", of: "self", dependencies: []string{"self"}, dependents: []string{"self"},
+			reachable: []string{"self"},
+		},
+		"OnlyNamed":    {reason: "a dependency without an entry is a node", of: "gone", dependents: []string{"x"}},
+		"Unregistered": {reason: "an unknown node has no neighbors", of: "missing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -82,17 +91,38 @@ func TestCycles(t *testing.T) {
 		edges  string
 		want   map[string]map[string]string // node → dependency → cycle
 	}{
-		"None":           {"a diamond is no cycle", "a: b c, b: d, c: d, d:", nil},
-		"Self":           {"depending on oneself is a cycle of one", "a: a", map[string]map[string]string{"a": {"a": "a a"}}},
-		"Pair":           {"both see the same cycle", "b: a, a: b", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
-		"Unregistered":   {"a name without an entry has no edges", "a: b", nil},
-		"Chain":          {"what depends on a cycle is not on it", "x: y, y: a, a: b, b: a", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
-		"Out":            {"nor is what a cycle depends on", "a: b z, b: a, z:", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
-		"SelfInPair":     {"each edge has its own cycle", "a: a b, b: a", map[string]map[string]string{"a": {"a": "a a", "b": "a b a"}, "b": {"a": "a b a"}}},
-		"TwoApart":       {"cycles do not mix", "a: b, b: a, c: d b, d: c", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}, "c": {"d": "c d c"}, "d": {"c": "c d c"}}},
-		"Triangle":       {"all members see the canonical order, not the alphabet's", "a: c, c: b, b: a", map[string]map[string]string{"a": {"c": "a c b a"}, "b": {"a": "a c b a"}, "c": {"b": "a c b a"}}},
-		"ShortestCycle":  {"of the ways back, the shortest", "a: b, b: c a, c: a", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a", "c": "a b c a"}, "c": {"a": "a b c a"}}},
-		"SmallestByName": {"of equally short ways back, the smallest by name", "a: b, b: d c, c: a, d: a", map[string]map[string]string{"a": {"b": "a b c a"}, "b": {"c": "a b c a", "d": "a b d a"}, "c": {"a": "a b c a"}, "d": {"a": "a b d a"}}},
+		"None":         {"a diamond is no cycle", "a: b c, b: d, c: d, d:", nil},
+		"Self":         {"depending on oneself is a cycle of one", "a: a", map[string]map[string]string{"a": {"a": "a a"}}},
+		"Pair":         {"both see the same cycle", "b: a, a: b", map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}}},
+		"Unregistered": {"a name without an entry has no edges", "a: b", nil},
+		"Chain": {
+			"what depends on a cycle is not on it", "x: y, y: a, a: b, b: a",
+			map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}},
+		},
+		"Out": {
+			"nor is what a cycle depends on", "a: b z, b: a, z:",
+			map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}},
+		},
+		"SelfInPair": {
+			"each edge has its own cycle", "a: a b, b: a",
+			map[string]map[string]string{"a": {"a": "a a", "b": "a b a"}, "b": {"a": "a b a"}},
+		},
+		"TwoApart": {
+			"cycles do not mix", "a: b, b: a, c: d b, d: c",
+			map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a"}, "c": {"d": "c d c"}, "d": {"c": "c d c"}},
+		},
+		"Triangle": {
+			"all members see the canonical order, not the alphabet's", "a: c, c: b, b: a",
+			map[string]map[string]string{"a": {"c": "a c b a"}, "b": {"a": "a c b a"}, "c": {"b": "a c b a"}},
+		},
+		"ShortestCycle": {
+			"of the ways back, the shortest", "a: b, b: c a, c: a",
+			map[string]map[string]string{"a": {"b": "a b a"}, "b": {"a": "a b a", "c": "a b c a"}, "c": {"a": "a b c a"}},
+		},
+		"SmallestByName": {
+			"of equally short ways back, the smallest by name", "a: b, b: d c, c: a, d: a",
+			map[string]map[string]string{"a": {"b": "a b c a"}, "b": {"c": "a b c a", "d": "a b d a"}, "c": {"a": "a b c a"}, "d": {"a": "a b d a"}},
+		},
 		"FigureEight": {"a node on two cycles has one on each edge", "a: m, m: a z, z: m", map[string]map[string]string{
 			"a": {"m": "a m a"}, "m": {"a": "a m a", "z": "m z m"}, "z": {"m": "m z m"},
 		}},

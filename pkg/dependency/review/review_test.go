@@ -33,22 +33,54 @@ func TestReview(t *testing.T) {
 		{name: "nothing declared", addOn: fixture.Registration("new")},
 		{name: "all in order", addOn: fixture.Registration("new", fixture.Required("base"), fixture.Optional("tunnel"))},
 		{name: "itself", addOn: fixture.Registration("new", fixture.Required("new")), denials: 1, denial: "new → new"},
-		{name: "itself by default type", addOn: fixture.Registration("base", untyped, addonv1alpha1.AddonDependency{Name: "tunnel", Type: "Optional"}), denials: 1, denial: "base → base"},
+		{
+			name:    "itself by default type",
+			addOn:   fixture.Registration("base", untyped, addonv1alpha1.AddonDependency{Name: "tunnel", Type: "Optional"}),
+			denials: 1, denial: "base → base",
+		},
 		{name: "itself, Optional", addOn: fixture.Registration("new", fixture.Optional("new"))},
 		{name: "itself in the annotation", addOn: fixture.Annotated("new", "[{name: new}]"), denials: 1, denial: "new → new"},
-		{name: "twice", addOn: fixture.Registration("new", fixture.Required("base"), fixture.Optional("base")), denials: 1, denial: `spec.dependencies[1].name: "base" is declared more than once; remove`},
-		{name: "twice in the annotation", addOn: fixture.Annotated("new", "[{name: base}, {name: base}]"), denials: 1, denial: `metadata.annotations[`},
-		{name: "a cycle", addOn: fixture.Registration("base", fixture.Required("gateway")), denials: 1, denial: "base → gateway → tunnel → base; make one"},
-		{name: "a cycle by the annotation", addOn: fixture.Annotated("base", "[{name: gateway}]"), denials: 1, denial: "base → gateway → tunnel → base"},
+		{
+			name: "twice", addOn: fixture.Registration("new", fixture.Required("base"), fixture.Optional("base")), denials: 1,
+			denial: `spec.dependencies[1].name: "base" is declared more than once; remove`,
+		},
+		{
+			name: "twice in the annotation", addOn: fixture.Annotated("new", "[{name: base}, {name: base}]"), denials: 1,
+			denial: `metadata.annotations[`,
+		},
+		{
+			name: "a cycle", addOn: fixture.Registration("base", fixture.Required("gateway")), denials: 1,
+			denial: "base → gateway → tunnel → base; make one",
+		},
+		{
+			name: "a cycle by the annotation", addOn: fixture.Annotated("base", "[{name: gateway}]"), denials: 1,
+			denial: "base → gateway → tunnel → base",
+		},
 		{name: "a cycle that an Optional edge breaks", addOn: fixture.Registration("base", fixture.Optional("gateway"))},
-		{name: "two cycles", addOn: fixture.Registration("base", fixture.Required("gateway"), fixture.Required("tunnel")), denials: 2, denial: "base → tunnel → base"},
-		{name: "not registered", addOn: fixture.Registration("new", fixture.Required("missing")), warned: 1, warning: `"missing" has no ClusterManagementAddOn`},
-		{name: "not registered, in the annotation", addOn: fixture.Annotated("new", "[{name: missing}]"), warned: 1, warning: `metadata.annotations[`},
+		{
+			name: "two cycles", addOn: fixture.Registration("base", fixture.Required("gateway"), fixture.Required("tunnel")),
+			denials: 2, denial: "base → tunnel → base",
+		},
+		{
+			name: "not registered", addOn: fixture.Registration("new", fixture.Required("missing")), warned: 1,
+			warning: `"missing" has no ClusterManagementAddOn`,
+		},
+		{
+			name: "not registered, in the annotation", addOn: fixture.Annotated("new", "[{name: missing}]"), warned: 1,
+			warning: `metadata.annotations[`,
+		},
 		{name: "both forms", addOn: both, warned: 1, warning: "is ignored because spec.dependencies is set"},
-		{name: "both forms, the ignored one unreadable, the other a cycle", addOn: bothBad, denials: 1, denial: "base → gateway", warned: 1, warning: "is ignored"},
+		{
+			name: "both forms, the ignored one unreadable, the other a cycle", addOn: bothBad, denials: 1,
+			denial: "base → gateway", warned: 1, warning: "is ignored",
+		},
 		{name: "an annotation that is no list", addOn: fixture.Annotated("new", "base"), denials: 1, denial: "metadata.annotations["},
 		{name: "an annotation of an unknown type", addOn: fixture.Annotated("new", "[{name: base, type: Maybe}]"), denials: 1, denial: `"Maybe"`},
-		{name: "cycle and unknown at once", addOn: fixture.Registration("base", fixture.Required("gateway"), fixture.Required("missing")), denials: 1, denial: "gateway", warned: 1, warning: "missing"},
+		{
+			name:  "cycle and unknown at once",
+			addOn: fixture.Registration("base", fixture.Required("gateway"), fixture.Required("missing")), denials: 1,
+			denial: "gateway", warned: 1, warning: "missing",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := new(Reviewer).Review(&test.addOn, nil, hub)
@@ -89,7 +121,10 @@ func TestReviewOfAnUpdate(t *testing.T) {
 		{"the cycle closed", fixture.Registration("base"), hub[0], true},
 		{"moved to the annotation", hub[0], fixture.Annotated("base", "[{name: gateway}]"), true},
 		{"Optional becomes Required", fixture.Registration("base", fixture.Optional("gateway")), hub[0], true},
-		{"a duplicate more", fixture.Registration("x", fixture.Required("base")), fixture.Registration("x", fixture.Required("base"), fixture.Required("base")), true},
+		{
+			"a duplicate more", fixture.Registration("x", fixture.Required("base")),
+			fixture.Registration("x", fixture.Required("base"), fixture.Required("base")), true,
+		},
 		{"another unreadable annotation", fixture.Annotated("x", "{"), fixture.Annotated("x", "["), true},
 		{"the annotation removed", fixture.Annotated("x", "{"), fixture.Registration("x"), false},
 	} {

@@ -29,40 +29,49 @@ func TestRanges(t *testing.T) {
 		prereleases  *addonv1alpha1.DependencyPrereleases
 		yes, no      string // versions, separated by blanks
 	}{
-		{deckhouse + ", platform", ">= 1.61", nil, "1.61.0 v1.61.0 1.73.3 2.0.0", "1.0.0 1.60.9 1.61.0-rc.1"},
-		{deckhouse + ", ModuleRelease test-v0.8.3", "> v1.64.0", nil, "v1.64.1 1.65.0", "1.0.0 v1.64.0"},
-		{deckhouse + ", DeckhouseRelease v1.73.4", "< v1.73.4", nil, "v1.73.3", "v1.73.4"},
-		{deckhouse + ", Kubernetes", ">= 1.28", nil, "1.28 1.28.0 1.29.6", "1.27 1.27.3"},
-		{deckhouse + ", ModuleRelease test-v0.8.2", "> 1.29", nil, "1.30.0", "1.29.0 1.29.6"},
-		{deckhouse + ", user-authn", ">= 0.0.0", nil, "0.0.0 0.0.1 1.2.3", ""},
-		{deckhouse + ", ingress-nginx", "> 1.67.0", nil, "1.67.1", "1.67.0"},
-		{deckhouse + ", operator-trivy", "> v1.64.0", nil, "1.64.1", "1.64.0"},
-		{deckhouse + ", !optional, in our words", ">v0.22.1", nil, "v0.22.2 v0.23.1", "v0.21.1 v0.22.1"},
-		{deckhouse + ", =v0.22.1 !optional, in our words", "=v0.22.1", nil, "v0.22.1", "0.23.1 0.21.1"},
-		{helm + ", chart b", "1.0.0", nil, "1.0.0 v1.0.0", "1.0.1 0.9.9"},
-		{helm + ", postgresql", "6.3.2", nil, "6.3.2", "6.3.3"},
-		{carvel + ", dep1", "~>1.0.0", nil, "1.0.0 1.0.7", "1.1.0 0.9.0"},
-		{carvel + ", dep3", "0.1.0", nil, "0.1.0", "0.2.0"},
-		{carvel + ", dep4", "0.2.0", nil, "0.2.0", "0.1.0"},
-		{carvel + ", override", "1.0.1", nil, "1.0.1", "0.1.1"},
-		{carvel + ", high version", ">4.0.0", nil, "4.0.1", "4.0.0 1.0.0"},
-		{carvel + ", prereleases: {}", ">=1.0.0", prereleases(), "1.0.0 1.1.0-rc.1 1.1.0-beta", "1.0.0-rc.1 0.9.0"},
-		{carvel + ", prereleases.identifiers", ">=1.0.0", prereleases("beta", "rc"), "1.0.0 1.1.0-rc.1 1.1.0-beta.3 1.1.0-x.rc", "1.1.0-alpha.1 1.1.0-1"},
-		{carvel + ", no prereleases", ">=1.0.0", nil, "1.1.0", "1.1.0-rc.1"},
-		{kudo + ", operatorVersion", "0.3.0", nil, "0.3.0", "0.3.1"},
-		{design, ">= 0.6.0 < 1.0.0", nil, "0.6.0 0.9.9", "1.0.0 0.5.9"},
-		{design, "*", nil, "0.0.1 1.0.0 1.0.0-rc.1", ""},
-		{masters, ">= 1.2, < 3.0.0 || >= 4.2.3", nil, "1.2.0 2.9.9 4.2.3", "3.0.0 4.2.2"},
-		{masters, "1.2 - 1.4.5", nil, "1.2.0 1.4.5", "1.4.6 1.1.9"},
-		{masters, "2.3.4 - 4.5", nil, "2.3.4 4.5.9", "4.6.0"},
-		{masters, "1.2.x", nil, "1.2.0 1.2.9", "1.3.0"},
-		{masters, "<= 2.x", nil, "2.9.9 1.0.0", "3.0.0"},
-		{masters, "~1.2.3", nil, "1.2.3 1.2.9", "1.3.0"},
-		{masters, "~1", nil, "1.0.0 1.9.0", "2.0.0"},
-		{masters, "^1.2.3", nil, "1.2.3 1.9.0", "2.0.0"},
-		{masters, "^0.2.3", nil, "0.2.3 0.2.9", "0.3.0"},
-		{masters, "!= 1.4.2", nil, "1.4.1 1.4.3", "1.4.2"},
-		{masters + ", a range that names a prerelease takes them", ">= 1.2.3-beta.1", nil, "1.2.3-beta.2 1.3.0-rc.1 1.3.0", "1.2.3-alpha"},
+		{source: deckhouse + ", platform", text: ">= 1.61", yes: "1.61.0 v1.61.0 1.73.3 2.0.0", no: "1.0.0 1.60.9 1.61.0-rc.1"},
+		{source: deckhouse + ", ModuleRelease test-v0.8.3", text: "> v1.64.0", yes: "v1.64.1 1.65.0", no: "1.0.0 v1.64.0"},
+		{source: deckhouse + ", DeckhouseRelease v1.73.4", text: "< v1.73.4", yes: "v1.73.3", no: "v1.73.4"},
+		{source: deckhouse + ", Kubernetes", text: ">= 1.28", yes: "1.28 1.28.0 1.29.6", no: "1.27 1.27.3"},
+		{source: deckhouse + ", ModuleRelease test-v0.8.2", text: "> 1.29", yes: "1.30.0", no: "1.29.0 1.29.6"},
+		{source: deckhouse + ", user-authn", text: ">= 0.0.0", yes: "0.0.0 0.0.1 1.2.3"},
+		{source: deckhouse + ", ingress-nginx", text: "> 1.67.0", yes: "1.67.1", no: "1.67.0"},
+		{source: deckhouse + ", operator-trivy", text: "> v1.64.0", yes: "1.64.1", no: "1.64.0"},
+		{source: deckhouse + ", !optional, in our words", text: ">v0.22.1", yes: "v0.22.2 v0.23.1", no: "v0.21.1 v0.22.1"},
+		{source: deckhouse + ", =v0.22.1 !optional, in our words", text: "=v0.22.1", yes: "v0.22.1", no: "0.23.1 0.21.1"},
+		{source: helm + ", chart b", text: "1.0.0", yes: "1.0.0 v1.0.0", no: "1.0.1 0.9.9"},
+		{source: helm + ", postgresql", text: "6.3.2", yes: "6.3.2", no: "6.3.3"},
+		{source: carvel + ", dep1", text: "~>1.0.0", yes: "1.0.0 1.0.7", no: "1.1.0 0.9.0"},
+		{source: carvel + ", dep3", text: "0.1.0", yes: "0.1.0", no: "0.2.0"},
+		{source: carvel + ", dep4", text: "0.2.0", yes: "0.2.0", no: "0.1.0"},
+		{source: carvel + ", override", text: "1.0.1", yes: "1.0.1", no: "0.1.1"},
+		{source: carvel + ", high version", text: ">4.0.0", yes: "4.0.1", no: "4.0.0 1.0.0"},
+		{
+			source: carvel + ", prereleases: {}", text: ">=1.0.0", prereleases: prereleases(),
+			yes: "1.0.0 1.1.0-rc.1 1.1.0-beta", no: "1.0.0-rc.1 0.9.0",
+		},
+		{
+			source: carvel + ", prereleases.identifiers", text: ">=1.0.0", prereleases: prereleases("beta", "rc"),
+			yes: "1.0.0 1.1.0-rc.1 1.1.0-beta.3 1.1.0-x.rc", no: "1.1.0-alpha.1 1.1.0-1",
+		},
+		{source: carvel + ", no prereleases", text: ">=1.0.0", yes: "1.1.0", no: "1.1.0-rc.1"},
+		{source: kudo + ", operatorVersion", text: "0.3.0", yes: "0.3.0", no: "0.3.1"},
+		{source: design, text: ">= 0.6.0 < 1.0.0", yes: "0.6.0 0.9.9", no: "1.0.0 0.5.9"},
+		{source: design, text: "*", yes: "0.0.1 1.0.0 1.0.0-rc.1"},
+		{source: masters, text: ">= 1.2, < 3.0.0 || >= 4.2.3", yes: "1.2.0 2.9.9 4.2.3", no: "3.0.0 4.2.2"},
+		{source: masters, text: "1.2 - 1.4.5", yes: "1.2.0 1.4.5", no: "1.4.6 1.1.9"},
+		{source: masters, text: "2.3.4 - 4.5", yes: "2.3.4 4.5.9", no: "4.6.0"},
+		{source: masters, text: "1.2.x", yes: "1.2.0 1.2.9", no: "1.3.0"},
+		{source: masters, text: "<= 2.x", yes: "2.9.9 1.0.0", no: "3.0.0"},
+		{source: masters, text: "~1.2.3", yes: "1.2.3 1.2.9", no: "1.3.0"},
+		{source: masters, text: "~1", yes: "1.0.0 1.9.0", no: "2.0.0"},
+		{source: masters, text: "^1.2.3", yes: "1.2.3 1.9.0", no: "2.0.0"},
+		{source: masters, text: "^0.2.3", yes: "0.2.3 0.2.9", no: "0.3.0"},
+		{source: masters, text: "!= 1.4.2", yes: "1.4.1 1.4.3", no: "1.4.2"},
+		{
+			source: masters + ", a range that names a prerelease takes them", text: ">= 1.2.3-beta.1",
+			yes: "1.2.3-beta.2 1.3.0-rc.1 1.3.0", no: "1.2.3-alpha",
+		},
 	}
 	for _, tc := range cases {
 		t.Run(tc.source+" "+tc.text, func(t *testing.T) {
@@ -181,7 +190,10 @@ func TestRunningVersion(t *testing.T) {
 }
 
 func TestTemplateVersion(t *testing.T) {
-	annotation, label, former := addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.TemplateVersionLabel, addonv1alpha1.FormerVersionAnnotation
+	const (
+		annotation, label = addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.TemplateVersionLabel
+		former            = addonv1alpha1.FormerVersionAnnotation
+	)
 	for name, tc := range map[string]struct {
 		annotations, labels map[string]string
 		want                string
@@ -233,8 +245,10 @@ func FuzzRange(f *testing.F) {
 		f.Add(seed, "v1.2.3-rc.1+k3s1", "rc")
 	}
 	f.Fuzz(func(t *testing.T, text, version, identifier string) {
-		if parsed, err := ParsePlatform(version); err == nil && parsed.Prerelease() != "" && !platformPrerelease.MatchString("-"+parsed.Prerelease()) {
-			t.Errorf("%q: %s has a vendor's suffix", version, parsed)
+		platformVersion, platformErr := ParsePlatform(version)
+		if platformErr == nil && platformVersion.Prerelease() != "" &&
+			!platformPrerelease.MatchString("-"+platformVersion.Prerelease()) {
+			t.Errorf("%q: %s has a vendor's suffix", version, platformVersion)
 		}
 		strict, err := ParseRange(text, nil)
 		if err != nil {

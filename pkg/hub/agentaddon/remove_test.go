@@ -43,7 +43,10 @@ func hubWith(t *testing.T, notServed []string, objects ...runtime.Object) *metad
 }
 
 func TestAHubWithoutWorksHasNoneToRemove(t *testing.T) {
-	hub := hubWith(t, []string{"manifestworks"}, object(registrations, "ClusterManagementAddOn", "", Name), object(bindings, "RoleBinding", "cluster1", hubRoleBinding))
+	hub := hubWith(
+		t, []string{"manifestworks"}, object(registrations, "ClusterManagementAddOn", "", Name),
+		object(bindings, "RoleBinding", "cluster1", hubRoleBinding),
+	)
 	if err := Remove(t.Context(), hub); err != nil {
 		t.Fatal(err)
 	}

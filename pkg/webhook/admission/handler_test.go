@@ -37,7 +37,8 @@ func hub(t *testing.T, fails error) client.Reader {
 }
 
 func written(version, rest string) []byte {
-	return []byte(`{"apiVersion":"addon.open-cluster-management.io/` + version + `","kind":"ClusterManagementAddOn","metadata":{"name":"gateway"}` + rest + "}")
+	return []byte(`{"apiVersion":"addon.open-cluster-management.io/` + version + `","kind":"ClusterManagementAddOn",` +
+		`"metadata":{"name":"gateway"}` + rest + "}")
 }
 
 func TestHandle(t *testing.T) {
@@ -57,10 +58,15 @@ func TestHandle(t *testing.T) {
 		{name: "a cycle", operation: "CREATE", object: written("v1alpha1", cycle), denied: "base → gateway → base"},
 		{name: "a cycle in v1beta1", operation: "CREATE", object: written("v1beta1", beta), denied: "base → gateway → base"},
 		{name: "a warning", operation: "CREATE", object: written("v1beta1", missing), warning: `"missing"`},
-		{name: "an update closes the cycle", operation: "UPDATE", object: written("v1alpha1", cycle), old: written("v1alpha1", ""), denied: "base → gateway"},
+		{
+			name: "an update closes the cycle", operation: "UPDATE", object: written("v1alpha1", cycle),
+			old: written("v1alpha1", ""), denied: "base → gateway",
+		},
 		{name: "an update of something else", operation: "UPDATE", object: written("v1beta1", beta), old: written("v1beta1", cycle)},
 		{
-			name: "a range that is none", operation: "CREATE", object: written("v1beta1", `,"spec":{"dependencies":[{"name":"base2","version":">= four"}]}`),
+			name: "a range that is none", operation: "CREATE", object: written(
+				"v1beta1", `,"spec":{"dependencies":[{"name":"base2","version":">= four"}]}`,
+			),
 			denied: `spec.dependencies[0].version: Invalid value: ">= four"`,
 		},
 		{
@@ -80,7 +86,10 @@ func TestHandle(t *testing.T) {
 		{name: "no object", operation: "CREATE", warning: "not checked"},
 		{name: "no old object", operation: "UPDATE", object: written("v1alpha1", cycle), warning: "not checked"},
 		{name: "not readable", operation: "CREATE", object: written("v1", `,"spec":{"dependencies":{}}`), warning: "not checked"},
-		{name: "the cache fails", operation: "CREATE", object: written("v1alpha1", cycle), fails: errors.New("not synced"), warning: "not synced"},
+		{
+			name: "the cache fails", operation: "CREATE", object: written("v1alpha1", cycle), fails: errors.New("not synced"),
+			warning: "not synced",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			validator := &Validator{Reader: hub(t, test.fails)}

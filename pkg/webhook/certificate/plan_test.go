@@ -67,34 +67,66 @@ func TestStepsThatAreDue(t *testing.T) {
 		// rest is how long nothing is due afterwards.
 		rest time.Duration
 	}{
-		{"nothing is due", fresh, nil, day, nil, 1, 274 * day},
-		{"the certificate ends in less than 90 days", fresh, nil, 275 * day, []step{issue}, 1, 275 * day},
-		{"the certificate has ended", fresh, nil, 366 * day, []step{issue}, 1, 275 * day},
-		{"the authority ends in less than 90 days, the certificate has ended", fresh, nil, (3650 - 90) * day, []step{introduce, issue}, 1, 275 * day},
-		{"both have ended", fresh, nil, 3651 * day, []step{introduce, issue}, 1, 275 * day},
-		{"the authority's key was removed", fresh, without("ca.key"), day, []step{introduce}, 2, 7 * day},
-		{"the authority's key is another's", fresh, func(data map[string][]byte) { data["ca.key"] = other["ca.key"] }, day, []step{introduce}, 2, 7 * day},
-		{"the authority's key is nonsense", fresh, nonsense("ca.key"), day, []step{introduce}, 2, 7 * day},
-		{"the authority was removed", fresh, without(BundleKey), day, []step{introduce, issue}, 1, 275 * day},
-		{"the authority is nonsense", fresh, nonsense(BundleKey), day, []step{introduce, issue}, 1, 275 * day},
-		{"the certificate was removed", fresh, without("tls.crt"), day, []step{issue}, 1, 275 * day},
-		{"the certificate's key is another's", fresh, func(data map[string][]byte) { data["tls.key"] = other["tls.key"] }, day, []step{issue}, 1, 275 * day},
-		{"the certificate is another authority's", fresh, func(data map[string][]byte) {
+		{name: "nothing is due", before: fresh, after: day, trusted: 1, rest: 274 * day},
+		{name: "the certificate ends in less than 90 days", before: fresh, after: 275 * day, want: []step{issue}, trusted: 1, rest: 275 * day},
+		{name: "the certificate has ended", before: fresh, after: 366 * day, want: []step{issue}, trusted: 1, rest: 275 * day},
+		{
+			name: "the authority ends in less than 90 days, the certificate has ended", before: fresh, after: (3650 - 90) * day,
+			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
+		},
+		{name: "both have ended", before: fresh, after: 3651 * day, want: []step{introduce, issue}, trusted: 1, rest: 275 * day},
+		{
+			name: "the authority's key was removed", before: fresh, spoil: without("ca.key"), after: day,
+			want: []step{introduce}, trusted: 2, rest: 7 * day,
+		},
+		{
+			name: "the authority's key is another's", before: fresh,
+			spoil: func(data map[string][]byte) { data["ca.key"] = other["ca.key"] }, after: day, want: []step{introduce},
+			trusted: 2, rest: 7 * day,
+		},
+		{
+			name: "the authority's key is nonsense", before: fresh, spoil: nonsense("ca.key"), after: day,
+			want: []step{introduce}, trusted: 2, rest: 7 * day,
+		},
+		{
+			name: "the authority was removed", before: fresh, spoil: without(BundleKey), after: day,
+			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
+		},
+		{
+			name: "the authority is nonsense", before: fresh, spoil: nonsense(BundleKey), after: day,
+			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
+		},
+		{
+			name: "the certificate was removed", before: fresh, spoil: without("tls.crt"), after: day, want: []step{issue},
+			trusted: 1, rest: 275 * day,
+		},
+		{
+			name: "the certificate's key is another's", before: fresh,
+			spoil: func(data map[string][]byte) { data["tls.key"] = other["tls.key"] }, after: day, want: []step{issue},
+			trusted: 1, rest: 275 * day,
+		},
+		{name: "the certificate is another authority's", before: fresh, spoil: func(data map[string][]byte) {
 			data["tls.key"], data["tls.crt"] = other["tls.key"], other["tls.crt"]
-		}, day, []step{issue}, 1, 275 * day},
-		{"all is nonsense", fresh, nonsense(slices.Collect(maps.Keys(fresh))...), day, []step{introduce, issue}, 1, 275 * day},
-		{"a new authority is not known everywhere", overlapping, nil, 6 * day, nil, 2, day},
-		{"a new authority is known", overlapping, nil, 7 * day, []step{issue}, 2, 7 * day},
-		{"the new authority's key was removed too", overlapping, without("ca.key"), day, []step{introduce}, 3, 7 * day},
-		{"what is served ends before a new authority is known", overlapping, func(data map[string][]byte) {
+		}, after: day, want: []step{issue}, trusted: 1, rest: 275 * day},
+		{
+			name: "all is nonsense", before: fresh, spoil: nonsense(slices.Collect(maps.Keys(fresh))...), after: day,
+			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
+		},
+		{name: "a new authority is not known everywhere", before: overlapping, after: 6 * day, trusted: 2, rest: day},
+		{name: "a new authority is known", before: overlapping, after: 7 * day, want: []step{issue}, trusted: 2, rest: 7 * day},
+		{
+			name: "the new authority's key was removed too", before: overlapping, spoil: without("ca.key"), after: day,
+			want: []step{introduce}, trusted: 3, rest: 7 * day,
+		},
+		{name: "what is served ends before a new authority is known", before: overlapping, spoil: func(data map[string][]byte) {
 			short := DefaultLifetimes()
 			short.Certificate = 3 * day
 			if err := short.do(issue, read(fresh, serverName, start), data, serverName, start); err != nil {
 				t.Fatal(err)
 			}
-		}, 60 * time.Hour, []step{issue}, 2, 276 * time.Hour},
-		{"the old authority is still trusted", switched, nil, 13 * day, nil, 2, day},
-		{"the old authority is no longer needed", switched, nil, 14 * day, []step{retire}, 1, 268 * day},
+		}, after: 60 * time.Hour, want: []step{issue}, trusted: 2, rest: 276 * time.Hour},
+		{name: "the old authority is still trusted", before: switched, after: 13 * day, trusted: 2, rest: day},
+		{name: "the old authority is no longer needed", before: switched, after: 14 * day, want: []step{retire}, trusted: 1, rest: 268 * day},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			data, now := maps.Clone(test.before), start.Add(test.after)

@@ -124,7 +124,9 @@ var _ = Describe("The dependency rule", func() {
 		for _, owner := range stored.ManagedFields {
 			if owner.Manager == "interlock-addon-agent" {
 				Expect(owner.Subresource).To(Equal("status"))
-				Expect(string(owner.FieldsV1.Raw)).To(And(ContainSubstring(`"type\":\"Available\"`), Not(ContainSubstring("Degraded")), Not(ContainSubstring("Progressing"))))
+				Expect(string(owner.FieldsV1.Raw)).To(And(
+					ContainSubstring(`"type\":\"Available\"`), Not(ContainSubstring("Degraded")), Not(ContainSubstring("Progressing")),
+				))
 			}
 		}
 	})

@@ -106,7 +106,9 @@ var _ = Describe("An add-on in Lease mode", func() {
 		patch := client.RawPatch("application/merge-patch+json",
 			[]byte(`{"metadata":{"annotations":{"addon.open-cluster-management.io/hosting-cluster-name":null}}}`))
 		Expect(managed.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}})).To(Succeed())
-		Expect(hub.Patch(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}}, patch)).To(Succeed())
+		Expect(hub.Patch(
+			ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}}, patch,
+		)).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("Unknown", leaseNotFound, "The status of proxy add-on is unknown."))
 	})
 
@@ -116,7 +118,9 @@ var _ = Describe("An add-on in Lease mode", func() {
 		for range 3 {
 			c.install(ctx, "proxy")
 			Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-			Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}})).To(Succeed())
+			Expect(hub.Delete(
+				ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}},
+			)).To(Succeed())
 		}
 		Eventually(func() map[string]float64 { return c.series("proxy") }).Should(BeEmpty(), "series are deleted with the add-on")
 	})
@@ -135,7 +139,9 @@ var _ = Describe("An add-on in Lease mode", func() {
 			renew(ctx, managed, c.name, "proxy", time.Now())
 		}
 		Consistently(c.version(ctx, "proxy")).WithTimeout(2 * time.Second).Should(Equal(version))
-		Expect(c.set(ctx, "proxy", metav1.Condition{Type: "Available", Status: "True", Reason: leaseUpdated, Message: "another message"})).To(Succeed())
+		Expect(c.set(
+			ctx, "proxy", metav1.Condition{Type: "Available", Status: "True", Reason: leaseUpdated, Message: "another message"},
+		)).To(Succeed())
 		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(beWithMessage("True", leaseUpdated, "another message"))
 		Expect(c.hubTraffic.count(isWrite)).To(Equal(written))
 	})

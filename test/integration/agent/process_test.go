@@ -53,18 +53,33 @@ var _ = Describe("The command addon-agent", func() {
 		Expect(session.Err).To(gbytes.Say(message))
 	},
 		Entry("no cluster", "--cluster-name is required", func() []string { return []string{"--hub-kubeconfig", hubFile()} }),
-		Entry("a cluster that cannot be", `--cluster-name="No_Name": `, func() []string { return []string{"--cluster-name=No_Name", "--hub-kubeconfig", hubFile()} }),
+		Entry(
+			"a cluster that cannot be", `--cluster-name="No_Name": `,
+			func() []string { return []string{"--cluster-name=No_Name", "--hub-kubeconfig", hubFile()} },
+		),
 		Entry("no hub", "--hub-kubeconfig is required", func() []string { return []string{"--cluster-name=c"} }),
-		Entry("a hub kubeconfig that is not there", `--hub-kubeconfig="/nowhere": `, func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig=/nowhere"} }),
-		Entry("a hub kubeconfig that is none", `--hub-kubeconfig=".*suite_test.go": `, func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", absolute("suite_test.go")} }),
-		Entry("no managed cluster to be found", `--kubeconfig="": `, func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile()} }),
+		Entry(
+			"a hub kubeconfig that is not there", `--hub-kubeconfig="/nowhere": `,
+			func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig=/nowhere"} },
+		),
+		Entry(
+			"a hub kubeconfig that is none", `--hub-kubeconfig=".*suite_test.go": `,
+			func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", absolute("suite_test.go")} },
+		),
+		Entry(
+			"no managed cluster to be found", `--kubeconfig="": `,
+			func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile()} },
+		),
 		Entry("a hosting kubeconfig that is not there", `--hosting-kubeconfig="/nowhere": `, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--kubeconfig", hubFile(), "--hosting-kubeconfig=/nowhere"}
 		}),
 		Entry("a grace period that is none", `--lease-grace-period=0s: `, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--lease-grace-period=0"}
 		}),
-		Entry("a grace period that is no duration", `five.*--lease-grace-period`, func() []string { return []string{"--lease-grace-period=five"} }),
+		Entry(
+			"a grace period that is no duration", `five.*--lease-grace-period`,
+			func() []string { return []string{"--lease-grace-period=five"} },
+		),
 		Entry("an own lease without a namespace", `--own-lease="lease": must be namespace/name`, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--own-lease=lease"}
 		}),

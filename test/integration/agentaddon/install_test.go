@@ -79,7 +79,9 @@ func login(ctx context.Context, cluster *testenv.Cluster, namespace string) stri
 	Expect(err).NotTo(HaveOccurred())
 	// The API server takes up roles a moment after they are created.
 	Eventually(func() error {
-		return clientOf(acting).List(ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": addOnName})
+		return clientOf(acting).List(
+			ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": addOnName},
+		)
 	}).Should(Succeed())
 	return path
 }
@@ -170,7 +172,9 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		}}
 		registration.Spec.InstallStrategy.Type = "Manual"
 		Expect(hub.Create(ctx, registration)).To(Succeed())
-		Expect(hub.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}})).To(Succeed())
+		Expect(hub.Create(
+			ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}},
+		)).To(Succeed())
 		dir, _ := hubOf(ctx, one(), defaultNamespace)
 		deployment, err := deploymentOn(ctx, one(), defaultNamespace)()
 		Expect(err).NotTo(HaveOccurred())
@@ -320,10 +324,14 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 
 	It("is removed from everywhere, without a trace on the hub", func(ctx context.Context) {
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
-		Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}})).To(Succeed())
+		Expect(hub.Delete(
+			ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}},
+		)).To(Succeed())
 		Expect(hub.Delete(ctx, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "dependent"}})).To(Succeed())
 		removeAll(ctx)
-		for _, list := range []client.ObjectList{&ocmv1beta1.ClusterManagementAddOnList{}, &ocmv1beta1.ManagedClusterAddOnList{}, &workv1.ManifestWorkList{}} {
+		for _, list := range []client.ObjectList{
+			&ocmv1beta1.ClusterManagementAddOnList{}, &ocmv1beta1.ManagedClusterAddOnList{}, &workv1.ManifestWorkList{},
+		} {
 			Expect(hub.List(ctx, list)).To(Succeed())
 			Expect(meta.LenList(list)).To(BeZero(), "%T", list)
 		}
@@ -345,7 +353,9 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(one().Get(ctx, client.ObjectKey{Name: defaultNamespace}, &corev1.Namespace{})).To(Succeed(), "what others share stays")
 	})
 
-	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request func(context.Context, client.Client) error) {
+	type request = func(context.Context, client.Client) error
+
+	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request request) {
 		entitled := clientOf(managerWithout(ctx, ""))
 		Eventually(func() error { return request(ctx, entitled) }).Should(Succeed(), "with all rights")
 		lacking := clientOf(managerWithout(ctx, without))

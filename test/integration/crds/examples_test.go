@@ -26,7 +26,9 @@ const page = "../../../docs/declaring-dependencies.md"
 // situation is a managed cluster on which every example has something to say.
 func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
 	running := func(version string) evaluation.Observation {
-		return evaluation.Observation{Installed: true, Available: &metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}, Version: version}
+		return evaluation.Observation{
+			Installed: true, Available: &metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}, Version: version,
+		}
 	}
 	kueue := running("")
 	kueue.Config = map[string]string{"mode": "proxy"}

@@ -88,8 +88,14 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("an API version that is none", `dependencies: [{name: a, api: {version: "1", kind: Pod}}]`, "spec.dependencies[0].api.version"),
 			Entry("a condition without content", `dependencies: [{name: a, when: {}}]`, "spec.dependencies[0].when"),
 			Entry("an empty expression", `dependencies: [{name: a, when: {expression: ""}}]`, "spec.dependencies[0].when.expression"),
-			Entry("a long expression", `dependencies: [{name: a, when: {expression: "`+strings.Repeat("x", 4097)+`"}}]`, "spec.dependencies[0].when.expression"),
-			Entry("many expressions", "dependencies: ["+strings.Repeat(`{name: a, when: {expression: "true"}},`, 17)+"]", "at most 16 dependencies may have when.expression"),
+			Entry(
+				"a long expression", `dependencies: [{name: a, when: {expression: "`+strings.Repeat("x", 4097)+`"}}]`,
+				"spec.dependencies[0].when.expression",
+			),
+			Entry(
+				"many expressions", "dependencies: ["+strings.Repeat(`{name: a, when: {expression: "true"}},`, 17)+"]",
+				"at most 16 dependencies may have when.expression",
+			),
 			Entry("an empty identifier", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [""]}}]`, "identifiers[0]"),
 			Entry("an identifier with a dot", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [rc.1]}}]`, "identifiers[0]"),
 			Entry("an empty requirement", `requirements: {kubernetes: ""}`, "spec.requirements.kubernetes"),

@@ -97,7 +97,10 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}
 		Expect(pods).To(HaveLen(3))
 		for _, template := range pods {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "tried-", Namespace: namespace, Labels: template.Labels}, Spec: template.Spec}
+			pod := &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: "tried-", Namespace: namespace, Labels: template.Labels},
+				Spec:       template.Spec,
+			}
 			Expect(admin.Create(ctx, pod, client.DryRunAll)).To(Succeed())
 			loose := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: *template.Spec.DeepCopy()}
 			loose.ResourceVersion, loose.UID, loose.Name = "", "", ""
@@ -112,7 +115,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(hub.Webhooks.Stop(ctx)).To(Succeed())
 		Expect(managed.RegistrationAgent.Stop(ctx)).To(Succeed())
 		renew(ctx, independent, 0)
-		Expect(managed.Client.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: asking.Name}})).To(Succeed())
+		Expect(managed.Client.Delete(
+			ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: asking.Name}},
+		)).To(Succeed())
 
 		requests.begin("writes Degraded and emits events")
 		manager = managerWith("--guard=off")

@@ -132,7 +132,9 @@ func remove(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, object := range objects {
 		if object.GetKind() != "Namespace" {
-			Expect(client.IgnoreNotFound(admin.Delete(ctx, object.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationBackground)))).To(Succeed())
+			Expect(client.IgnoreNotFound(admin.Delete(
+				ctx, object.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationBackground),
+			))).To(Succeed())
 		}
 	}
 }

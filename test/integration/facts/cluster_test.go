@@ -246,7 +246,10 @@ func (c *cluster) answers(ctx context.Context) func() ([]string, error) {
 func lines(status dependencyv1alpha1.ManagedClusterFactsStatus) []string {
 	var lines []string
 	for _, fact := range status.APIs {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", fact.Kind, fact.Served, strings.Join(fact.Versions, ","), fact.Reason)))
+		lines = append(
+			lines,
+			strings.TrimSpace(fmt.Sprintf("%s %s %s %s", fact.Kind, fact.Served, strings.Join(fact.Versions, ","), fact.Reason)),
+		)
 	}
 	for _, fact := range status.AddOns {
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s%s", fact.Name, fact.Version, fact.Reason)))

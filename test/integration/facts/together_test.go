@@ -79,7 +79,9 @@ var _ = Describe("Hub and agent together", func() {
 		evaluated, before, otherBefore := m.evaluations(), now(c.resourceVersion(ctx, quiet)), now(c.resourceVersion(ctx, other))
 		c.run(ctx, base, "1.0.0")
 		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix(satisfied))
-		Consistently(m.evaluations).WithTimeout(500*time.Millisecond).Should(BeNumerically("<=", evaluated+2), "the dependent, and again for its own write")
+		Consistently(m.evaluations).WithTimeout(500*time.Millisecond).Should(
+			BeNumerically("<=", evaluated+2), "the dependent, and again for its own write",
+		)
 		Expect(now(c.resourceVersion(ctx, quiet))).To(Equal(before))
 		Expect(now(c.resourceVersion(ctx, other))).To(Equal(otherBefore))
 	})

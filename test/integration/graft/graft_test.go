@@ -400,7 +400,9 @@ var _ = Describe("OCM's operator", func() {
 		change()
 		Eventually(changed).ShouldNot(ContainElement("changed"), "without another cause")
 
-		Expect(admin.Patch(ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":"`+above(version)+`"}}}`))).To(Succeed())
+		Expect(admin.Patch(
+			ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":"`+above(version)+`"}}}`),
+		)).To(Succeed())
 		change()
 		before := present(ctx).GetGeneration()
 		Expect(hub.Reconciled(ctx)).To(Succeed())

@@ -101,7 +101,9 @@ func (a addOn) write(ctx context.Context, version string, change func([]map[stri
 	return answer
 }
 
-func (a addOn) tryWrite(ctx context.Context, version string, change func([]map[string]any) []map[string]any) (*unstructured.Unstructured, error) {
+func (a addOn) tryWrite(
+	ctx context.Context, version string, change func([]map[string]any) []map[string]any,
+) (*unstructured.Unstructured, error) {
 	object := a.object(version)
 	if err := a.client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return nil, err

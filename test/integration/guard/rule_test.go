@@ -26,7 +26,9 @@ func rule(f *form) {
 			a.degrade(ctx, "True", required, missing, late)
 			stored := a.read(ctx, viaStorage)
 			Expect(conditionsOf(stored)).To(ConsistOf(progressing, held(late), entry("Degraded", "True", required, missing, late)))
-			Expect(ownedBy(stored, manager)).To(And(ContainSubstring(`\"Degraded\"`), Not(ContainSubstring("Available")), Not(ContainSubstring("Progressing"))))
+			Expect(ownedBy(stored, manager)).To(And(
+				ContainSubstring(`\"Degraded\"`), Not(ContainSubstring("Available")), Not(ContainSubstring("Progressing")),
+			))
 
 			By("the dependencies being satisfied again")
 			a.degrade(ctx, "False", "DependenciesSatisfied", "", late)
@@ -104,7 +106,8 @@ func rule(f *form) {
 			Entry("nothing installed", "Unknown", "WorkNotFound"),
 		)
 
-		It("turns Unknown of a missing lease with the write that sets Degraded, and gives addon-manager no part of it", func(ctx context.Context) {
+		const missingLease = "turns Unknown of a missing lease with the write that sets Degraded, and gives addon-manager no part of it"
+		It(missingLease, func(ctx context.Context) {
 			a.write(ctx, viaBeta, withConditions(entry("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound", "unknown", early)))
 			a.degrade(ctx, "True", required, missing, late)
 			stored := a.read(ctx, viaStorage)

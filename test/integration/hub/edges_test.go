@@ -86,7 +86,8 @@ func configure(cluster, name, mode string) {
 
 func reconfigure(cluster, name, mode string) {
 	GinkgoHelper()
-	alter(&addonv1alpha1.AddOnDeploymentConfig{}, types.NamespacedName{Namespace: cluster, Name: name}, false, func(c *addonv1alpha1.AddOnDeploymentConfig) {
+	key := types.NamespacedName{Namespace: cluster, Name: name}
+	alter(&addonv1alpha1.AddOnDeploymentConfig{}, key, false, func(c *addonv1alpha1.AddOnDeploymentConfig) {
 		c.Spec.CustomizedVariables[0].Value = mode
 	})
 }
@@ -164,7 +165,10 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		tell(cluster, kubernetesVersion("v1.30.4+k3s1"))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("it is v1.30.4+k3s1")))
-		concerns(leaf, requiredFails(ContainSubstring("prereleases are not accepted")), func() { tell(cluster, kubernetesVersion("v1.32.0-rc.1")) })
+		concerns(
+			leaf, requiredFails(ContainSubstring("prereleases are not accepted")),
+			func() { tell(cluster, kubernetesVersion("v1.32.0-rc.1")) },
+		)
 		concerns(leaf, satisfied(), func() { tell(cluster, kubernetesVersion("v1.31.2-gke.100")) })
 	})
 
@@ -190,7 +194,9 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		By("one that is deleted")
 		reconfigure(cluster, "last", "proxy")
 		concerns(leaf, satisfied(), func() {
-			Expect(hubClient.Delete(ctx, &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "first"}})).To(Succeed())
+			Expect(hubClient.Delete(
+				ctx, &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "first"}},
+			)).To(Succeed())
 		})
 	})
 
@@ -216,7 +222,10 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 
 		By("the annotation on the ManagedClusterAddOn")
 		concerns(leaf, satisfied(), func() { versionAnnotation(cluster, base, "0.6.1") })
-		concerns(leaf, requiredFails(ContainSubstring("version 0.5.0 from its ManagedClusterAddOn")), func() { versionAnnotation(cluster, base, "0.5.0") })
+		concerns(
+			leaf, requiredFails(ContainSubstring("version 0.5.0 from its ManagedClusterAddOn")),
+			func() { versionAnnotation(cluster, base, "0.5.0") },
+		)
 
 		By("the annotation on the ClusterManagementAddOn, where the first is not there")
 		versionAnnotation(cluster, base, "")
@@ -265,7 +274,9 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		registerSpec(leaf, `dependencies: [{name: permissions, api: {group: rbac.open-cluster-management.io, kind: ClusterPermission}}]`)
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
-			ContainSubstring("Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served."), ContainSubstring("addon-agent has not answered")))
+			ContainSubstring(
+				"Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served.",
+			), ContainSubstring("addon-agent has not answered")))
 		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(evaluation.APINotServed))).Should(HaveLen(1))
 	})
 

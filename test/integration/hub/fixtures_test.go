@@ -238,7 +238,9 @@ func satisfied() gomegatypes.GomegaMatcher {
 
 func says(status metav1.ConditionStatus, reason string, message ...gomegatypes.GomegaMatcher) gomegatypes.GomegaMatcher {
 	return gstruct.PointTo(gstruct.MatchFields(gstruct.IgnoreExtras, gstruct.Fields{
-		"Type": Equal(addonv1alpha1.ManagedClusterAddOnConditionDegraded), "Status": Equal(status), "Reason": Equal(reason), "Message": And(message...),
+		"Type": Equal(
+			addonv1alpha1.ManagedClusterAddOnConditionDegraded,
+		), "Status": Equal(status), "Reason": Equal(reason), "Message": And(message...),
 	}))
 }
 

@@ -31,7 +31,9 @@ func reachAt(cluster string, status metav1.ConditionStatus, off time.Duration) {
 	tell(cluster, func(stored *clusterv1.ManagedClusterStatus) {
 		meta.RemoveStatusCondition(&stored.Conditions, clusterv1.ManagedClusterConditionAvailable)
 		meta.SetStatusCondition(&stored.Conditions, metav1.Condition{
-			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(time.Now().Add(off)),
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(
+				time.Now().Add(off),
+			),
 		})
 	})
 }

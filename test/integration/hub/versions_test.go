@@ -130,7 +130,9 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 		manager.rest()
 		elsewhere := now(versions(other))
 		deploy(cluster, base, "", v6)
-		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)")))
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix(
+			"(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)",
+		)))
 		deploy(cluster, base, v6, v6)
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 
@@ -189,7 +191,9 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 	It("is read under the annotation's former key, after everything else", func() {
 		base, leaf := dependents()
 		running(cluster, base)
-		alter(&addonv1alpha1.ManagedClusterAddOn{}, client.ObjectKey{Namespace: cluster, Name: base}, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
+		alter(&addonv1alpha1.ManagedClusterAddOn{}, client.ObjectKey{
+			Namespace: cluster, Name: base,
+		}, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
 			metav1.SetMetaDataAnnotation(&a.ObjectMeta, addonv1alpha1.FormerVersionAnnotation, "0.5.0")
 		})
 		install(cluster, leaf)

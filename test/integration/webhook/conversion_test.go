@@ -59,7 +59,10 @@ var _ = Describe("Beside writers of v1beta1", func() {
 			patchStatus(ctx, other, name, `{"status":{}}`)
 		}),
 		Entry("status", func(ctx context.Context, name string) {
-			patchStatus(ctx, other, name, `{"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}}`)
+			patchStatus(
+				ctx, other, name,
+				`{"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}}`,
+			)
 			Expect(read(ctx, storage, name).Object["status"]).To(HaveKey("defaultconfigReferences"))
 		}),
 		Entry("an update of the whole object as it was read", func(ctx context.Context, name string) {
@@ -70,9 +73,13 @@ var _ = Describe("Beside writers of v1beta1", func() {
 		Entry("server-side apply of other fields", func(ctx context.Context, name string) {
 			object := clusterManagementAddOn(other, name, nil)
 			Expect(unstructured.SetNestedField(object.Object, "applied", "spec", "addOnMeta", "description")).To(Succeed())
-			Expect(hubClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership)).To(Succeed())
+			Expect(hubClient.Apply(
+				ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership,
+			)).To(Succeed())
 			object = clusterManagementAddOn(other, name, nil)
-			Expect(hubClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership)).To(Succeed())
+			Expect(hubClient.Apply(
+				ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership,
+			)).To(Succeed())
 			Expect(read(ctx, storage, name).Object["spec"]).To(HaveKeyWithValue("addOnMeta", Not(HaveKey("description"))))
 		}),
 	)

@@ -75,7 +75,10 @@ var _ = Describe("Bad requests for conversion", func() {
 			{"", http.StatusBadRequest, "read the ConversionReview"},
 			{"{]", http.StatusBadRequest, "invalid character"},
 			{strings.Repeat("[", 1<<20), http.StatusBadRequest, "max depth"},
-			{strings.Replace(review(1), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2", 1), http.StatusBadRequest, `"apiextensions.k8s.io/v2"`},
+			{
+				strings.Replace(review(1), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2", 1), http.StatusBadRequest,
+				`"apiextensions.k8s.io/v2"`,
+			},
 			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "convert unknown/v7 to "},
 			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can be converted"},
 			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 33<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
@@ -114,7 +117,9 @@ var _ = Describe("With all replicas of the webhook dead", func() {
 			To(MatchError(ContainSubstring("conversion webhook")))
 		By("applying to what was written through v1beta1, which takes a conversion to compare")
 		applied := client.ApplyConfigurationFromUnstructured(clusterManagementAddOn(storage, "survivor", nil))
-		Expect(hubClient.Apply(ctx, applied, client.FieldOwner("applier"), client.ForceOwnership)).To(MatchError(ContainSubstring("conversion webhook")))
+		Expect(hubClient.Apply(
+			ctx, applied, client.FieldOwner("applier"), client.ForceOwnership,
+		)).To(MatchError(ContainSubstring("conversion webhook")))
 		By("writing in all other ways")
 		writeAll(ctx)
 
@@ -146,7 +151,10 @@ func writeAll(ctx context.Context) {
 	Expect(hubClient.Delete(ctx, reference(storage, "short-lived"))).To(Succeed())
 
 	for _, version := range []string{storage, other} {
-		body := client.RawPatch(types.MergePatchType, []byte(`{"status":{"conditions":[{"type":"Available","status":"True","reason":"R","message":"","lastTransitionTime":"2026-03-01T10:00:00Z"}]}}`))
+		body := client.RawPatch(types.MergePatchType, []byte(
+			`{"status":{"conditions":[{"type":"Available","status":"True","reason":"R","message":"",`+
+				`"lastTransitionTime":"2026-03-01T10:00:00Z"}]}}`,
+		))
 		Expect(hubClient.Status().Patch(ctx, managedClusterAddOn(version, "survivor"), body)).To(Succeed())
 	}
 	create(ctx, managedClusterAddOn(storage, "born"))

@@ -228,7 +228,9 @@ func watchSecret(ctx context.Context, secret *corev1.Secret) func() int {
 	watching, err := client.NewWithWatch(hub.Config, client.Options{Scheme: hubClient.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 	events, err := watching.Watch(ctx, &corev1.SecretList{}, client.InNamespace(secret.Namespace),
-		client.MatchingFields{"metadata.name": secret.Name}, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: secret.ResourceVersion}})
+		client.MatchingFields{"metadata.name": secret.Name}, &client.ListOptions{Raw: &metav1.ListOptions{
+			ResourceVersion: secret.ResourceVersion,
+		}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(events.Stop)
 	var count atomic.Int64

@@ -145,7 +145,11 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 		By("losing the CA")
 		Expect(hubClient.Patch(ctx, secret, client.RawPatch("application/merge-patch+json", []byte(`{"data":null}`)))).To(Succeed())
 		lost := time.Now()
-		Eventually(func(g Gomega) { g.Expect(serve(g)).NotTo(Equal(first)) }).WithTimeout(60 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(serve(g)).NotTo(Equal(
+				first,
+			))
+		}).WithTimeout(60 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
 		AddReportEntry("served by the new CA after", time.Since(lost).String())
 
 		for _, session := range replicas {

@@ -146,7 +146,9 @@ func admitBy(ctx context.Context, name, url string, authority []byte) *admission
 	configuration.Name = name
 	Expect(configuration.Webhooks).To(HaveLen(1))
 	Expect(configuration.Webhooks[0].ClientConfig.Service.Path).To(HaveValue(Equal(admission.Path)))
-	configuration.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: ptr.To(url + admission.Path), CABundle: authority}
+	configuration.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{
+		URL: ptr.To(url + admission.Path), CABundle: authority,
+	}
 	Expect(hubClient.Create(ctx, configuration)).To(Succeed())
 	return configuration
 }

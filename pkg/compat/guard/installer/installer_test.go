@@ -36,20 +36,57 @@ func TestFormThatIsInForce(t *testing.T) {
 		form     Form
 		recheck  time.Duration
 	}{
-		{"auto: a policy that the API server acts on is enough", ModeAuto, "v1", []string{guard.KindPolicy, guard.KindWebhook}, served, policy, FormPolicy, recheckInForce},
-		{"auto: a policy that is served only", ModeAuto, "v1beta1", []string{guard.KindWebhook}, served, both, FormWebhook, recheckInForce},
-		{"auto: no policies", ModeAuto, "", []string{guard.KindWebhook}, served, webhook, FormWebhook, recheckInForce},
-		{"auto: no policies, a webhook that does not respond", ModeAuto, "", nil, served, webhook, FormNone, recheckNone},
-		{"auto: neither", ModeAuto, "", nil, []client.Object{anAddOn()}, nothing, FormNone, recheckNone},
-		{"auto: policies served only, no webhook", ModeAuto, "v1beta1", nil, []client.Object{anAddOn()}, policy, FormNone, recheckNone},
-		{"auto: a webhook that has not run yet", ModeAuto, "", nil, []client.Object{deployed(""), anAddOn()}, nothing, FormNone, recheckNone},
-		{"auto: no add-on to find out with", ModeAuto, "v1", []string{guard.KindPolicy}, []client.Object{deployed("authority")}, both, FormUnproven, recheckNone},
-		{"policy", ModePolicy, "v1", []string{guard.KindPolicy}, served, policy, FormPolicy, recheckInForce},
-		{"policy: served only", ModePolicy, "v1", []string{guard.KindWebhook}, served, policy, FormNone, recheckNone},
-		{"policy: not served", ModePolicy, "", []string{guard.KindWebhook}, served, nothing, FormNone, recheckNone},
-		{"webhook", ModeWebhook, "v1", []string{guard.KindPolicy, guard.KindWebhook}, served, webhook, FormWebhook, recheckInForce},
-		{"webhook: not deployed", ModeWebhook, "v1", []string{guard.KindPolicy}, []client.Object{anAddOn()}, nothing, FormNone, recheckNone},
-		{"off", ModeOff, "v1", []string{guard.KindPolicy, guard.KindWebhook}, served, nothing, "", 0},
+		{
+			name: "auto: a policy that the API server acts on is enough", mode: ModeAuto, policies: "v1",
+			actsOn: []string{guard.KindPolicy, guard.KindWebhook}, objects: served, there: policy, form: FormPolicy,
+			recheck: recheckInForce,
+		},
+		{
+			name: "auto: a policy that is served only", mode: ModeAuto, policies: "v1beta1", actsOn: []string{guard.KindWebhook},
+			objects: served, there: both, form: FormWebhook, recheck: recheckInForce,
+		},
+		{
+			name: "auto: no policies", mode: ModeAuto, actsOn: []string{guard.KindWebhook}, objects: served, there: webhook,
+			form: FormWebhook, recheck: recheckInForce,
+		},
+		{
+			name: "auto: no policies, a webhook that does not respond", mode: ModeAuto, objects: served, there: webhook,
+			form: FormNone, recheck: recheckNone,
+		},
+		{name: "auto: neither", mode: ModeAuto, objects: []client.Object{anAddOn()}, there: nothing, form: FormNone, recheck: recheckNone},
+		{
+			name: "auto: policies served only, no webhook", mode: ModeAuto, policies: "v1beta1",
+			objects: []client.Object{anAddOn()}, there: policy, form: FormNone, recheck: recheckNone,
+		},
+		{
+			name: "auto: a webhook that has not run yet", mode: ModeAuto, objects: []client.Object{deployed(""), anAddOn()},
+			there: nothing, form: FormNone, recheck: recheckNone,
+		},
+		{
+			name: "auto: no add-on to find out with", mode: ModeAuto, policies: "v1", actsOn: []string{guard.KindPolicy},
+			objects: []client.Object{deployed("authority")}, there: both, form: FormUnproven, recheck: recheckNone,
+		},
+		{
+			name: "policy", mode: ModePolicy, policies: "v1", actsOn: []string{guard.KindPolicy}, objects: served, there: policy,
+			form: FormPolicy, recheck: recheckInForce,
+		},
+		{
+			name: "policy: served only", mode: ModePolicy, policies: "v1", actsOn: []string{guard.KindWebhook}, objects: served,
+			there: policy, form: FormNone, recheck: recheckNone,
+		},
+		{
+			name: "policy: not served", mode: ModePolicy, actsOn: []string{guard.KindWebhook}, objects: served, there: nothing,
+			form: FormNone, recheck: recheckNone,
+		},
+		{
+			name: "webhook", mode: ModeWebhook, policies: "v1", actsOn: []string{guard.KindPolicy, guard.KindWebhook},
+			objects: served, there: webhook, form: FormWebhook, recheck: recheckInForce,
+		},
+		{
+			name: "webhook: not deployed", mode: ModeWebhook, policies: "v1", actsOn: []string{guard.KindPolicy},
+			objects: []client.Object{anAddOn()}, there: nothing, form: FormNone, recheck: recheckNone,
+		},
+		{name: "off", mode: ModeOff, policies: "v1", actsOn: []string{guard.KindPolicy, guard.KindWebhook}, objects: served, there: nothing},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, test.objects...)
@@ -79,12 +116,12 @@ func TestAutoFollowsTheAPIServer(t *testing.T) {
 		there          map[string]bool
 		form           Form
 	}{
-		{"no policies", "", false, webhook, FormWebhook},
-		{"upgraded: served", "v1beta1", false, both, FormWebhook},
-		{"feature gate on", "v1beta1", true, policy, FormPolicy},
-		{"upgraded: another version", "v1", true, policy, FormPolicy},
-		{"rolled back", "v1beta1", false, both, FormWebhook},
-		{"rolled back further", "", false, both, FormWebhook}, // a policy that is not served is out of reach, and of force
+		{name: "no policies", there: webhook, form: FormWebhook},
+		{name: "upgraded: served", policies: "v1beta1", there: both, form: FormWebhook},
+		{name: "feature gate on", policies: "v1beta1", acts: true, there: policy, form: FormPolicy},
+		{name: "upgraded: another version", policies: "v1", acts: true, there: policy, form: FormPolicy},
+		{name: "rolled back", policies: "v1beta1", there: both, form: FormWebhook},
+		{name: "rolled back further", there: both, form: FormWebhook}, // a policy that is not served is out of reach, and of force
 	} {
 		h.policies, h.actsOn[guard.KindPolicy] = step.policies, step.acts
 		h.settle()
@@ -164,18 +201,61 @@ func TestFailures(t *testing.T) {
 		there   map[string]bool
 		form    Form
 	}{
-		{"the API server fails to store", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errBroken}, "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", nothing, ""},
-		{"the API went after it was discovered", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewNotFound(anything, guard.Name)}, "apply MutatingAdmissionPolicy", nothing, ""},
-		{"another writer is first", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, errBroken)}, "apply MutatingAdmissionPolicy", nothing, ""},
-		{"policies are forbidden: the webhook", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errForbidden}, "", webhook, FormWebhook},
-		{"all is forbidden", ModeAuto, map[string]error{"apply MutatingAdmissionPolicy": errForbidden, "apply MutatingWebhookConfiguration": errForbidden}, "", nothing, FormNone},
-		{"the place of the webhook is forbidden", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errForbidden}, "", nothing, FormNone},
-		{"the place of the webhook cannot be read", ModeWebhook, map[string]error{"get ValidatingWebhookConfiguration": errBroken}, "find where webhooks are served: etcd", nothing, ""},
-		{"off, and forbidden to look", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": errForbidden}, "", nothing, ""},
-		{"off, and the API server fails", ModeOff, map[string]error{"get MutatingAdmissionPolicyBinding": errBroken}, "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", nothing, ""},
-		{"OCM's CRD is missing", ModePolicy, map[string]error{"list": apierrors.NewNotFound(anything, "")}, "", policy, FormUnproven},
-		{"another webhook allows no dry run", ModePolicy, map[string]error{"probe": apierrors.NewBadRequest("admission webhook does not support dry run")}, "", policy, FormUnproven},
-		{"the add-on of the probe went", ModePolicy, map[string]error{"probe": apierrors.NewNotFound(anything, "leaf")}, "", policy, FormUnproven},
+		{
+			name: "the API server fails to store", mode: ModeAuto,
+			refused: map[string]error{"apply MutatingAdmissionPolicy": errBroken},
+			fails:   "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", there: nothing,
+		},
+		{
+			name: "the API went after it was discovered", mode: ModeAuto,
+			refused: map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewNotFound(anything, guard.Name)},
+			fails:   "apply MutatingAdmissionPolicy", there: nothing,
+		},
+		{
+			name: "another writer is first", mode: ModeAuto,
+			refused: map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, errBroken)},
+			fails:   "apply MutatingAdmissionPolicy", there: nothing,
+		},
+		{
+			name: "policies are forbidden: the webhook", mode: ModeAuto,
+			refused: map[string]error{"apply MutatingAdmissionPolicy": errForbidden}, there: webhook, form: FormWebhook,
+		},
+		{
+			name: "all is forbidden", mode: ModeAuto,
+			refused: map[string]error{"apply MutatingAdmissionPolicy": errForbidden, "apply MutatingWebhookConfiguration": errForbidden},
+			there:   nothing, form: FormNone,
+		},
+		{
+			name: "the place of the webhook is forbidden", mode: ModeWebhook,
+			refused: map[string]error{"get ValidatingWebhookConfiguration": errForbidden}, there: nothing, form: FormNone,
+		},
+		{
+			name: "the place of the webhook cannot be read", mode: ModeWebhook,
+			refused: map[string]error{"get ValidatingWebhookConfiguration": errBroken},
+			fails:   "find where webhooks are served: etcd", there: nothing,
+		},
+		{
+			name: "off, and forbidden to look", mode: ModeOff,
+			refused: map[string]error{"get MutatingAdmissionPolicyBinding": errForbidden}, there: nothing,
+		},
+		{
+			name: "off, and the API server fails", mode: ModeOff,
+			refused: map[string]error{"get MutatingAdmissionPolicyBinding": errBroken},
+			fails:   "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", there: nothing,
+		},
+		{
+			name: "OCM's CRD is missing", mode: ModePolicy,
+			refused: map[string]error{"list": apierrors.NewNotFound(anything, "")}, there: policy, form: FormUnproven,
+		},
+		{
+			name: "another webhook allows no dry run", mode: ModePolicy,
+			refused: map[string]error{"probe": apierrors.NewBadRequest("admission webhook does not support dry run")},
+			there:   policy, form: FormUnproven,
+		},
+		{
+			name: "the add-on of the probe went", mode: ModePolicy,
+			refused: map[string]error{"probe": apierrors.NewNotFound(anything, "leaf")}, there: policy, form: FormUnproven,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, deployed("authority"), anAddOn())
@@ -218,12 +298,15 @@ func TestWhatIsLogged(t *testing.T) {
 		acts   bool
 		want   []string
 	}{
-		{"auto, and nothing can be had", ModeAuto, false, false, []string{
+		{name: "auto, and nothing can be had", mode: ModeAuto, want: []string{
 			"Nothing guards Available", "addon-agent corrects it", "the hub does not serve MutatingAdmissionPolicy",
 			"there is no ValidatingWebhookConfiguration interlock-webhook",
 		}},
-		{"policy, and the API server does not act on it", ModePolicy, true, false, []string{"Nothing guards Available", "the API server does not act on it"}},
-		{"in force", ModePolicy, true, true, []string{"Guard is in force", `"form"="policy"`}},
+		{
+			name: "policy, and the API server does not act on it", mode: ModePolicy, served: true,
+			want: []string{"Nothing guards Available", "the API server does not act on it"},
+		},
+		{name: "in force", mode: ModePolicy, served: true, acts: true, want: []string{"Guard is in force", `"form"="policy"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, anAddOn())

@@ -25,7 +25,8 @@ func TestRemove(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"delete " + guard.KindBinding, "delete " + guard.KindPolicy, "delete " + guard.KindWebhook}, h.writes); diff != "" {
+	want := []string{"delete " + guard.KindBinding, "delete " + guard.KindPolicy, "delete " + guard.KindWebhook}
+	if diff := cmp.Diff(want, h.writes); diff != "" {
 		t.Error(diff)
 	}
 	if !cmp.Equal(nothing, h.there()) {
