@@ -194,7 +194,7 @@ func TestManyProblemsOfAKindAreOneEvent(t *testing.T) {
 	}
 	b.declare(t, "leaf", append(many, "leaf", "one-more")...)
 	b.expect(t)
-	events := b.emitted()
+	events = b.emitted()
 	if all := strings.Join(events, ""); len(events) != 2 || !strings.Contains(all, "one-more") || strings.Contains(all, "no-such") {
 		t.Errorf("%d events %.300q", len(events), events)
 	}
