@@ -20,20 +20,30 @@ const (
 	bound = 3.0
 )
 
-// figure is a measured time; limited says whether the bound holds for it.
+// figure is a reaction that is measured. Each sample has a raw write beside it.
 type figure struct {
 	what    string
-	samples []time.Duration
-	limited bool
+	samples []sample
 }
 
-func (f figure) median() time.Duration {
-	sorted := slices.Sorted(slices.Values(f.samples))
-	return sorted[len(sorted)/2]
+// sample is the time of a reaction, and of a raw write that began when the dependency changed.
+// OCM and Interlock handle that change, so both compete with the same work.
+type sample struct {
+	reaction, raw time.Duration
 }
 
-// measure takes each sample of a reaction next to one of a raw write, so that
-// a machine that is slow at the moment is slow for both.
+// medians are those of the reaction and of the raw write.
+func (f figure) medians() (reaction, raw time.Duration) {
+	var reactions, raws []time.Duration
+	for _, s := range f.samples {
+		reactions, raws = append(reactions, s.reaction), append(raws, s.raw)
+	}
+	slices.Sort(reactions)
+	slices.Sort(raws)
+	return reactions[len(reactions)/2], raws[len(raws)/2]
+}
+
+// measure repeats an outage of a dependency and its end.
 func measure(w *world, samples int) ([]figure, error) {
 	ctx, cancel := context.WithTimeout(w.ctx, time.Duration(samples)*patience)
 	defer cancel()
@@ -41,14 +51,13 @@ func measure(w *world, samples int) ([]figure, error) {
 		return nil, err
 	}
 	figures := []figure{
-		{what: "one raw status patch, until a watch delivers it"},
-		{what: "dependency gone → Degraded=True of its dependent", limited: true},
-		{what: "Degraded=True → Available=False", limited: true},
-		{what: "dependency available → Degraded=False of its dependent", limited: true},
-		{what: "Degraded=False → Available=True", limited: true},
+		{what: "dependency gone → Degraded=True of its dependent"},
+		{what: "Degraded=True → Available=False"},
+		{what: "dependency available → Degraded=False of its dependent"},
+		{what: "Degraded=False → Available=True"},
 	}
-	for i := range samples {
-		took, err := w.sample(ctx, i)
+	for range samples {
+		took, err := w.sample(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("measure the reaction times: %w", err)
 		}
@@ -59,33 +68,23 @@ func measure(w *world, samples int) ([]figure, error) {
 	return figures, w.disable(ctx, cluster1, bystander)
 }
 
-// sample takes one sample of each figure. Whatever reacts is measured from one
-// delivery by the demo's watch to another, the raw write from its request on.
-func (w *world) sample(ctx context.Context, number int) ([]time.Duration, error) {
-	began := time.Now()
-	if err := w.rawWrite(ctx, number); err != nil {
-		return nil, err
-	}
-	written, err := w.observer.await(ctx, began, func(c change) bool {
-		return c.addOn == key(cluster1, bystander) && c.condition == "Degraded"
-	})
-	if err != nil {
-		return nil, err
-	}
+// sample takes one sample of each figure. Reactions are measured from one delivery
+// by the demo's watch to another, raw writes from the request to the delivery.
+func (w *world) sample(ctx context.Context) ([]sample, error) {
 	down, err := w.reaction(ctx, w.disable, change{addOn: key(cluster1, serviceAccount), status: "deleted"}, conditionTrue, conditionFalse)
 	if err != nil {
 		return nil, err
 	}
 	up, err := w.reaction(ctx, w.enable, change{addOn: key(cluster1, serviceAccount), condition: "Available", status: conditionTrue},
 		conditionFalse, conditionTrue)
-	return append(append([]time.Duration{written.at.Sub(began)}, down...), up...), err
+	return append(down, up...), err
 }
 
 // reaction does something to managed-serviceaccount, and measures what comes
 // of the flip for cluster-gateway.
 func (w *world) reaction(ctx context.Context, do func(context.Context, string, string) error, flip change,
 	degraded, outcome string,
-) ([]time.Duration, error) {
+) ([]sample, error) {
 	began := time.Now()
 	if err := do(ctx, cluster1, serviceAccount); err != nil {
 		return nil, err
@@ -93,6 +92,10 @@ func (w *world) reaction(ctx context.Context, do func(context.Context, string, s
 	flipped, err := w.observer.await(ctx, began, func(c change) bool {
 		return c.addOn == flip.addOn && c.condition == flip.condition && c.status == flip.status
 	})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := w.rawWrite(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,18 +111,27 @@ func (w *world) reaction(ctx context.Context, do func(context.Context, string, s
 	if outcome == conditionTrue {
 		calmed = []expectation{available(cluster1, gateway), available(cluster1, kueue)}
 	}
-	return []time.Duration{decided.at.Sub(flipped.at), followed.at.Sub(decided.at)}, w.observer.settle(ctx, calmed, calm/4)
+	return []sample{{decided.at.Sub(flipped.at), raw}, {followed.at.Sub(decided.at), raw}}, w.observer.settle(ctx, calmed, calm/4)
 }
 
-// rawWrite writes one condition as addon-manager does, and nothing else.
-func (w *world) rawWrite(ctx context.Context, number int) error {
-	return w.hub.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: map[string]any{
+// rawWrite writes one condition as addon-manager does, and nothing else. It returns
+// how long it took until the demo's watch delivered it.
+func (w *world) rawWrite(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	err := w.hub.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": addonv1alpha1.GroupVersion.String(),
 		"kind":       "ManagedClusterAddOn",
 		"metadata":   map[string]any{"namespace": cluster1, "name": bystander},
 		"status": map[string]any{"conditions": []any{map[string]any{
-			"type": "Degraded", "status": conditionFalse, "reason": fmt.Sprintf("Sample%d", number), "message": "A raw write to compare with.",
-			"lastTransitionTime": metav1.Now().UTC().Format(time.RFC3339),
+			"type": "Degraded", "status": conditionFalse, "reason": fmt.Sprintf("Sample%d", began.UnixNano()), "message": "A raw write to compare with.",
+			"lastTransitionTime": metav1.NewTime(began).UTC().Format(time.RFC3339),
 		}}},
 	}}), client.FieldOwner("interlock-demo"))
+	if err != nil {
+		return 0, err
+	}
+	written, err := w.observer.await(ctx, began, func(c change) bool {
+		return c.addOn == key(cluster1, bystander) && c.condition == "Degraded"
+	})
+	return written.at.Sub(began), err
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -231,6 +230,12 @@ func sameState(before, after installed) bool {
 	return sameCondition(fleet.Available(before), fleet.Available(after))
 }
 
+// sameCondition does without reflection, because it sees every event.
 func sameCondition(before, after *metav1.Condition) bool {
-	return apiequality.Semantic.DeepEqual(before, after)
+	if before == nil || after == nil || !before.LastTransitionTime.Equal(&after.LastTransitionTime) {
+		return before == after
+	}
+	was := *before
+	was.LastTransitionTime = after.LastTransitionTime
+	return was == *after
 }

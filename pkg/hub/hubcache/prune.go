@@ -19,9 +19,15 @@ import (
 var unread = map[string]jsonprune.Drop{
 	"managedclusteraddons": {Members: []jsonprune.Member{
 		{Object: "object", Name: "spec"},
+		{Object: "metadata", Name: "creationTimestamp"},
+		{Object: "metadata", Name: "finalizers"},
+		{Object: "metadata", Name: "generation"},
 		{Object: "metadata", Name: "managedFields"},
 		{Object: "metadata", Name: "ownerReferences"},
+		{Object: "status", Name: "addOnConfiguration"},
 		{Object: "status", Name: "addOnMeta"},
+		{Object: "status", Name: "healthCheck"},
+		{Object: "status", Name: "namespace"},
 		{Object: "status", Name: "registrations"},
 		{Object: "status", Name: "relatedObjects"},
 		{Object: "status", Name: "supportedConfigs"},
@@ -30,8 +36,8 @@ var unread = map[string]jsonprune.Drop{
 		{Array: "configReferences", Member: "resource", Keep: []string{fleet.ResourceConfig, fleet.ResourceTemplate}},
 	}},
 	"managedclusters": {Members: []jsonprune.Member{
+		{Object: "object", Name: "spec"},
 		{Object: "metadata", Name: "managedFields"},
-		{Object: "spec", Name: "managedClusterClientConfigs"},
 		{Object: "status", Name: "allocatable"},
 		{Object: "status", Name: "capacity"},
 	}, Elements: []jsonprune.Elements{
