@@ -159,7 +159,7 @@ func expectEvents(ctx context.Context, since time.Time) {
 				emitted[event.InvolvedObject.Name] = true
 			}
 		}
-		for _, c := range cases {
+		for _, c := range dependents() {
 			g.Expect(emitted).To(HaveKey(c.name()))
 		}
 	}).Should(Succeed())
