@@ -93,6 +93,25 @@ type path struct {
 	values []string
 	// restored: another writer has put a value back that Interlock replaced.
 	restored bool
+	// by made the last move.
+	by Writer
+	// overlaps is how often a value returned because two other writers overlapped.
+	overlaps int
+}
+
+// maxOverlaps is two: what was begun before comes back, and then what replaced it.
+const maxOverlaps = 2
+
+// overlap reports whether a value returns because a managed cluster was lost or is
+// back. OCM's hub then sets Available of each add-on to Unknown, one after the other,
+// and OCM's add-on manager sets what its probes found. Each may have begun before the
+// other one wrote: the later write is replaced at once. Interlock has no part in it.
+func (p *path) overlap(w Write, m move) bool {
+	lost := Condition{"Unknown", "ManagedClusterLeaseUpdateStopped"}.String()
+	if m.kind == LabelMoved {
+		lost = "unreachable"
+	}
+	return p.overlaps < maxOverlaps && (m.before == lost || m.after == lost) && !p.by.Interlock() && !w.Writer.Interlock()
 }
 
 // flips are values that return to what they were in the same epoch.
@@ -111,10 +130,14 @@ func flips(writes []Write, schedule schedule) []Finding {
 				}
 				paths[subject] = way
 			}
-			returned := slices.Contains(way.values, m.after)
-			way.values = append(way.values, m.after)
-			if returned && schedule.restorable(w, m) && !way.restored {
+			returned, overlaps := slices.Contains(way.values, m.after), way.overlap(w, m)
+			way.values, way.by = append(way.values, m.after), w.Writer
+			switch {
+			case returned && schedule.restorable(w, m) && !way.restored:
 				way.restored = true
+				continue
+			case returned && overlaps:
+				way.overlaps++
 				continue
 			}
 			// A label follows a stock True there and back again.

@@ -220,6 +220,32 @@ func TestJudgeRestored(t *testing.T) {
 	}
 }
 
+// When a cluster is lost or is back, OCM's hub and its add-on manager may overlap once.
+func TestJudgeOverlap(t *testing.T) {
+	lost, probed := Condition{"Unknown", "ManagedClusterLeaseUpdateStopped"}, Condition{"False", "ProbeUnavailable"}
+	hub, prober := Writer{"system:serviceaccount:open-cluster-management-hub:registration-controller-sa", "registration"},
+		Writer{"system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa", "addon"}
+	before := func() *story { return new(story).available(prober, probed) }
+	for name, test := range map[string]struct {
+		story    *story
+		schedule schedule
+		want     []Kind
+	}{
+		"a probe from before the loss":      {before().available(hub, lost).available(prober, probed).available(hub, lost), schedule{}, nil},
+		"the hub's write after the return":  {before().available(hub, lost).available(prober, up).available(hub, lost).available(prober, up), schedule{}, nil},
+		"once only":                         {before().available(hub, lost).available(prober, probed).available(hub, lost).available(prober, probed), schedule{}, []Kind{Flip}},
+		"with Interlock":                    {before().available(hub, lost).available(agent, probed).available(hub, lost), schedule{}, []Kind{Flip, Flip}},
+		"after Interlock":                   {before().available(hub, lost).available(agent, ours).available(hub, lost), schedule{}, []Kind{Flip}},
+		"of two other values":               {before().available(hub, up).available(prober, probed), schedule{}, []Kind{Flip}},
+		"in a quiet period":                 {before().available(hub, lost).available(prober, probed), quiet(3, 4), []Kind{NotQuiet}},
+		"the label follows":                 {new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable"), schedule{}, nil},
+		"the label follows once only":       {new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable").label("unhealthy"), schedule{}, []Kind{LabelMoved}},
+		"the label follows in quiet period": {new(story).label("unhealthy").label("unreachable").label("unhealthy"), quiet(3, 4), []Kind{LabelMoved}},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, judge(test.story.writes, test.schedule), test.want...) })
+	}
+}
+
 // Interlock's write after a stock True may come after the next cause of the test.
 func TestJudgeLateAnswer(t *testing.T) {
 	s := new(story).degraded(failing).available(registration, up).nothing(registration).available(agent, ours)

@@ -20,7 +20,7 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// missing is the add-on that all cases depend on. It is not installed, except in
+// missing is the add-on that all dependents depend on. It is not installed, except in
 // the last period of each form of the guard.
 const missing = "missing"
 
@@ -51,17 +51,17 @@ func (c *example) template() *addonv1alpha1.AddOnTemplate {
 	return template
 }
 
-// declared: the cases depend on the missing add-on from now on.
+// declared: the dependents depend on the missing add-on from now on.
 var declared bool
 
-// declare has all cases depend on the add-on that is missing.
+// declare has all dependents depend on the add-on that is missing.
 func declare(ctx context.Context) {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
 		interlockv1alpha1.DependenciesAnnotation: "[{name: " + missing + "}]",
 	}}})
 	Expect(err).NotTo(HaveOccurred())
-	for _, c := range cases {
+	for _, c := range dependents() {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: c.name()}}
 		Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}

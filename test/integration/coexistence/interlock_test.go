@@ -1,6 +1,7 @@
 package coexistence
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,15 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -155,7 +159,7 @@ func expectEvents(ctx context.Context, since time.Time) {
 				emitted[event.InvolvedObject.Name] = true
 			}
 		}
-		for _, c := range cases {
+		for _, c := range dependents() {
 			g.Expect(emitted).To(HaveKey(c.name()))
 		}
 	}).Should(Succeed())
@@ -180,6 +184,24 @@ func expectGuard(ctx context.Context, inForce bool) {
 		g.Expect(hub.Client.Status().Update(ctx, addOn, client.DryRunAll)).To(Succeed())
 		g.Expect(addOn.Status.Conditions[0].Status).To(Equal(want))
 	}).Should(Succeed())
+}
+
+// passed explains a failure: how many writes the API server has let pass because the
+// guard's webhook did not respond within its second, as on a machine that is too busy.
+func passed(ctx context.Context) string {
+	GinkgoHelper()
+	clients, err := kubernetes.NewForConfig(hub.Config)
+	Expect(err).NotTo(HaveOccurred())
+	page, err := clients.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
+	Expect(err).NotTo(HaveOccurred())
+	sum := 0.0
+	for _, metric := range families["apiserver_admission_webhook_fail_open_count"].GetMetric() {
+		sum += metric.GetCounter().GetValue()
+	}
+	return fmt.Sprintf("%v writes passed the guard's webhook without a response since the start", sum)
 }
 
 // stopInterlock ends addon-manager, the agents that run, and the authors' managers.

@@ -176,7 +176,12 @@ var (
 
 func stockConditions(_ *site, c *example) []condition { return []condition{c.stock} }
 
-func guardedConditions(*site, *example) []condition { return []condition{ours} }
+func guardedConditions(_ *site, c *example) []condition {
+	if c.independent {
+		return []condition{c.stock}
+	}
+	return []condition{ours}
+}
 
 func down(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {

@@ -109,7 +109,7 @@ var columns = []func(row) int{
 // Customized mode are left out: one more or less of them means nothing.
 func (r row) shape() string {
 	lease := r.of.kind == "lease"
-	return fmt.Sprint(r.of.disputed, lease, lease && r.stock > 0, r.trues > 0, r.ours > 0)
+	return fmt.Sprint(r.of.disputed, r.of.independent, lease, lease && r.stock > 0, r.trues > 0, r.ours > 0)
 }
 
 // bySite groups the rows of a period and a cluster that have the same shape.
@@ -137,6 +137,9 @@ func namesOf(rows []row) string {
 		kind := r.of.kind
 		if r.of.disputed {
 			kind = "disputed " + kind
+		}
+		if r.of.independent {
+			kind = "independent " + kind
 		}
 		states[kind] = append(states[kind], r.of.state)
 	}

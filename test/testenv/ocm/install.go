@@ -89,8 +89,7 @@ func (h *Hub) hubManifests(address string, ca []byte) ([]*unstructured.Unstructu
 	if err != nil {
 		return nil, err
 	}
-	bootstrap, err := render(h.assets.program("chart"), values(nil), "templates/bootstrap_sa.yaml",
-		"templates/bootstrap_cluster_role.yaml", "templates/bootstrap_sa_cluster_role_binding.yaml")
+	bootstrap, err := renderChart(h.assets.program("chart"), bootstrapTemplates...)
 	if err != nil {
 		return nil, err
 	}

@@ -33,9 +33,6 @@ func values(webhookCA []byte) map[string]any {
 		"RegistrationServiceAccount":     registrationAgentAccount,
 		"WorkServiceAccount":             workAgentAccount,
 		"RegistrationDriver":             map[string]any{"AuthType": "csr"},
-		// The chart's.
-		"Values":  map[string]any{"createBootstrapSA": true, "createBootstrapToken": false},
-		"Release": map[string]any{"Namespace": operatorNamespace},
 	}
 }
 

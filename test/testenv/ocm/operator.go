@@ -40,9 +40,8 @@ var clusterManagerKind = schema.GroupVersionKind{Group: "operator.open-cluster-m
 // again every 5 seconds, and installs no admission webhooks.
 func (h *Hub) installByOperator(ctx context.Context) error {
 	chart := h.assets.program("chart")
-	account, err := render(chart, values(nil), "templates/service_account.yaml", "templates/cluster_role.yaml",
-		"templates/cluster_role_binding.yaml", "templates/bootstrap_sa.yaml", "templates/bootstrap_cluster_role.yaml",
-		"templates/bootstrap_sa_cluster_role_binding.yaml")
+	account, err := renderChart(chart, append([]string{"service_account.yaml", "cluster_role.yaml", "cluster_role_binding.yaml"},
+		bootstrapTemplates...)...)
 	if err != nil {
 		return err
 	}
