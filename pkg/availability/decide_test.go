@@ -86,7 +86,12 @@ func TestLeaseMode(t *testing.T) {
 		want      Decision
 	}{
 		{name: "no lease yet, nothing stored", lease: Lease{State: LeaseNotFound}, want: write(unknownSince(atNow))},
-		{name: "lease deleted", lease: Lease{State: LeaseNotFound}, available: stored(upSince(earlier)), want: write(unknownSince(atNow))},
+		{
+			name:      "lease deleted",
+			lease:     Lease{State: LeaseNotFound},
+			available: stored(upSince(earlier)),
+			want:      write(unknownSince(atNow)),
+		},
 		{name: "no lease, known already", lease: Lease{State: LeaseNotFound}, available: stored(unknownSince(earlier)), want: leaveAlone},
 		{
 			name: "no lease on the hosting cluster: the message names the cluster", lease: Lease{State: LeaseNotFound}, hosting: "mgmt",
@@ -95,15 +100,40 @@ func TestLeaseMode(t *testing.T) {
 					`where this managed cluster's klusterlet actually runs.`, atNow)),
 		},
 		{name: "fresh lease", lease: renewed(time.Second), want: write(upSince(atNow)).until(now.Add(grace - time.Second))},
-		{name: "fresh lease, known already", lease: renewed(time.Second), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(grace - time.Second))},
-		{name: "renewed again after it stopped", lease: renewed(0), available: stored(stoppedSince(earlier)), want: write(upSince(atNow)).until(now.Add(grace))},
-		{name: "a nanosecond before expiry", lease: renewed(grace - 1), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(1))},
+		{
+			name:      "fresh lease, known already",
+			lease:     renewed(time.Second),
+			available: stored(upSince(earlier)),
+			want:      leaveAlone.until(now.Add(grace - time.Second)),
+		},
+		{
+			name:      "renewed again after it stopped",
+			lease:     renewed(0),
+			available: stored(stoppedSince(earlier)),
+			want:      write(upSince(atNow)).until(now.Add(grace)),
+		},
+		{
+			name:      "a nanosecond before expiry",
+			lease:     renewed(grace - 1),
+			available: stored(upSince(earlier)),
+			want:      leaveAlone.until(now.Add(1)),
+		},
 		{name: "at the moment of expiry", lease: renewed(grace), available: stored(upSince(earlier)), want: write(stoppedSince(atNow))},
 		{name: "expired long ago, known already", lease: renewed(time.Hour), available: stored(stoppedSince(earlier)), want: leaveAlone},
 		{name: "never renewed", lease: Lease{State: LeaseFound}, want: write(stoppedSince(atNow))},
 		{name: "no response yet, nothing stored", lease: Lease{State: LeaseUnobserved}, want: leaveAlone},
-		{name: "no response yet: Available keeps its value", lease: Lease{State: LeaseUnobserved}, available: stored(upSince(earlier)), want: leaveAlone},
-		{name: "clock ahead within the grace period", lease: renewed(-grace), available: stored(upSince(earlier)), want: leaveAlone.until(now.Add(2 * grace))},
+		{
+			name:      "no response yet: Available keeps its value",
+			lease:     Lease{State: LeaseUnobserved},
+			available: stored(upSince(earlier)),
+			want:      leaveAlone,
+		},
+		{
+			name:      "clock ahead within the grace period",
+			lease:     renewed(-grace),
+			available: stored(upSince(earlier)),
+			want:      leaveAlone.until(now.Add(2 * grace)),
+		},
 		{
 			name: "clock ahead by more than the grace period: available, with skew", lease: renewed(-time.Hour),
 			want: write(upSince(atNow)).until(now.Add(time.Hour + grace)).skewed(time.Hour),
@@ -118,13 +148,35 @@ func TestLeaseMode(t *testing.T) {
 			available: stored(available("True", "ProbeAvailable", "", earlier)),
 			want:      write(upSince(earlier)).until(now.Add(grace)),
 		},
-		{name: "dependency satisfied again: back to the lease", lease: renewed(0), available: stored(blockedSince(earlier)), want: write(upSince(atNow)).until(now.Add(grace))},
-		{name: "dependency satisfied again, lease stopped: still False, for another reason", lease: renewed(grace), available: stored(blockedSince(earlier)), want: write(stoppedSince(earlier))},
-		{name: "the hub reports that the cluster is lost, the lease is fresh", lease: renewed(0), available: stored(lost), want: leaveAlone},
-		{name: "the hub reports that the cluster is lost, the lease stopped", lease: renewed(grace), available: stored(lost), want: leaveAlone},
+		{
+			name:      "dependency satisfied again: back to the lease",
+			lease:     renewed(0),
+			available: stored(blockedSince(earlier)),
+			want:      write(upSince(atNow)).until(now.Add(grace)),
+		},
+		{
+			name:      "dependency satisfied again, lease stopped: still False, for another reason",
+			lease:     renewed(grace),
+			available: stored(blockedSince(earlier)),
+			want:      write(stoppedSince(earlier)),
+		},
+		{
+			name:      "the hub reports that the cluster is lost, the lease is fresh",
+			lease:     renewed(0),
+			available: stored(lost),
+			want:      leaveAlone,
+		},
+		{
+			name:      "the hub reports that the cluster is lost, the lease stopped",
+			lease:     renewed(grace),
+			available: stored(lost),
+			want:      leaveAlone,
+		},
 		{
 			name: "the cluster's own reason, but not Unknown", lease: renewed(0),
-			available: stored(available("False", "ManagedClusterLeaseUpdateStopped", "", earlier)), want: write(upSince(atNow)).until(now.Add(grace)),
+			available: stored(
+				available("False", "ManagedClusterLeaseUpdateStopped", "", earlier),
+			), want: write(upSince(atNow)).until(now.Add(grace)),
 		},
 	}
 	for _, mode := range []ocmv1alpha1.HealthCheckMode{"", "Lease", "SomethingNewer"} {
@@ -162,19 +214,57 @@ func TestCustomizedMode(t *testing.T) {
 			name: "our False is handed back: the status stays until the health check reports", available: stored(blockedSince(earlier)),
 			want: write(awaited("False", earlier)).awaiting(now).until(now.Add(grace)),
 		},
-		{name: "handed back already", awaiting: ago(time.Minute), available: stored(awaited("False", earlier)), want: leaveAlone.awaiting(ago(time.Minute)).until(now.Add(grace - time.Minute))},
-		{name: "handed back before a restart: awaited anew", available: stored(awaited("False", earlier)), want: leaveAlone.awaiting(now).until(now.Add(grace))},
-		{name: "a nanosecond before the end of the wait", awaiting: ago(grace - 1), available: stored(awaited("False", earlier)), want: leaveAlone.awaiting(ago(grace - 1)).until(now.Add(1))},
-		{name: "no report within the grace period", awaiting: ago(grace), available: stored(awaited("False", earlier)), want: write(awaited("Unknown", atNow))},
+		{
+			name:      "handed back already",
+			awaiting:  ago(time.Minute),
+			available: stored(awaited("False", earlier)),
+			want:      leaveAlone.awaiting(ago(time.Minute)).until(now.Add(grace - time.Minute)),
+		},
+		{
+			name:      "handed back before a restart: awaited anew",
+			available: stored(awaited("False", earlier)),
+			want:      leaveAlone.awaiting(now).until(now.Add(grace)),
+		},
+		{
+			name:      "a nanosecond before the end of the wait",
+			awaiting:  ago(grace - 1),
+			available: stored(awaited("False", earlier)),
+			want:      leaveAlone.awaiting(ago(grace - 1)).until(now.Add(1)),
+		},
+		{
+			name:      "no report within the grace period",
+			awaiting:  ago(grace),
+			available: stored(awaited("False", earlier)),
+			want:      write(awaited("Unknown", atNow)),
+		},
 		{name: "no report, known already", available: stored(awaited("Unknown", earlier)), want: leaveAlone},
-		{name: "its own False while it is awaited", awaiting: ago(time.Minute), available: stored(available("False", "ProbeUnavailable", "", earlier)), want: leaveAlone},
+		{
+			name:      "its own False while it is awaited",
+			awaiting:  ago(time.Minute),
+			available: stored(available("False", "ProbeUnavailable", "", earlier)),
+			want:      leaveAlone,
+		},
 		{name: "the hub reports that the cluster is lost", available: stored(lost), want: leaveAlone},
-		{name: "our reason, but not our status", available: stored(available("Unknown", "RequiredDependencyNotSatisfied", "", earlier)), want: leaveAlone},
+		{
+			name:      "our reason, but not our status",
+			available: stored(available("Unknown", "RequiredDependencyNotSatisfied", "", earlier)),
+			want:      leaveAlone,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			// A lease that happens to exist means nothing in this mode.
-			got := Decide(Input{AddOn: "proxy", Mode: "Customized", Available: tt.available, Memory: Memory{Awaiting: tt.awaiting}, Lease: renewed(0), GracePeriod: grace, Now: now})
+			got := Decide(
+				Input{
+					AddOn:       "proxy",
+					Mode:        "Customized",
+					Available:   tt.available,
+					Memory:      Memory{Awaiting: tt.awaiting},
+					Lease:       renewed(0),
+					GracePeriod: grace,
+					Now:         now,
+				},
+			)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -197,26 +287,72 @@ func TestDependencyRule(t *testing.T) {
 		{name: "nothing stored", want: write(blockedSince(atNow)).asserting(asserted)},
 		{name: "was True", available: stored(upSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
 		{name: "was Unknown", available: stored(unknownSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
-		{name: "was False: the time stays", available: stored(stoppedSince(earlier)), want: write(blockedSince(earlier)).asserting(asserted)},
-		{name: "was False by the add-on's own check", available: stored(unhealthy), want: write(blockedSince(earlier)).asserting(asserted)},
+		{
+			name:      "was False: the time stays",
+			available: stored(stoppedSince(earlier)),
+			want:      write(blockedSince(earlier)).asserting(asserted),
+		},
+		{
+			name:      "was False by the add-on's own check",
+			available: stored(unhealthy),
+			want:      write(blockedSince(earlier)).asserting(asserted),
+		},
 		{name: "stored already: remembered", available: stored(blockedSince(earlier)), want: leaveAlone.asserting(asserted)},
 		{name: "asserted and stored", asserted: asserted, available: stored(blockedSince(earlier)), want: leaveAlone.asserting(asserted)},
-		{name: "replaced by Unknown: left", asserted: asserted, available: stored(unknownSince(earlier)), want: leaveAlone.asserting(asserted)},
-		{name: "replaced by False: left", asserted: asserted, available: stored(stoppedSince(earlier)), want: leaveAlone.asserting(asserted)},
-		{name: "replaced by False of the add-on's own check: left", asserted: asserted, available: stored(unhealthy), want: leaveAlone.asserting(asserted)},
-		{name: "replaced by True: set again", asserted: asserted, available: stored(upSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{
+			name:      "replaced by Unknown: left",
+			asserted:  asserted,
+			available: stored(unknownSince(earlier)),
+			want:      leaveAlone.asserting(asserted),
+		},
+		{
+			name:      "replaced by False: left",
+			asserted:  asserted,
+			available: stored(stoppedSince(earlier)),
+			want:      leaveAlone.asserting(asserted),
+		},
+		{
+			name:      "replaced by False of the add-on's own check: left",
+			asserted:  asserted,
+			available: stored(unhealthy),
+			want:      leaveAlone.asserting(asserted),
+		},
+		{
+			name:      "replaced by True: set again",
+			asserted:  asserted,
+			available: stored(upSince(earlier)),
+			want:      write(blockedSince(atNow)).asserting(asserted),
+		},
 		{name: "removed: set again", asserted: asserted, want: write(blockedSince(atNow)).asserting(asserted)},
 		{
-			name: "another finding", asserted: another, available: stored(available("False", "RequiredDependencyNotSatisfied", "two are missing", earlier)),
-			want: write(blockedSince(earlier)).asserting(asserted),
+			name: "another finding", asserted: another,
+			available: stored(available("False", "RequiredDependencyNotSatisfied", "two are missing", earlier)),
+			want:      write(blockedSince(earlier)).asserting(asserted),
 		},
-		{name: "another finding, after another writer", asserted: another, available: stored(unknownSince(earlier)), want: write(blockedSince(atNow)).asserting(asserted)},
+		{
+			name:      "another finding, after another writer",
+			asserted:  another,
+			available: stored(unknownSince(earlier)),
+			want:      write(blockedSince(atNow)).asserting(asserted),
+		},
 		{name: "the cluster is lost", available: stored(lost), want: leaveAlone},
-		{name: "the cluster is lost: what was asserted counts on its return", asserted: asserted, available: stored(lost), want: leaveAlone.asserting(asserted)},
-		{name: "the cluster is lost, another finding: asserted on its return", asserted: another, available: stored(lost), want: leaveAlone.asserting(another)},
+		{
+			name:      "the cluster is lost: what was asserted counts on its return",
+			asserted:  asserted,
+			available: stored(lost),
+			want:      leaveAlone.asserting(asserted),
+		},
+		{
+			name:      "the cluster is lost, another finding: asserted on its return",
+			asserted:  another,
+			available: stored(lost),
+			want:      leaveAlone.asserting(another),
+		},
 	}
 	for _, mode := range []ocmv1alpha1.HealthCheckMode{"Lease", "Customized"} {
-		for state, lease := range map[string]Lease{"unobserved": {}, "missing": {State: LeaseNotFound}, "fresh": renewed(0), "expired": renewed(time.Hour)} {
+		for state, lease := range map[string]Lease{
+			"unobserved": {}, "missing": {State: LeaseNotFound}, "fresh": renewed(0), "expired": renewed(time.Hour),
+		} {
 			for _, tt := range tests {
 				t.Run(string(mode)+"/lease "+state+"/"+tt.name, func(t *testing.T) {
 					got := Decide(Input{
@@ -243,7 +379,15 @@ func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
 		"another writer's similar reason": degraded("True", "requiredDependencyNotSatisfied"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{AddOn: "proxy", Available: stored(stoppedSince(earlier)), Degraded: other, Memory: Memory{Asserted: "before", Awaiting: earlier.Time}, Lease: renewed(0), GracePeriod: grace, Now: now}
+			in := Input{
+				AddOn:       "proxy",
+				Available:   stored(stoppedSince(earlier)),
+				Degraded:    other,
+				Memory:      Memory{Asserted: "before", Awaiting: earlier.Time},
+				Lease:       renewed(0),
+				GracePeriod: grace,
+				Now:         now,
+			}
 			if diff := cmp.Diff(write(upSince(atNow)).until(now.Add(grace)), Decide(in)); diff != "" {
 				t.Errorf("Lease mode (-want +got)\n%s", diff)
 			}
@@ -280,10 +424,28 @@ func TestLeftByGuard(t *testing.T) {
 		{name: "Available as the guard sets it", available: &blocked, degraded: failing, want: true},
 		{name: "the cluster is lost", available: &clusterLost, degraded: failing, want: true},
 		{name: "True", available: stored(upSince(earlier)), degraded: failing},
-		{name: "another writer's Unknown", available: &metav1.Condition{Status: "Unknown", Reason: "ManagedClusterAddOnLeaseNotFound"}, degraded: failing},
-		{name: "an earlier message", available: &blocked, degraded: stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied", Message: "new"})},
-		{name: "True beside satisfied dependencies", available: stored(upSince(earlier)), degraded: stored(metav1.Condition{Status: "False", Reason: "DependenciesSatisfied"}), want: true},
-		{name: "True beside an Optional one that fails", available: stored(upSince(earlier)), degraded: stored(metav1.Condition{Status: "True", Reason: "DependencyNotSatisfied"}), want: true},
+		{
+			name:      "another writer's Unknown",
+			available: &metav1.Condition{Status: "Unknown", Reason: "ManagedClusterAddOnLeaseNotFound"},
+			degraded:  failing,
+		},
+		{
+			name:      "an earlier message",
+			available: &blocked,
+			degraded:  stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied", Message: "new"}),
+		},
+		{
+			name:      "True beside satisfied dependencies",
+			available: stored(upSince(earlier)),
+			degraded:  stored(metav1.Condition{Status: "False", Reason: "DependenciesSatisfied"}),
+			want:      true,
+		},
+		{
+			name:      "True beside an Optional one that fails",
+			available: stored(upSince(earlier)),
+			degraded:  stored(metav1.Condition{Status: "True", Reason: "DependencyNotSatisfied"}),
+			want:      true,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := LeftByGuard(tt.available, tt.degraded); got != tt.want {
@@ -301,9 +463,22 @@ func TestFollows(t *testing.T) {
 		want                bool
 	}{
 		{name: "no Available", degraded: &blocked},
-		{name: "the reason on both", available: &blocked, degraded: stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied"}), want: true},
-		{name: "a stock writer's reason beside a failing dependency", available: &lost, degraded: stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied"})},
-		{name: "the reason stays after the dependency is satisfied", available: &blocked, degraded: stored(metav1.Condition{Status: "False", Reason: "DependenciesSatisfied"})},
+		{
+			name:      "the reason on both",
+			available: &blocked,
+			degraded:  stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied"}),
+			want:      true,
+		},
+		{
+			name:      "a stock writer's reason beside a failing dependency",
+			available: &lost,
+			degraded:  stored(metav1.Condition{Status: "True", Reason: "RequiredDependencyNotSatisfied"}),
+		},
+		{
+			name:      "the reason stays after the dependency is satisfied",
+			available: &blocked,
+			degraded:  stored(metav1.Condition{Status: "False", Reason: "DependenciesSatisfied"}),
+		},
 		{name: "nothing declared", available: stored(upSince(earlier)), want: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -112,43 +112,127 @@ func TestJudge(t *testing.T) {
 		"a write by Interlock that changed nothing": {new(story).degraded(failing).nothing(manager), schedule{}, []Kind{NoChange}},
 		"another writer's that changed nothing":     {new(story).degraded(failing).nothing(registration), schedule{}, nil},
 
-		"one transition":                {new(story).available(registration, up).available(agent, ours), schedule{}, nil},
-		"two to something new":          {new(story).available(registration, up).available(registration, noLease).available(agent, ours), schedule{}, nil},
-		"there and back":                {new(story).available(registration, up).available(agent, ours).available(registration, up), schedule{}, []Kind{Flip}},
-		"there and back, by the reason": {new(story).available(agent, ours).available(agent, Condition{"False", "Other"}).available(agent, ours), schedule{}, []Kind{Flip}},
-		"there and back with a cause":   {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3), nil},
-		"a cause for another add-on":    {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3, Everywhere("other")), []Kind{Flip}},
-		"a cause for another cluster":   {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3, OnCluster("cluster2")), []Kind{Flip}},
-		"a cause for this one":          {new(story).available(registration, up).available(agent, ours).available(registration, up), causeAt(3, AddOn("cluster1", "app")), nil},
-		"a fight":                       {new(story).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease), schedule{}, []Kind{Flip, Flip}},
-		"back and forth after a cause":  {new(story).available(registration, up).available(agent, ours).available(registration, up).available(agent, ours), causeAt(2), []Kind{Flip, Flip}},
-		"installed again":               {new(story).available(registration, up).available(agent, ours).remove(app).available(registration, up), schedule{removals: []removal{{"app", at(1)}}}, nil},
-		"Degraded there and back":       {new(story).degraded(failing).degraded(Condition{"False", "DependenciesSatisfied"}).degraded(failing), schedule{}, []Kind{Flip}},
+		"one transition": {new(story).available(registration, up).available(agent, ours), schedule{}, nil},
+		"two to something new": {
+			new(story).available(registration, up).available(registration, noLease).available(agent, ours),
+			schedule{},
+			nil,
+		},
+		"there and back": {
+			new(story).available(registration, up).available(agent, ours).available(registration, up),
+			schedule{},
+			[]Kind{Flip},
+		},
+		"there and back, by the reason": {
+			new(story).available(agent, ours).available(agent, Condition{"False", "Other"}).available(agent, ours),
+			schedule{},
+			[]Kind{Flip},
+		},
+		"there and back with a cause": {
+			new(story).available(registration, up).available(agent, ours).available(registration, up),
+			causeAt(3),
+			nil,
+		},
+		"a cause for another add-on": {
+			new(story).available(registration, up).available(agent, ours).available(registration, up),
+			causeAt(3, Everywhere("other")),
+			[]Kind{Flip},
+		},
+		"a cause for another cluster": {
+			new(story).available(registration, up).available(agent, ours).available(registration, up),
+			causeAt(3, OnCluster("cluster2")),
+			[]Kind{Flip},
+		},
+		"a cause for this one": {
+			new(story).available(registration, up).available(agent, ours).available(registration, up),
+			causeAt(3, AddOn("cluster1", "app")),
+			nil,
+		},
+		"a fight": {
+			new(story).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease),
+			schedule{},
+			[]Kind{Flip, Flip},
+		},
+		"back and forth after a cause": {
+			new(story).available(registration, up).available(agent, ours).available(registration, up).available(agent, ours),
+			causeAt(2),
+			[]Kind{Flip, Flip},
+		},
+		"installed again": {
+			new(story).available(registration, up).available(agent, ours).remove(app).available(registration, up),
+			schedule{removals: []removal{{"app", at(1)}}},
+			nil,
+		},
+		"Degraded there and back": {
+			new(story).degraded(failing).degraded(Condition{"False", "DependenciesSatisfied"}).degraded(failing),
+			schedule{},
+			[]Kind{Flip},
+		},
 
-		"a label that moves once":        {new(story).label("available").label("unhealthy"), schedule{}, nil},
-		"a label there and back":         {new(story).label("available").label("unhealthy").label("available"), schedule{}, []Kind{LabelMoved}},
-		"a label with a cause":           {new(story).label("available").label("unhealthy").label("available"), causeAt(3, AddOn("cluster1", "app")), nil},
-		"a label with the other's cause": {new(story).label("available").label("unhealthy").label("available"), causeAt(3, AddOn("cluster1", "other")), []Kind{LabelMoved}},
-		"a label in a quiet period":      {new(story).label("available").label("unhealthy"), quiet(2, 3), []Kind{LabelMoved}},
+		"a label that moves once": {new(story).label("available").label("unhealthy"), schedule{}, nil},
+		"a label there and back":  {new(story).label("available").label("unhealthy").label("available"), schedule{}, []Kind{LabelMoved}},
+		"a label with a cause": {
+			new(story).label("available").label("unhealthy").label("available"),
+			causeAt(3, AddOn("cluster1", "app")),
+			nil,
+		},
+		"a label with the other's cause": {
+			new(story).label("available").label("unhealthy").label("available"),
+			causeAt(3, AddOn("cluster1", "other")),
+			[]Kind{LabelMoved},
+		},
+		"a label in a quiet period": {new(story).label("available").label("unhealthy"), quiet(2, 3), []Kind{LabelMoved}},
 
-		"Interlock writes in a quiet period":      {new(story).degraded(Condition{}).degraded(failing), quiet(2, 3), []Kind{NotQuiet, NotQuiet}},
-		"a condition moves in a quiet period":     {new(story).available(registration, up).available(registration, noLease), quiet(2, 3), []Kind{NotQuiet}},
-		"another writes nothing in one":           {new(story).available(registration, up).nothing(registration), quiet(2, 3), nil},
-		"before and after a quiet period":         {new(story).available(registration, up).nothing(registration).available(agent, ours), quiet(2, 3), nil},
-		"a refused write of Interlock in one":     {&story{writes: []Write{{Time: at(1), Object: app, Writer: agent, Refused: true}}}, quiet(1, 2), []Kind{NotQuiet}},
-		"Interlock writes another resource in it": {&story{writes: []Write{{Time: at(1), Object: Object{"events", "cluster1", ""}, Writer: agent}}}, quiet(1, 2), []Kind{NotQuiet}},
+		"Interlock writes in a quiet period": {new(story).degraded(Condition{}).degraded(failing), quiet(2, 3), []Kind{NotQuiet, NotQuiet}},
+		"a condition moves in a quiet period": {
+			new(story).available(registration, up).available(registration, noLease),
+			quiet(2, 3),
+			[]Kind{NotQuiet},
+		},
+		"another writes nothing in one": {new(story).available(registration, up).nothing(registration), quiet(2, 3), nil},
+		"before and after a quiet period": {
+			new(story).available(registration, up).nothing(registration).available(agent, ours),
+			quiet(2, 3),
+			nil,
+		},
+		"a refused write of Interlock in one": {
+			&story{writes: []Write{{Time: at(1), Object: app, Writer: agent, Refused: true}}},
+			quiet(1, 2),
+			[]Kind{NotQuiet},
+		},
+		"Interlock writes another resource in it": {
+			&story{writes: []Write{{Time: at(1), Object: Object{"events", "cluster1", ""}, Writer: agent}}},
+			quiet(1, 2),
+			[]Kind{NotQuiet},
+		},
 
-		"a dependency is gone":            {new(story).declare("a", "b").declare("a"), schedule{}, []Kind{DeclarationLost}},
-		"one is gone, another there":      {new(story).declare("a").declare("b"), schedule{}, []Kind{DeclarationLost}},
-		"all are gone":                    {new(story).declare("a", "b").declare(), schedule{}, []Kind{DeclarationLost}},
-		"gone as intended":                {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"app", at(2)}}}, nil},
-		"gone as intended of another":     {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"other", at(2)}}}, []Kind{DeclarationLost}},
-		"gone again after it was back":    {new(story).declare("a").declare().declare("a").declare(), schedule{removals: []removal{{"app", at(2)}}}, []Kind{DeclarationLost}},
-		"unknown through another version": {new(story).declare("a").write(registration, Object{registrations, "", "app"}, func(s *State) { s.Declared = nil }), schedule{}, nil},
-		"a registration is deleted":       {new(story).declare("a").remove(Object{registrations, "", "app"}), schedule{}, []Kind{Deleted}},
-		"an add-on is deleted":            {new(story).available(registration, up).remove(app), schedule{}, []Kind{Deleted}},
-		"an add-on is uninstalled":        {new(story).available(registration, up).remove(app), schedule{removals: []removal{{"app", at(1)}}}, nil},
-		"another object is deleted":       {new(story).label("available").remove(Object{clusters, "", "cluster1"}), schedule{}, nil},
+		"a dependency is gone":       {new(story).declare("a", "b").declare("a"), schedule{}, []Kind{DeclarationLost}},
+		"one is gone, another there": {new(story).declare("a").declare("b"), schedule{}, []Kind{DeclarationLost}},
+		"all are gone":               {new(story).declare("a", "b").declare(), schedule{}, []Kind{DeclarationLost}},
+		"gone as intended":           {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"app", at(2)}}}, nil},
+		"gone as intended of another": {
+			new(story).declare("a", "b").declare("a"),
+			schedule{removals: []removal{{"other", at(2)}}},
+			[]Kind{DeclarationLost},
+		},
+		"gone again after it was back": {
+			new(story).declare("a").declare().declare("a").declare(),
+			schedule{removals: []removal{{"app", at(2)}}},
+			[]Kind{DeclarationLost},
+		},
+		"unknown through another version": {
+			new(story).declare("a").write(registration, Object{registrations, "", "app"}, func(s *State) { s.Declared = nil }),
+			schedule{},
+			nil,
+		},
+		"a registration is deleted": {new(story).declare("a").remove(Object{registrations, "", "app"}), schedule{}, []Kind{Deleted}},
+		"an add-on is deleted":      {new(story).available(registration, up).remove(app), schedule{}, []Kind{Deleted}},
+		"an add-on is uninstalled": {
+			new(story).available(registration, up).remove(app),
+			schedule{removals: []removal{{"app", at(1)}}},
+			nil,
+		},
+		"another object is deleted": {new(story).label("available").remove(Object{clusters, "", "cluster1"}), schedule{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, judge(test.story.writes, test.schedule), test.want...) })
 	}
@@ -161,20 +245,44 @@ func TestJudgeUnguarded(t *testing.T) {
 		story *story
 		want  []Kind
 	}{
-		"each answered once":             {before().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours), nil},
-		"answered twice":                 {before().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}), []Kind{AnsweredTwice}},
-		"answered, with another finding": {before().available(registration, up).available(agent, ours).finding("others").nothing(agent), []Kind{NoChange}},
-		"that answered twice":            {before().available(registration, up).finding("others").available(agent, ours).available(agent, Condition{"False", "Other"}), []Kind{AnsweredTwice}},
-		"answered, and written to again": {before().available(registration, up).available(agent, ours).nothing(agent), []Kind{NoChange, AnsweredTwice}},
-		"another reason is corrected":    {before().available(registration, noLease).available(agent, ours), []Kind{NotQuiet, NotQuiet, Flip, NotQuiet}},
-		"Interlock's own True":           {before().available(agent, up).available(agent, ours), []Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet}},
-		"refused at first":               {before().available(registration, up).refused(agent).available(agent, ours), nil},
-		"refused without a stock True":   {before().refused(agent), []Kind{NotQuiet}},
+		"each answered once": {
+			before().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours),
+			nil,
+		},
+		"answered twice": {
+			before().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}),
+			[]Kind{AnsweredTwice},
+		},
+		"answered, with another finding": {
+			before().available(registration, up).available(agent, ours).finding("others").nothing(agent),
+			[]Kind{NoChange},
+		},
+		"that answered twice": {
+			before().available(registration, up).finding("others").available(agent, ours).available(agent, Condition{"False", "Other"}),
+			[]Kind{AnsweredTwice},
+		},
+		"answered, and written to again": {
+			before().available(registration, up).available(agent, ours).nothing(agent),
+			[]Kind{NoChange, AnsweredTwice},
+		},
+		"another reason is corrected": {
+			before().available(registration, noLease).available(agent, ours),
+			[]Kind{NotQuiet, NotQuiet, Flip, NotQuiet},
+		},
+		"Interlock's own True": {
+			before().available(agent, up).available(agent, ours),
+			[]Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet},
+		},
+		"refused at first":             {before().available(registration, up).refused(agent).available(agent, ours), nil},
+		"refused without a stock True": {before().refused(agent), []Kind{NotQuiet}},
 		"written when it is over": {
 			before().available(registration, up).degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, ours),
 			[]Kind{NotQuiet, NotQuiet, NotQuiet, NotQuiet},
 		},
-		"the label follows": {before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"), nil},
+		"the label follows": {
+			before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"),
+			nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			schedule := quiet(3, 100)
@@ -203,14 +311,18 @@ func TestJudgeRestored(t *testing.T) {
 		"once":                {before().available(registration, noLease), nil},
 		"once, and the label": {new(story).label("unreachable").label("unhealthy").label("unreachable"), nil},
 		"and answered twice": {
-			before().available(registration, noLease).available(agent, ours).available(registration, noLease).available(agent, ours).available(registration, noLease),
+			before().available(registration, noLease).available(agent, ours).available(registration, noLease).
+				available(agent, ours).available(registration, noLease),
 			[]Kind{Flip, Flip},
 		},
 		"the label twice":              {new(story).label("a").label("b").label("a").label("b"), []Kind{LabelMoved}},
 		"by Interlock":                 {before().available(agent, noLease), []Kind{Flip}},
 		"by Interlock when it is over": {before().degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, noLease), nil},
-		"a value that it replaced":     {new(story).available(registration, noLease).available(registration, up).available(registration, noLease), []Kind{Flip}},
-		"once in each of two epochs":   {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
+		"a value that it replaced": {
+			new(story).available(registration, noLease).available(registration, up).available(registration, noLease),
+			[]Kind{Flip},
+		},
+		"once in each of two epochs": {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			unguarded := causeAt(5)
@@ -231,16 +343,44 @@ func TestJudgeOverlap(t *testing.T) {
 		schedule schedule
 		want     []Kind
 	}{
-		"a probe from before the loss":      {before().available(hub, lost).available(prober, probed).available(hub, lost), schedule{}, nil},
-		"the hub's write after the return":  {before().available(hub, lost).available(prober, up).available(hub, lost).available(prober, up), schedule{}, nil},
-		"once only":                         {before().available(hub, lost).available(prober, probed).available(hub, lost).available(prober, probed), schedule{}, []Kind{Flip}},
-		"with Interlock":                    {before().available(hub, lost).available(agent, probed).available(hub, lost), schedule{}, []Kind{Flip, Flip}},
-		"after Interlock":                   {before().available(hub, lost).available(agent, ours).available(hub, lost), schedule{}, []Kind{Flip}},
-		"of two other values":               {before().available(hub, up).available(prober, probed), schedule{}, []Kind{Flip}},
-		"in a quiet period":                 {before().available(hub, lost).available(prober, probed), quiet(3, 4), []Kind{NotQuiet}},
-		"the label follows":                 {new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable"), schedule{}, nil},
-		"the label follows once only":       {new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable").label("unhealthy"), schedule{}, []Kind{LabelMoved}},
-		"the label follows in quiet period": {new(story).label("unhealthy").label("unreachable").label("unhealthy"), quiet(3, 4), []Kind{LabelMoved}},
+		"a probe from before the loss": {before().available(hub, lost).available(prober, probed).available(hub, lost), schedule{}, nil},
+		"the hub's write after the return": {
+			before().available(hub, lost).available(prober, up).available(hub, lost).available(prober, up),
+			schedule{},
+			nil,
+		},
+		"once only": {
+			before().available(hub, lost).available(prober, probed).available(hub, lost).available(prober, probed),
+			schedule{},
+			[]Kind{Flip},
+		},
+		"with Interlock": {
+			before().available(hub, lost).available(agent, probed).available(hub, lost),
+			schedule{},
+			[]Kind{Flip, Flip},
+		},
+		"after Interlock": {
+			before().available(hub, lost).available(agent, ours).available(hub, lost),
+			schedule{},
+			[]Kind{Flip},
+		},
+		"of two other values": {before().available(hub, up).available(prober, probed), schedule{}, []Kind{Flip}},
+		"in a quiet period":   {before().available(hub, lost).available(prober, probed), quiet(3, 4), []Kind{NotQuiet}},
+		"the label follows": {
+			new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable"),
+			schedule{},
+			nil,
+		},
+		"the label follows once only": {
+			new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable").label("unhealthy"),
+			schedule{},
+			[]Kind{LabelMoved},
+		},
+		"the label follows in quiet period": {
+			new(story).label("unhealthy").label("unreachable").label("unhealthy"),
+			quiet(3, 4),
+			[]Kind{LabelMoved},
+		},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, judge(test.story.writes, test.schedule), test.want...) })
 	}

@@ -22,9 +22,12 @@ func TestInputChanged(t *testing.T) {
 		"installed elsewhere": {want: true, change: func(a *addonv1alpha1.ManagedClusterAddOn) {
 			a.Spec.InstallNamespace = "there" //nolint:staticcheck // deprecated, and still where OCM installs an add-on
 		}},
-		"reported elsewhere":   {want: true, change: func(a *addonv1alpha1.ManagedClusterAddOn) { a.Status.Namespace = "there" }},
-		"another health check": {want: true, change: func(a *addonv1alpha1.ManagedClusterAddOn) { a.Status.HealthCheck.Mode = "Customized" }},
-		"a condition":          {want: true, change: with("Degraded", "True", "DependencyNotSatisfied")},
+		"reported elsewhere": {want: true, change: func(a *addonv1alpha1.ManagedClusterAddOn) { a.Status.Namespace = "there" }},
+		"another health check": {
+			want:   true,
+			change: func(a *addonv1alpha1.ManagedClusterAddOn) { a.Status.HealthCheck.Mode = "Customized" },
+		},
+		"a condition": {want: true, change: with("Degraded", "True", "DependencyNotSatisfied")},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +37,8 @@ func TestInputChanged(t *testing.T) {
 			})
 			after := before.DeepCopy()
 			tt.change(after)
-			if got := inputChanged().Update(event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]{ObjectOld: before, ObjectNew: after}); got != tt.want {
+			if got := inputChanged().
+				Update(event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]{ObjectOld: before, ObjectNew: after}); got != tt.want {
 				t.Errorf("got %t, want %t", got, tt.want)
 			}
 		})
@@ -59,7 +63,10 @@ func TestWorthAnEvent(t *testing.T) {
 		"blocked from the beginning":                     {after: *blocked},
 		"no longer blocked, which follows from Degraded": {before: blocked, after: metav1.Condition{Status: "True", Reason: "One"}},
 		"not available when no longer blocked":           {before: blocked, after: metav1.Condition{Status: "False", Reason: "One"}, want: true},
-		"awaited when no longer blocked":                 {before: blocked, after: metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck}},
+		"awaited when no longer blocked": {
+			before: blocked,
+			after:  metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
+		},
 		"awaited for too long": {
 			before: &metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
 			after:  metav1.Condition{Status: "Unknown", Reason: availability.ReasonAwaitingHealthCheck}, want: true,

@@ -20,22 +20,26 @@ func TestDecide(t *testing.T) {
 	}{
 		{
 			"addon-manager: a Required dependency fails",
-			known{degraded: degraded("True", "RequiredDependencyNotSatisfied", missing)}, decision{wait, missing},
+			known{degraded: degraded("True", "RequiredDependencyNotSatisfied", missing)},
+			decision{wait, missing},
 		},
 		{"addon-manager: only Optional ones fail", known{degraded: degraded("True", "DependencyNotSatisfied", "x")}, decision{step: install}},
 		{"addon-manager: satisfied again", known{degraded: degraded("False", "DependenciesSatisfied", "x")}, decision{step: install}},
 		{
 			"its condition counts, not an older evaluation",
-			known{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing}, decision{step: install},
+			known{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing},
+			decision{step: install},
 		},
 		{"not evaluated yet, all is there", known{}, decision{step: install}},
 		{"not evaluated yet, something is missing", known{unsatisfied: missing, age: 24 * time.Hour}, decision{retry, missing}},
 		{
 			"Degraded of another writer does not count",
-			known{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing}, decision{retry, missing},
+			known{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing},
+			decision{retry, missing},
 		},
 		{
-			"not evaluated yet, a new add-on with other requirements", known{others: true, age: evaluationTime - 1},
+			"not evaluated yet, a new add-on with other requirements",
+			known{others: true, age: evaluationTime - 1},
 			decision{retry, "Interlock's addon-manager has 30s to evaluate the dependencies."},
 		},
 		{"not evaluated, an older add-on with other requirements", known{others: true, age: evaluationTime}, decision{step: install}},

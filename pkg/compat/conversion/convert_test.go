@@ -42,7 +42,8 @@ func TestConvert(t *testing.T) {
 			`,"spec":{"dependencies":[{"name":"proxy","type":"Optional","message":"<&> ü"}]}`,
 		},
 		{
-			"ours, fields that this program does not know", `,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
+			"ours, fields that this program does not know",
+			`,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
 			`,"spec":{"dependencies":[{"name":"a","when":{"n":9007199254740993,"f":1.50,"l":[null,{}]}}]}`,
 		},
 		{"ours, empty is not absent", `,"spec":{"dependencies":[]}`, `,"spec":{"dependencies":[]}`},
@@ -59,7 +60,8 @@ func TestConvert(t *testing.T) {
 			{"group":"g","resource":"r","name":"n","namespace":"ns"},{"group":"g","resource":"s","name":"__reserved_no_default__"}]}`,
 		},
 		{
-			"fields of a newer OCM, and a null", `,"newer":1.50,"spec":{"newer":null,"addOnMeta":{"displayName":"G","newer":[{"a":null}]},"supportedConfigs":[
+			"fields of a newer OCM, and a null",
+			`,"newer":1.50,"spec":{"newer":null,"addOnMeta":{"displayName":"G","newer":[{"a":null}]},"supportedConfigs":[
 			{"group":"g","resource":"r","defaultConfig":{"name":"n"},"newer":{}}],"installStrategy":{"type":"Placements","placements":[
 			{"name":"p","namespace":"ns","newer":9007199254740993,"rolloutStrategy":{"newer":""}}]}},"status":{"newer":false}`,
 			`,"newer":1.50,"spec":{"newer":null,"addOnMeta":{"displayName":"G","newer":[{"a":null}]},"defaultConfigs":[
@@ -67,8 +69,11 @@ func TestConvert(t *testing.T) {
 			{"name":"p","namespace":"ns","newer":9007199254740993,"rolloutStrategy":{"newer":""}}]}},"status":{"newer":false}`,
 		},
 		{
-			"no nulls are invented", `,"status":{"installProgressions":[{"name":"p","namespace":"ns","configReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}]}`,
-			`,"status":{"installProgressions":[{"name":"p","namespace":"ns","configReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}]}`,
+			"no nulls are invented",
+			`,"status":{"installProgressions":[{"name":"p","namespace":"ns","configReferences":[` +
+				`{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}]}`,
+			`,"status":{"installProgressions":[{"name":"p","namespace":"ns","configReferences":[` +
+				`{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}]}`,
 		},
 		{
 			"status", `,"status":{"defaultconfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}`,
@@ -104,7 +109,8 @@ func TestConvertDropsWhatHasNoPlace(t *testing.T) {
 			"{" + beta + `,"spec":{"dependencies":[]}}`,
 		},
 		{
-			"the other version's default configuration", "{" + beta + `,"spec":{"defaultConfigs":[{"resource":"r","defaultConfig":{"name":"wrong"}}]}}`, v1alpha1,
+			"the other version's default configuration",
+			"{" + beta + `,"spec":{"defaultConfigs":[{"resource":"r","defaultConfig":{"name":"wrong"}}]}}`, v1alpha1,
 			"{" + alpha + `,"spec":{"supportedConfigs":[{"resource":"r"}]}}`,
 		},
 		{
@@ -163,7 +169,12 @@ func TestConvertRefuses(t *testing.T) {
 		{"spec is a list", "{" + alpha + `,"spec":[]}`, v1beta1, []string{`"gateway"`, "read spec"}},
 		{"spec is a text", "{" + beta + `,"spec":"x"}`, v1alpha1, []string{`"gateway"`, "io/v1beta1 to ", "read spec"}},
 		{"a list of texts", "{" + alpha + `,"spec":{"supportedConfigs":["x"]}}`, v1beta1, []string{`"gateway"`, "spec: read defaultConfigs"}},
-		{"a wrong type inside", "{" + alpha + `,"spec":{"supportedConfigs":[{},{"defaultConfig":1}]}}`, v1beta1, []string{"spec: defaultConfigs[1]: read defaultConfig"}},
+		{
+			"a wrong type inside",
+			"{" + alpha + `,"spec":{"supportedConfigs":[{},{"defaultConfig":1}]}}`,
+			v1beta1,
+			[]string{"spec: defaultConfigs[1]: read defaultConfig"},
+		},
 		{"status is a number", "{" + alpha + `,"status":1}`, v1beta1, []string{`"gateway"`, "read status"}},
 		{"metadata is a number", `{"apiVersion":"x","kind":"ClusterManagementAddOn","metadata":1}`, v1beta1, []string{`"": convert x`}},
 	} {

@@ -48,7 +48,11 @@ func TestToV1Alpha1IsOCMsConversion(t *testing.T) {
 // module differ in a further field.
 func sameAsOCM[In, Out, Scope any](t *testing.T, version, other string, convert func(*In, *Out, Scope) error) {
 	t.Helper()
-	filler := fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, dropped), rand.New(rand.NewSource(2)), serializer.NewCodecFactory(runtime.NewScheme()))
+	filler := fuzzer.FuzzerFor(
+		fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, dropped),
+		rand.New(rand.NewSource(2)),
+		serializer.NewCodecFactory(runtime.NewScheme()),
+	)
 	for i := range objects {
 		typed := new(In)
 		filler.Fill(typed)
@@ -110,7 +114,11 @@ func dropped(serializer.CodecFactory) []any {
 func roundTrip[T any](t *testing.T, version, other string) {
 	t.Helper()
 	random := rand.New(rand.NewSource(1))
-	filler := fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, dropped), random, serializer.NewCodecFactory(runtime.NewScheme()))
+	filler := fuzzer.FuzzerFor(
+		fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, dropped),
+		random,
+		serializer.NewCodecFactory(runtime.NewScheme()),
+	)
 	for i := range objects {
 		typed := new(T)
 		filler.Fill(typed)

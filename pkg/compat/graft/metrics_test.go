@@ -32,7 +32,8 @@ func TestTheStateOfTheCRDIsOneSeries(t *testing.T) {
 	m := NewMetrics(registry)
 	m.State("before", true)
 	m.State("now", false)
-	want := "# HELP " + NameGrafted + " " + Help[NameGrafted] + "\n# TYPE " + NameGrafted + " gauge\n" + NameGrafted + `{reason="now"} 0` + "\n"
+	want := "# HELP " + NameGrafted + " " + Help[NameGrafted] + "\n# TYPE " + NameGrafted + " gauge\n" +
+		NameGrafted + `{reason="now"} 0` + "\n"
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), NameGrafted); err != nil {
 		t.Error(err)
 	}

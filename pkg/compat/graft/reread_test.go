@@ -15,7 +15,10 @@ func TestDeclarationsAreReadTwiceAfterAChange(t *testing.T) {
 	s := time.Second
 	for name, looks := range map[string][]look{
 		"as scheduled": {
-			{0, false, s, true}, {s, true, 9 * s, false}, {2 * s, false, 8 * s, false}, {10 * s, true, 0, false},
+			{0, false, s, true},
+			{s, true, 9 * s, false},
+			{2 * s, false, 8 * s, false},
+			{10 * s, true, 0, false},
 			{20 * s, false, 0, false},
 		},
 		"a late look":      {{3 * s, true, 7 * s, false}, {10 * s, true, 0, false}},

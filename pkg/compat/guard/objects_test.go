@@ -53,7 +53,8 @@ func TestBothFormsHaveTheSameRule(t *testing.T) {
 			},
 		}},
 	}
-	if diff := cmp.Diff([]admissionregistrationv1beta1.NamedRuleWithOperations{{RuleWithOperations: webhook.Rules[0]}}, policy.Spec.MatchConstraints.ResourceRules); diff != "" {
+	rules := []admissionregistrationv1beta1.NamedRuleWithOperations{{RuleWithOperations: webhook.Rules[0]}}
+	if diff := cmp.Diff(rules, policy.Spec.MatchConstraints.ResourceRules); diff != "" {
 		t.Error(diff)
 	}
 	for _, condition := range policy.Spec.MatchConditions {
@@ -61,7 +62,10 @@ func TestBothFormsHaveTheSameRule(t *testing.T) {
 		condition.Expression = strings.Replace(condition.Expression, ProbeWebhook, ProbePolicy, 1)
 		want.MatchConditions = append(want.MatchConditions, admissionregistrationv1.MatchCondition(condition))
 	}
-	if last := policy.Spec.MatchConditions[len(policy.Spec.MatchConditions)-1]; !strings.HasPrefix(last.Expression, "!(has(request.dryRun) && request.dryRun && ") ||
+	if last := policy.Spec.MatchConditions[len(policy.Spec.MatchConditions)-1]; !strings.HasPrefix(
+		last.Expression,
+		"!(has(request.dryRun) && request.dryRun && ",
+	) ||
 		!strings.HasSuffix(last.Expression, "c.message == '"+ProbeWebhook+"'))") {
 		t.Errorf("last match condition of the policy: %s", last.Expression)
 	}

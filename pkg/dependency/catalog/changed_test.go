@@ -29,16 +29,19 @@ func TestChanged(t *testing.T) {
 		"EdgeRemoved":  {"its condition is to be cleared", fixture.Registrations("a: b, b:"), fixture.Registrations("a:, b:"), []string{"a"}},
 		"TypeSwitched": {"the reason differs", fixture.Registrations("a: b, b:"), fixture.Registrations("a: b?, b:"), []string{"a"}},
 		"Message": {
-			"the condition's text differs", fixture.Registrations("x: a"), []addonv1alpha1.ClusterManagementAddOn{message},
+			"the condition's text differs", fixture.Registrations("x: a"),
+			[]addonv1alpha1.ClusterManagementAddOn{message},
 			[]string{"x"},
 		},
 		"FieldToAnnot.": {
 			"where it is declared makes no difference", fixture.Registrations("x: a"),
-			[]addonv1alpha1.ClusterManagementAddOn{sound}, nil,
+			[]addonv1alpha1.ClusterManagementAddOn{sound},
+			nil,
 		},
 		"CycleAppears": {
 			"all members, though only one was edited", fixture.Registrations("a: b, b: c, c:, x: a"),
-			fixture.Registrations("a: b, b: c, c: a, x: a"), []string{"a", "b", "c"},
+			fixture.Registrations("a: b, b: c, c: a, x: a"),
+			[]string{"a", "b", "c"},
 		},
 		"CycleVanishes": {
 			"the same the other way", fixture.Registrations("a: b, b: a"), fixture.Registrations("a: b, b: a?"),
@@ -46,18 +49,25 @@ func TestChanged(t *testing.T) {
 		},
 		"CycleShortened": {
 			"the text of the cycle differs", fixture.Registrations("a: b, b: c, c: d, d: a"),
-			fixture.Registrations("a: b, b: c, c: d a, d: a"), []string{"a", "b", "c"},
+			fixture.Registrations("a: b, b: c, c: d a, d: a"),
+			[]string{"a", "b", "c"},
 		},
 		"Invalid": {
-			"verdicts are held from now on", []addonv1alpha1.ClusterManagementAddOn{sound},
-			[]addonv1alpha1.ClusterManagementAddOn{broken}, []string{"x"},
+			"verdicts are held from now on",
+			[]addonv1alpha1.ClusterManagementAddOn{sound},
+			[]addonv1alpha1.ClusterManagementAddOn{broken},
+			[]string{"x"},
 		},
 		"Valid": {
-			"verdicts are no longer held", []addonv1alpha1.ClusterManagementAddOn{broken},
-			[]addonv1alpha1.ClusterManagementAddOn{sound}, []string{"x"},
+			"verdicts are no longer held",
+			[]addonv1alpha1.ClusterManagementAddOn{broken},
+			[]addonv1alpha1.ClusterManagementAddOn{sound},
+			[]string{"x"},
 		},
 		"InvalidToEmpty": {
-			"no edges either way, yet held no more", []addonv1alpha1.ClusterManagementAddOn{broken}, fixture.Registrations("x:"),
+			"no edges either way, yet held no more",
+			[]addonv1alpha1.ClusterManagementAddOn{broken},
+			fixture.Registrations("x:"),
 			[]string{"x"},
 		},
 		"StillInvalid": {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{other}, nil},
@@ -71,7 +81,8 @@ func TestChanged(t *testing.T) {
 		},
 		"Dependency": {
 			"registering what is depended on changes no verdict of its dependents", fixture.Registrations("a: b"),
-			fixture.Registrations("a: b, b:"), []string{"b"},
+			fixture.Registrations("a: b, b:"),
+			[]string{"b"},
 		},
 	}
 	for name, tc := range cases {
@@ -106,7 +117,8 @@ provides: [{kind: Thing}]`
 		},
 		"Prereleases": {
 			catalog(`dependencies: [{name: a, version: "1"}]`),
-			catalog(`dependencies: [{name: a, version: "1", prereleases: {}}]`), []string{"x"},
+			catalog(`dependencies: [{name: a, version: "1", prereleases: {}}]`),
+			[]string{"x"},
 		},
 		"Range":             {catalog(full), catalog(strings.Replace(full, ">= 1", ">= 2", 1)), []string{"x"}},
 		"Selector":          {catalog(full), catalog(strings.Replace(full, "{a: b}", "{a: c}", 1)), []string{"x"}},

@@ -59,14 +59,16 @@ func TestDegraded(t *testing.T) {
 			"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
 		},
 		"NoneBoth": {
-			"Required decides, both are named", nil, findings{may, must},
+			"Required decides, both are named", nil,
+			findings{may, must},
 			at(fixture.Degraded(yes, requiredReason, mustText+"; "+mayText), fixture.Now),
 		},
 		"NoneSatisfied":      {"no reason of ours to take back", nil, findings{fine}, nil},
 		"NoneNoDependencies": {"never written", nil, nil, nil},
 		"NoneHeld":           {"nothing is known", nil, findings{held}, nil},
 		"NoneHeldAndRequired": {
-			"what is held cannot make it better", nil, findings{held, must},
+			"what is held cannot make it better", nil,
+			findings{held, must},
 			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
 		},
 		"NoneHeldAndOptional": {"what is held could make it worse", nil, findings{held, may}, nil},
@@ -103,27 +105,32 @@ func TestDegraded(t *testing.T) {
 			fixture.Degraded(yes, optionalReason, laterText),
 		},
 		"RequiredTailOptionalHeld": {
-			"the words of the other writer are kept", fixture.Degraded(yes, requiredReason, mustText+tail), findings{mayHeld},
+			"the words of the other writer are kept", fixture.Degraded(yes, requiredReason, mustText+tail),
+			findings{mayHeld},
 			fixture.Degraded(yes, optionalReason, laterText+tail),
 		},
 		"OptionalHeldAgain": {"decided once", fixture.Degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
 		"OptionalKnownAfterHeld": {
-			"in the end it is satisfied", fixture.Degraded(yes, optionalReason, laterText), findings{fine},
+			"in the end it is satisfied", fixture.Degraded(yes, optionalReason, laterText),
+			findings{fine},
 			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
 		"OptionalFailsAfterHeld": {
-			"in the end it fails", fixture.Degraded(yes, optionalReason, laterText), findings{may},
+			"in the end it fails", fixture.Degraded(yes, optionalReason, laterText),
+			findings{may},
 			fixture.Degraded(yes, optionalReason, mayText),
 		},
 		"OptionalHeldOther":    {"the reason may still be true", oursMay, findings{mayHeld}, nil},
 		"OptionalHeldAndOther": {"the reason is true; the message waits", oursMay, findings{mayHeld, may}, nil},
 		"OptionalRequiredHeld": {"not taken back before all is known", oursMay, findings{held, fine}, nil},
 		"SatisfiedOptionalHeldAndMay": {
-			"untrue: one fails for certain", oursFine, findings{mayHeld, may},
+			"untrue: one fails for certain", oursFine,
+			findings{mayHeld, may},
 			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
 		},
 		"SatisfiedHeldAndMay": {
-			"untrue, even if worse may follow", oursFine, findings{held, may},
+			"untrue, even if worse may follow", oursFine,
+			findings{held, may},
 			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
 		},
 		"SatisfiedOptionalHeld":   {"may be true", oursFine, findings{mayHeld}, nil},
@@ -131,15 +138,18 @@ func TestDegraded(t *testing.T) {
 		"NoneUnusable":            {"an unusable declaration writes nothing", nil, findings{unusable}, nil},
 		"RequiredAgain":           {"nothing changed", oursMust, findings{must, fine}, nil},
 		"RequiredToBoth": {
-			"the message differs, the status and its time do not", oursMust, findings{must, may},
+			"the message differs, the status and its time do not", oursMust,
+			findings{must, may},
 			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
 		},
 		"RequiredToOptional": {
-			"the reason differs, the status and its time do not", oursMust, findings{fine, may},
+			"the reason differs, the status and its time do not", oursMust,
+			findings{fine, may},
 			fixture.Degraded(yes, optionalReason, mayText),
 		},
 		"RequiredToSatisfied": {
-			"taken back, not dropped", oursMust, findings{fine},
+			"taken back, not dropped", oursMust,
+			findings{fine},
 			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
 		"RequiredToNone": {
@@ -150,7 +160,8 @@ func TestDegraded(t *testing.T) {
 		"RequiredUnusable": {"the last good verdict stays", oursMust, findings{unusable}, nil},
 		"OptionalAgain":    {"nothing changed", oursMay, findings{may}, nil},
 		"OptionalToRequired": {
-			"the reason differs, the status and its time do not", oursMay, findings{must},
+			"the reason differs, the status and its time do not", oursMay,
+			findings{must},
 			fixture.Degraded(yes, requiredReason, mustText),
 		},
 		"OptionalToSatisfied": {
@@ -165,7 +176,8 @@ func TestDegraded(t *testing.T) {
 		"SatisfiedToOptional": {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
 		"SatisfiedHeld":       {"kept", oursFine, findings{held}, nil},
 		"ForeignTrueRequired": {
-			"overwritten, its words kept; the status was True before", foreign, findings{must},
+			"overwritten, its words kept; the status was True before", foreign,
+			findings{must},
 			fixture.Degraded(yes, requiredReason, mustText+tail),
 		},
 		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
@@ -173,7 +185,8 @@ func TestDegraded(t *testing.T) {
 		"ForeignTrueNone":      {"never written", foreign, nil, nil},
 		"ForeignTrueHeld":      {"nothing is known", foreign, findings{held, may}, nil},
 		"ForeignFalseRequired": {
-			"a transition; who is well leaves no words", healthy, findings{must},
+			"a transition; who is well leaves no words", healthy,
+			findings{must},
 			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
 		},
 		"ForeignFalseOptional": {"a transition", healthy, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
@@ -198,15 +211,18 @@ func TestDegraded(t *testing.T) {
 		},
 		"TailAgain": {"kept once", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must}, nil},
 		"TailAndMore": {
-			"it stays at the end", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must, may},
+			"it stays at the end", fixture.Degraded(yes, requiredReason, mustText+tail),
+			findings{must, may},
 			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail),
 		},
 		"TailToOptional": {
-			"the words outlive a change of our reason", fixture.Degraded(yes, requiredReason, mustText+tail), findings{may},
+			"the words outlive a change of our reason", fixture.Degraded(yes, requiredReason, mustText+tail),
+			findings{may},
 			fixture.Degraded(yes, optionalReason, mayText+tail),
 		},
 		"TailToSatisfied": {
-			"their writer may say it again", fixture.Degraded(yes, requiredReason, mustText+tail), findings{fine},
+			"their writer may say it again", fixture.Degraded(yes, requiredReason, mustText+tail),
+			findings{fine},
 			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
 		"TailTooLong": {

@@ -78,15 +78,18 @@ func TestMessage(t *testing.T) {
 				"Optional addon 'a'" + missing + " A. (not installed); Optional addon 'b'" + missing + " (not installed)",
 		},
 		"False": {
-			"status, reason and time, in UTC", []evaluation.Finding{notAvailable(fixture.Required("a"), berlin)},
+			"status, reason and time, in UTC",
+			[]evaluation.Finding{notAvailable(fixture.Required("a"), berlin)},
 			"Required addon 'a'" + missing + " (Available=False, Stopped, since 2026-08-01T10:00:00Z)",
 		},
 		"Timeless": {
-			"no reason and no time are left out", []evaluation.Finding{notAvailable(fixture.Required("a"), timeless)},
+			"no reason and no time are left out",
+			[]evaluation.Finding{notAvailable(fixture.Required("a"), timeless)},
 			"Required addon 'a'" + missing + " (Available=Unknown)",
 		},
 		"NoCondition": {
-			"nothing reported", []evaluation.Finding{notAvailable(fixture.Required("a"), nil)},
+			"nothing reported",
+			[]evaluation.Finding{notAvailable(fixture.Required("a"), nil)},
 			"Required addon 'a'" + missing + " (Available not reported yet)",
 		},
 		"Cycle": {
@@ -109,15 +112,18 @@ func TestMessage(t *testing.T) {
 			"Required addon 'a'" + missing + " one two    three (not installed)",
 		},
 		"OnlyBlanks": {
-			"as good as empty", []evaluation.Finding{finding(fixture.Required("a"), " \n\t ", evaluation.NotInstalled)},
+			"as good as empty",
+			[]evaluation.Finding{finding(fixture.Required("a"), " \n\t ", evaluation.NotInstalled)},
 			"Required addon 'a'" + missing + " (not installed)",
 		},
 		"InvalidUTF8": {
-			"replaced", []evaluation.Finding{finding(fixture.Required("a"), "caf\xe9\xff!", evaluation.NotInstalled)},
+			"replaced",
+			[]evaluation.Finding{finding(fixture.Required("a"), "caf\xe9\xff!", evaluation.NotInstalled)},
 			"Required addon 'a'" + missing + " caf\uFFFD! (not installed)",
 		},
 		"OtherScripts": {
-			"kept as written", []evaluation.Finding{finding(fixture.Required("a"), "日本語 👩‍💻", evaluation.NotInstalled)},
+			"kept as written",
+			[]evaluation.Finding{finding(fixture.Required("a"), "日本語 👩‍💻", evaluation.NotInstalled)},
 			"Required addon 'a'" + missing + " 日本語 👩‍💻 (not installed)",
 		},
 		"LongName": {

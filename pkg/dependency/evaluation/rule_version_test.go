@@ -28,7 +28,15 @@ func TestVersions(t *testing.T) {
 		return []addonv1alpha1.ClusterManagementAddOn{fixture.Versioned(fixture.Registration("a"), version)}
 	}
 	for name, tc := range map[string]ruleCase{
-		"Match": {"the annotation of the ManagedClusterAddOn", spec, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"a": running("v0.6.1")}, "a=Satisfied", ""},
+		"Match": {
+			"the annotation of the ManagedClusterAddOn",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": running("v0.6.1")},
+			"a=Satisfied",
+			"",
+		},
 		"Mismatch": {
 			"in the proposal's words, with the version and whence it is", spec, nil,
 			evaluation.Cluster{},
@@ -47,7 +55,15 @@ func TestVersions(t *testing.T) {
 			map[string]evaluation.Observation{"a": running("0.6.0")},
 			"a=VersionMismatch", sentence + "(version 0.5.9 from its agent's lease)",
 		},
-		"RegistrationLast": {"the annotation of the ClusterManagementAddOn", spec, registered("0.6.0"), evaluation.Cluster{}, map[string]evaluation.Observation{"a": running("")}, "a=Satisfied", ""},
+		"RegistrationLast": {
+			"the annotation of the ClusterManagementAddOn",
+			spec,
+			registered("0.6.0"),
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": running("")},
+			"a=Satisfied",
+			"",
+		},
 		"Unknown": {
 			"not reported, and how to report it", spec, registered(""),
 			evaluation.Cluster{Facts: reported("")},
@@ -68,7 +84,13 @@ func TestVersions(t *testing.T) {
 		},
 		"RequestedWhileAway": {
 			"the time counts from the return of the cluster", spec, nil,
-			evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked}, Back: asked.Add(time.Hour), Now: asked.Add(time.Hour)},
+			evaluation.Cluster{
+				Available: "True",
+				Offline:   evaluation.OfflineHold,
+				Facts:     evaluation.Facts{Requested: asked},
+				Back:      asked.Add(time.Hour),
+				Now:       asked.Add(time.Hour),
+			},
 			map[string]evaluation.Observation{"a": running("0.1.0")},
 			"a=Held", "",
 		},
@@ -90,7 +112,15 @@ func TestVersions(t *testing.T) {
 			map[string]evaluation.Observation{"a": running("")},
 			"a=VersionUnknown", sentence + "(version not known: no agent; " + howTo + ")",
 		},
-		"NotHeldWhenItMatches": {"what is said elsewhere is enough meanwhile", spec, nil, evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked}, map[string]evaluation.Observation{"a": running("0.6.0")}, "a=Satisfied", ""},
+		"NotHeldWhenItMatches": {
+			"what is said elsewhere is enough meanwhile",
+			spec,
+			nil,
+			evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked},
+			map[string]evaluation.Observation{"a": running("0.6.0")},
+			"a=Satisfied",
+			"",
+		},
 		"NoVersion": {
 			"a word is no version", spec, nil,
 			evaluation.Cluster{},
@@ -124,8 +154,24 @@ func TestVersions(t *testing.T) {
 			map[string]evaluation.Observation{"a": {Installed: true, Version: "0.1.0"}},
 			"a=NotAvailable", missing + "(Available not reported yet)",
 		},
-		"AnyKnown":   {"any version", `dependencies: [{name: a, version: "*"}]`, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"a": running("0.1.0-rc.1")}, "a=Satisfied", ""},
-		"AnyUnknown": {"one that is not known too", `dependencies: [{name: a, version: "*"}]`, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"a": running("")}, "a=Satisfied", ""},
+		"AnyKnown": {
+			"any version",
+			`dependencies: [{name: a, version: "*"}]`,
+			nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": running("0.1.0-rc.1")},
+			"a=Satisfied",
+			"",
+		},
+		"AnyUnknown": {
+			"one that is not known too",
+			`dependencies: [{name: a, version: "*"}]`,
+			nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"a": running("")},
+			"a=Satisfied",
+			"",
+		},
 		"Lost": {
 			"a lost cluster says nothing new", spec, nil,
 			evaluation.Cluster{Available: metav1.ConditionUnknown, Offline: evaluation.OfflineHold},
@@ -141,7 +187,8 @@ dependencies:
 			evaluation.Cluster{},
 			map[string]evaluation.Observation{"cluster-proxy": running("1.4.0")},
 			"cluster-proxy=Satisfied multiplexing=VersionMismatch",
-			"Optional addon 'cluster-proxy' is not installed or not available in version '>= 2.0'. Tunnels are slow (version 1.4.0 from its ManagedClusterAddOn)",
+			"Optional addon 'cluster-proxy' is not installed or not available in " +
+				"version '>= 2.0'. Tunnels are slow (version 1.4.0 from its ManagedClusterAddOn)",
 		},
 		"CarvelTwoVersions": {
 			"Carvel, Dependency Resolution in KC: microservice-v1 and -v2 on pkg5", `
@@ -152,7 +199,8 @@ dependencies:
 			evaluation.Cluster{},
 			map[string]evaluation.Observation{"pkg5.test.carvel.dev": running("0.2.0")},
 			"microservice-v2=Satisfied microservice-v1=VersionMismatch",
-			"Required addon 'pkg5.test.carvel.dev' is not installed or not available in version '0.1.0'. (version 0.2.0 from its ManagedClusterAddOn)",
+			"Required addon 'pkg5.test.carvel.dev' is not installed or not available in " +
+				"version '0.1.0'. (version 0.2.0 from its ManagedClusterAddOn)",
 		},
 	} {
 		t.Run(name, tc.run)
@@ -180,8 +228,24 @@ func TestVersionsOfTemplates(t *testing.T) {
 	former := []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("a")}
 	former[0].Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.7.0"}
 	for name, tc := range map[string]ruleCase{
-		"Match":    {"the template that runs comes before the annotation", spec, nil, evaluation.Cluster{}, templated("0.6.0", "", "0.5.0"), "a=Satisfied", ""},
-		"Mismatch": {"and names itself", spec, nil, evaluation.Cluster{}, templated("0.5.0", "", "0.6.0"), "a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate)"},
+		"Match": {
+			"the template that runs comes before the annotation",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			templated("0.6.0", "", "0.5.0"),
+			"a=Satisfied",
+			"",
+		},
+		"Mismatch": {
+			"and names itself",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			templated("0.5.0", "", "0.6.0"),
+			"a=VersionMismatch",
+			sentence + "(version 0.5.0 from its AddOnTemplate)",
+		},
 		"Rollout": {
 			"what is about to run does not count yet", spec, nil,
 			evaluation.Cluster{},
@@ -194,23 +258,65 @@ func TestVersionsOfTemplates(t *testing.T) {
 			templated("0.7.0-rc.1", "0.7.0", ""),
 			"a=VersionMismatch", sentence + "(version 0.7.0-rc.1 from its AddOnTemplate: prereleases are not accepted; 0.7.0 is being rolled out)",
 		},
-		"Lease": {"the lease comes first", spec, nil, lease(evaluation.VersionFact{Version: "0.6.0"}), templated("0.5.0", "", ""), "a=Satisfied", ""},
+		"Lease": {
+			"the lease comes first",
+			spec,
+			nil,
+			lease(evaluation.VersionFact{Version: "0.6.0"}),
+			templated("0.5.0", "", ""),
+			"a=Satisfied",
+			"",
+		},
 		"FormerLease": {
 			"its former key comes last", spec, nil,
 			lease(evaluation.VersionFact{Version: "0.6.0", Former: true}), templated("0.5.0", "", ""),
 			"a=VersionMismatch", sentence + "(version 0.5.0 from its AddOnTemplate)",
 		},
-		"FormerLeaseAlone":   {"but counts", spec, nil, lease(evaluation.VersionFact{Version: "0.6.0", Former: true}), templated("", "", ""), "a=Satisfied", ""},
-		"FormerAddOn":        {"as on the ManagedClusterAddOn", spec, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"a": {Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), FormerVersion: "0.6.0"}}, "a=Satisfied", ""},
+		"FormerLeaseAlone": {
+			"but counts",
+			spec,
+			nil,
+			lease(evaluation.VersionFact{Version: "0.6.0", Former: true}),
+			templated("", "", ""),
+			"a=Satisfied",
+			"",
+		},
+		"FormerAddOn": {
+			"as on the ManagedClusterAddOn",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{
+				"a": {Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), FormerVersion: "0.6.0"},
+			},
+			"a=Satisfied",
+			"",
+		},
 		"FormerRegistration": {"and on the ClusterManagementAddOn", spec, former, evaluation.Cluster{}, templated("", "", ""), "a=Satisfied", ""},
 		"Unread":             {"a match is not certain yet", spec, nil, evaluation.Cluster{}, unread("0.6.0"), "a=Held", ""},
 		"UnreadMismatch":     {"nor is a mismatch", spec, nil, evaluation.Cluster{}, unread("0.5.0"), "a=Held", ""},
-		"UnreadFormerLease":  {"nor a former key", spec, nil, lease(evaluation.VersionFact{Version: "0.6.0", Former: true}), unread(""), "a=Held", ""},
+		"UnreadFormerLease": {
+			"nor a former key",
+			spec,
+			nil,
+			lease(evaluation.VersionFact{Version: "0.6.0", Former: true}),
+			unread(""),
+			"a=Held",
+			"",
+		},
 		"UnreadWithLease": {
 			"the lease needs no template", spec, nil, lease(evaluation.VersionFact{Version: "0.5.0"}), unread(""),
 			"a=VersionMismatch", sentence + "(version 0.5.0 from its agent's lease)",
 		},
-		"UnreadAny": {"nor does any version", `dependencies: [{name: a, version: "*"}]`, nil, evaluation.Cluster{}, unread(""), "a=Satisfied", ""},
+		"UnreadAny": {
+			"nor does any version",
+			`dependencies: [{name: a, version: "*"}]`,
+			nil,
+			evaluation.Cluster{},
+			unread(""),
+			"a=Satisfied",
+			"",
+		},
 	} {
 		t.Run(name, tc.run)
 	}
@@ -223,14 +329,30 @@ func TestIfInstalled(t *testing.T) {
 	const spec = `dependencies: [{name: test, type: IfInstalled, version: ">v0.22.1"}]`
 	down := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, ""), Version: "v0.23.0"}
 	for name, tc := range map[string]ruleCase{
-		"NotEnabled": {"Deckhouse: test is disabled: prometheus will be enabled, the requirement is skipped", spec, nil, evaluation.Cluster{}, nil, "test=Satisfied", ""},
+		"NotEnabled": {
+			"Deckhouse: test is disabled: prometheus will be enabled, the requirement is skipped",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			nil,
+			"test=Satisfied",
+			"",
+		},
 		"OldVersion": {
 			"Deckhouse: test v0.21.1 is enabled: a dependency mismatch", spec, nil,
 			evaluation.Cluster{},
 			map[string]evaluation.Observation{"test": running("v0.21.1")},
 			"test=VersionMismatch", "Addon 'test' is installed, but not in version '>v0.22.1'. (version v0.21.1 from its ManagedClusterAddOn)",
 		},
-		"NewVersion": {"Deckhouse: test v0.23.1 meets the requirement", spec, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"test": running("v0.23.1")}, "test=Satisfied", ""},
+		"NewVersion": {
+			"Deckhouse: test v0.23.1 meets the requirement",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"test": running("v0.23.1")},
+			"test=Satisfied",
+			"",
+		},
 		"Exact": {
 			"Deckhouse: =v0.22.1 !optional, test becomes 0.23.1", `dependencies: [{name: test, type: IfInstalled, version: "=v0.22.1"}]`,
 			nil,
@@ -238,7 +360,15 @@ func TestIfInstalled(t *testing.T) {
 			map[string]evaluation.Observation{"test": running("0.23.1")},
 			"test=VersionMismatch", "Addon 'test' is installed, but not in version '=v0.22.1'. (version 0.23.1 from its ManagedClusterAddOn)",
 		},
-		"NotAvailable": {"it works without it, so it works beside one that is down", spec, nil, evaluation.Cluster{}, map[string]evaluation.Observation{"test": down}, "test=Satisfied", ""},
+		"NotAvailable": {
+			"it works without it, so it works beside one that is down",
+			spec,
+			nil,
+			evaluation.Cluster{},
+			map[string]evaluation.Observation{"test": down},
+			"test=Satisfied",
+			"",
+		},
 		"Unknown": {
 			"no report that it matches", spec, nil,
 			evaluation.Cluster{},
@@ -249,7 +379,11 @@ func TestIfInstalled(t *testing.T) {
 		t.Run(name, tc.run)
 	}
 	c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec)})
-	got, _ := condition.Decide(nil, c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return running("v0.21.1") })), fixture.Now)
+	got, _ := condition.Decide(
+		nil,
+		c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return running("v0.21.1") })),
+		fixture.Now,
+	)
 	if got.Reason != requiredReason {
 		t.Errorf("it blocks as Required does, got %s", got.Reason)
 	}

@@ -54,15 +54,18 @@ func TestTheCAIsInjected(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			writes := 0
-			c := fake.NewClientBuilder().WithObjects(secretWith(test.secret), configured(test.before, test.before)).WithInterceptorFuncs(interceptor.Funcs{
-				Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-					writes++
-					if test.written != nil {
-						return test.written
-					}
-					return c.Update(ctx, object, options...)
-				},
-			}).Build()
+			c := fake.NewClientBuilder().
+				WithObjects(secretWith(test.secret), configured(test.before, test.before)).
+				WithInterceptorFuncs(interceptor.Funcs{
+					Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+						writes++
+						if test.written != nil {
+							return test.written
+						}
+						return c.Update(ctx, object, options...)
+					},
+				}).
+				Build()
 			keeper := keeperOf(nil)
 			keeper.client = c
 			_, err := keeper.Reconcile(t.Context(), ctrl.Request{})
@@ -102,7 +105,12 @@ func TestTheCAIsInjectedAtMostOnceASecond(t *testing.T) {
 		at       time.Duration
 		injected bool
 		again    time.Duration
-	}{{0, true, 275 * day}, {time.Second / 4, false, 3 * time.Second / 4}, {time.Second, true, 275*day - time.Second}, {time.Second, false, time.Second}} {
+	}{
+		{0, true, 275 * day},
+		{time.Second / 4, false, 3 * time.Second / 4},
+		{time.Second, true, 275*day - time.Second},
+		{time.Second, false, time.Second},
+	} {
 		insisted := configured()
 		if err := c.Get(t.Context(), name, insisted); err != nil {
 			t.Fatal(err)

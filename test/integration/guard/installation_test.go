@@ -96,7 +96,10 @@ func installation(f *form) {
 
 		By("staying so: it is written once")
 		version := a.read(ctx, viaStorage).GetResourceVersion()
-		Consistently(func() string { return a.read(ctx, viaStorage).GetResourceVersion() }).WithTimeout(1500 * time.Millisecond).Should(Equal(version))
+		Consistently(
+			func() string { return a.read(ctx, viaStorage).GetResourceVersion() },
+		).WithTimeout(1500 * time.Millisecond).
+			Should(Equal(version))
 	})
 
 	It("leaves alone what is not its own", func(ctx context.Context) {
@@ -121,7 +124,9 @@ func choice() {
 		}
 		DeferCleanup(asPolicy.leave)
 		asPolicy.manage(ctx, installer.ModePolicy)
-		Eventually(asPolicy.there(ctx)).Should(And(HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding), Not(HaveKey(guard.KindWebhook))))
+		Eventually(
+			asPolicy.there(ctx),
+		).Should(And(HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding), Not(HaveKey(guard.KindWebhook))))
 	})
 
 	It("does not take the policy that is still installed for a webhook that responds", func(ctx context.Context) {
