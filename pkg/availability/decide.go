@@ -128,7 +128,8 @@ func LeftByGuard(available, degraded *metav1.Condition) bool {
 }
 
 // ClusterLost reports whether Available, which may be nil, is what the hub sets when
-// the cluster is lost.
+// the cluster is lost. It can arrive before the loss itself, and it stays when the
+// cluster is back, until the add-on's agent reports.
 func ClusterLost(available *metav1.Condition) bool {
 	return available != nil && available.Status == metav1.ConditionUnknown && available.Reason == ReasonClusterLost
 }

@@ -11,6 +11,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -116,7 +117,7 @@ func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.N
 		return err
 	}
 	observe(addOn, need.Inputs, into)
-	if l.Memory != nil && evaluation.LeftByLoss(into.Available) {
+	if l.Memory != nil && availability.ClusterLost(into.Available) {
 		into.Found = l.Memory.Found(key)
 	}
 	if need.Inputs.Any(input.Versions) {

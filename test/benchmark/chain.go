@@ -25,7 +25,7 @@ const (
 	chainBreaks   = chainLength + 1
 	chainRecovers = 2*chainLength - 1
 	chainFlips    = 20
-	chainBound    = 1.5
+	chainBound    = 1.3
 )
 
 func chain(ctx context.Context, s *session, found *result.Scenario) error {

@@ -117,15 +117,22 @@ func TestDiscover(t *testing.T) {
 		},
 		{
 			name: "a version whose aggregated API server is down", group: "a.io",
-			responses: map[string]any{"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": unavailable, "/apis/a.io/v1": resources("Thing")},
+			responses: map[string]any{
+				"/apis/a.io":    groupOf("v2", "v1"),
+				"/apis/a.io/v2": unavailable,
+				"/apis/a.io/v1": resources("Thing"),
+			},
 			want: Group{
 				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503 ServiceUnavailable"},
 			},
 		},
 		{
 			name: "a version whose response is no discovery document", group: "a.io",
-			responses: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) }},
-			want:      Group{Known: true, Failures: map[string]string{"v1": "its response cannot be read"}},
+			responses: map[string]any{
+				"/apis/a.io":    groupOf("v1"),
+				"/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
+			},
+			want: Group{Known: true, Failures: map[string]string{"v1": "its response cannot be read"}},
 		},
 		{
 			name: "a version that is no longer served", group: "a.io",
@@ -134,8 +141,11 @@ func TestDiscover(t *testing.T) {
 		},
 		{
 			name: "a version that drops the connection", group: "a.io",
-			responses: map[string]any{"/apis/a.io": groupOf("v1"), "/apis/a.io/v1": func(http.ResponseWriter) { panic(http.ErrAbortHandler) }},
-			fails:     true,
+			responses: map[string]any{
+				"/apis/a.io":    groupOf("v1"),
+				"/apis/a.io/v1": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+			},
+			fails: true,
 		},
 		{
 			name: "no right to discover", group: "a.io", responses: map[string]any{"/apis/a.io": forbidden},

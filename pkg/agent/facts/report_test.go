@@ -114,7 +114,11 @@ func TestAddOnFact(t *testing.T) {
 	}{
 		{name: "not installed", absent: true, want: addOnInfo{Reason: dependencyv1alpha1.ReasonNotInstalled}},
 		{name: "nothing is known yet", not: true},
-		{name: "no lease", version: leases.Version{State: availability.LeaseNotFound}, want: addOnInfo{Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
+		{
+			name:    "no lease",
+			version: leases.Version{State: availability.LeaseNotFound},
+			want:    addOnInfo{Reason: dependencyv1alpha1.ReasonLeaseNotFound},
+		},
 		{name: "not reported", version: reports(""), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionNotReported}},
 		{name: "reported", version: reports("v1.2.3-beta.1+build"), want: addOnInfo{Version: "v1.2.3-beta.1+build"}},
 		{

@@ -6,8 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
 // evaluationTime is how long addon-manager may take to evaluate a new add-on. It
@@ -49,7 +49,7 @@ type decision struct {
 // own evaluation counts.
 func decide(now known) decision {
 	if now.degraded != nil && condition.Owned(now.degraded) {
-		if evaluation.RequiredFails(now.degraded) {
+		if availability.RequiredFails(now.degraded) {
 			return decision{wait, now.degraded.Message}
 		}
 		return decision{step: install}

@@ -10,7 +10,7 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -48,7 +48,7 @@ func probe(inner *agent.HealthProber) *agent.HealthProber {
 // check.
 func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
-		if degraded := meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded); evaluation.RequiredFails(degraded) {
+		if degraded := meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded); availability.RequiredFails(degraded) {
 			return errors.New(degraded.Reason + ": " + text.CutBytes(degraded.Message, maxMessage))
 		}
 		if own == nil {

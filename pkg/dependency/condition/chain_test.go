@@ -158,7 +158,7 @@ func (w *world) steps(s state) []state {
 			after.degraded[i] = written
 			next = append(next, after)
 		}
-		if down := w.follows && evaluation.RequiredFails(stored); down != s.down[i] {
+		if down := w.follows && availability.RequiredFails(stored); down != s.down[i] {
 			after := s
 			after.down[i] = down
 			next = append(next, after)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -92,9 +93,9 @@ func whileHeld(stored *metav1.Condition, findings []evaluation.Finding, optional
 	lastSatisfied := Owned(stored) && stored.Reason == addonv1alpha1.AddonDegradedReasonDependenciesSatisfied
 	switch {
 	case optionalFails && lastSatisfied,
-		optionalFails && !blockingHeld && (!Owned(stored) || evaluation.RequiredFails(stored)):
+		optionalFails && !blockingHeld && (!Owned(stored) || availability.RequiredFails(stored)):
 		return optionalUnsatisfied(stored, findings)
-	case !blockingHeld && evaluation.RequiredFails(stored):
+	case !blockingHeld && availability.RequiredFails(stored):
 		return optionalUnknown(stored, findings), true
 	default:
 		return metav1.Condition{}, false

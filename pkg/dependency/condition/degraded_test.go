@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 )
@@ -377,7 +378,7 @@ func checkNotUntrue(t *testing.T, stored *metav1.Condition, findings []evaluatio
 		optionalFails = optionalFails || !f.Blocks() && f.Unsatisfied()
 	}
 	switch {
-	case evaluation.RequiredFails(stored) && !blockingMayFail:
+	case availability.RequiredFails(stored) && !blockingMayFail:
 		t.Fatalf("%s stays although all Required dependencies are satisfied: %+v", stored.Reason, findings)
 	case Owned(stored) && stored.Reason == satisfiedReason && optionalFails:
 		t.Fatalf("%s stays although a dependency fails: %+v", stored.Reason, findings)

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -26,7 +27,7 @@ func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 		f.Verdict = Satisfied
 	case !observed.Installed:
 		f.Verdict = NotInstalled
-	case RequiredFails(observed.Degraded):
+	case availability.RequiredFails(observed.Degraded):
 		// Available follows this condition. Because this one comes first, the
 		// finding does not change then.
 		f.Verdict, f.Degraded = NotAvailable, observed.Degraded

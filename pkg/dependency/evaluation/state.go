@@ -61,7 +61,7 @@ type Observation struct {
 	Available *metav1.Condition `json:"available,omitempty"`
 	Degraded  *metav1.Condition `json:"degraded,omitempty"`
 	// Found is when the hub first saw Available as the loss of the cluster left
-	// it. It matters only where LeftByLoss is true of Available.
+	// it. It matters only where availability.ClusterLost is true of Available.
 	Found time.Time `json:"found,omitzero"`
 	// Version is the version annotation of the ManagedClusterAddOn, FormerVersion
 	// the one under its former key.
@@ -81,10 +81,6 @@ type Observation struct {
 	ConfigUnread bool `json:"configUnread,omitempty"`
 }
 
-// RequiredFails reports whether a Degraded condition says that a Required
-// dependency of its add-on fails.
-func RequiredFails(degraded *metav1.Condition) bool { return availability.RequiredFails(degraded) }
-
 // Lost reports whether nothing new can be known of the cluster's add-ons.
 func (c *Cluster) Lost() bool {
 	return c.Offline == OfflineHold && c.Available == metav1.ConditionUnknown
@@ -94,7 +90,7 @@ func (c *Cluster) Lost() bool {
 // the cluster. The ManagedCluster itself may not show that loss yet. Without a
 // ManagedCluster nothing is held.
 func (c *Cluster) settling(observed *Observation) bool {
-	return c.Offline == OfflineHold && c.Available != "" && LeftByLoss(observed.Available) && c.Now.Before(c.settled(observed))
+	return c.Offline == OfflineHold && c.Available != "" && availability.ClusterLost(observed.Available) && c.Now.Before(c.settled(observed))
 }
 
 // settled is when an agent that has not reported is taken for one that will not.
@@ -108,9 +104,3 @@ func later(a, b time.Time) time.Time {
 	}
 	return b
 }
-
-// LeftByLoss reports whether an add-on's Available is what the hub sets when
-// the cluster is lost. It can arrive before the loss itself, and it stays when
-// the cluster is back, until the add-on's agent reports. A verdict from it would
-// degrade the whole cluster meanwhile.
-func LeftByLoss(available *metav1.Condition) bool { return availability.ClusterLost(available) }

@@ -18,6 +18,15 @@ type State struct {
 	AddOns  AddOns  `json:"addOns,omitempty"`
 }
 
+// String prints the state as JSON, from which it can be replayed.
+func (s State) String() string {
+	printed, err := json.Marshal(s)
+	if err != nil {
+		return err.Error()
+	}
+	return string(printed)
+}
+
 // AddOns are observations of add-ons on one cluster, ascending by name.
 type AddOns []Observation
 

@@ -132,7 +132,8 @@ func TestContested(t *testing.T) {
 			t.Errorf("event %q", event)
 		}
 	}
-	contested := "# HELP " + metrics.NameContested + " " + metrics.Help[metrics.NameContested] + "\n# TYPE " + metrics.NameContested + " counter\n" +
+	contested := "# HELP " + metrics.NameContested + " " + metrics.Help[metrics.NameContested] +
+		"\n# TYPE " + metrics.NameContested + " counter\n" +
 		metrics.NameContested + `{addon="leaf"} 2` + "\n"
 	if err := testutil.GatherAndCompare(b.registry, strings.NewReader(contested), metrics.NameContested); err != nil {
 		t.Error(err)
@@ -186,7 +187,8 @@ func TestEventsGiveWayToConditions(t *testing.T) {
 	if emitted := b.emitted(); len(emitted) != 1 || b.applies != 3 {
 		t.Errorf("%d events %q for %d writes", len(emitted), emitted, b.applies)
 	}
-	text := "# HELP " + metrics.NameEventsLeftOut + " " + metrics.Help[metrics.NameEventsLeftOut] + "\n# TYPE " + metrics.NameEventsLeftOut + " counter\n" +
+	text := "# HELP " + metrics.NameEventsLeftOut + " " + metrics.Help[metrics.NameEventsLeftOut] +
+		"\n# TYPE " + metrics.NameEventsLeftOut + " counter\n" +
 		metrics.NameEventsLeftOut + " 2\n"
 	if err := testutil.GatherAndCompare(b.registry, strings.NewReader(text), metrics.NameEventsLeftOut); err != nil {
 		t.Error(err)

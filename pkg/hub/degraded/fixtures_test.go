@@ -89,7 +89,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
 	recorder := events.NewFakeRecorder(100)
 
-	b := &bench{lazy: &lazy{configs: true, ocm: true, version: "1.3.1"}, clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
+	b := &bench{
+		lazy:     &lazy{configs: true, ocm: true, version: "1.3.1"},
+		clock:    clocktesting.NewFakeClock(aTime),
+		registry: prometheus.NewRegistry(),
+		events:   recorder.Events,
+	}
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
 	writer := interceptor.NewClient(b.hub.(client.WithWatch), interceptor.Funcs{
@@ -101,7 +106,13 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	measured := metrics.New(b.registry)
 	measured.Registered([]string{leaf.Name})
 	memory := NewMemory(b.clock)
-	b.inputs = &hubcache.Inputs{Reader: hubcache.NewReader(b.hub), Configs: b.lazy, OCM: b.lazy, Templates: templateVersions{b.lazy}, Reported: b.lazy}
+	b.inputs = &hubcache.Inputs{
+		Reader:    hubcache.NewReader(b.hub),
+		Configs:   b.lazy,
+		OCM:       b.lazy,
+		Templates: templateVersions{b.lazy},
+		Reported:  b.lazy,
+	}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,

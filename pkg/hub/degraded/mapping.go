@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -68,7 +68,7 @@ func (m mapping) addOns() addOnHandler {
 			} else {
 				m.memory.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
-			if !evaluation.LeftByLoss(fleet.Available(e.ObjectNew)) {
+			if !availability.ClusterLost(fleet.Available(e.ObjectNew)) {
 				m.memory.Outages.Reported(key(e.ObjectNew))
 			}
 			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) {
@@ -221,10 +221,10 @@ func sameSubject(before, after installed) bool {
 // changes more often, and concerns the add-on alone.
 func sameState(before, after installed) bool {
 	was, is := fleet.Degraded(before), fleet.Degraded(after)
-	if evaluation.RequiredFails(was) != evaluation.RequiredFails(is) {
+	if availability.RequiredFails(was) != availability.RequiredFails(is) {
 		return false
 	}
-	if evaluation.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+	if availability.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
 		return false
 	}
 	return sameCondition(fleet.Available(before), fleet.Available(after))

@@ -33,7 +33,11 @@ func TestAConditionIsTakenBackOnlyWhenNothingIsDeclared(t *testing.T) {
 		"DeclaresByAnnotation": {[]client.Object{annotated}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
+			stored := conditionOf(
+				addonv1alpha1.ManagedClusterAddOnConditionDegraded,
+				metav1.ConditionTrue,
+				addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
+			)
 			b := newBench(t, append(test.registered, addOn(leaf.Name, stored))...)
 			b.Declarations.Set(evaluation.New(catalog.New(nil)))
 			result, err := b.reconcile(t)

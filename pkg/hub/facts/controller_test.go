@@ -151,12 +151,19 @@ func TestEnqueuesAddOnsWhoseFactsChange(t *testing.T) {
 		want   []string
 	}{
 		{name: "nothing is reported", want: []string{clusterAddOn("api"), clusterAddOn("version")}}, // the first snapshot
-		{name: "one answer", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("False")}}, want: []string{clusterAddOn("api")}},
+		{
+			name:   "one answer",
+			status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("False")}},
+			want:   []string{clusterAddOn("api")},
+		},
 		{name: "the same", status: status{ObservedGeneration: 1, APIs: []dependencyv1alpha1.APIFact{servedFact("False")}}},
 		{name: "another", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("True")}}, want: []string{clusterAddOn("api")}},
 		{
 			name: "of the version", want: []string{clusterAddOn("version")},
-			status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("True")}, AddOns: []dependencyv1alpha1.AddOnFact{versionFact("1.0.0")}},
+			status: status{
+				APIs:   []dependencyv1alpha1.APIFact{servedFact("True")},
+				AddOns: []dependencyv1alpha1.AddOnFact{versionFact("1.0.0")},
+			},
 		},
 		{name: "none any more", want: []string{clusterAddOn("api"), clusterAddOn("version")}},
 	}
@@ -216,7 +223,10 @@ func TestTheEventIsEmittedAgainAfterTheCRDWasServed(t *testing.T) {
 
 func TestTheInformerTriggersOnWhatMatters(t *testing.T) {
 	object := func(generation int64, served metav1.ConditionStatus) *facts {
-		return &facts{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: generation}, Status: status{APIs: []dependencyv1alpha1.APIFact{servedFact(served)}}}
+		return &facts{
+			ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: generation},
+			Status:     status{APIs: []dependencyv1alpha1.APIFact{servedFact(served)}},
+		}
 	}
 	for name, test := range map[string]struct {
 		before, after *facts

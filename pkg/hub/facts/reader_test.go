@@ -41,7 +41,11 @@ func TestFacts(t *testing.T) {
 			name: "something else is requested yet", prepare: func(b *bench) { b.reports(status{}); b.object.Spec.APIs = nil },
 			asked: aTime.Add(time.Minute),
 		},
-		{name: "a hub that has not responded", prepare: func(b *bench) { b.state = factsinformer.Unknown }, asked: aTime.Add(time.Minute)},
+		{
+			name:    "a hub that has not responded",
+			prepare: func(b *bench) { b.state = factsinformer.Unknown },
+			asked:   aTime.Add(time.Minute),
+		},
 		{
 			name: "a hub without the CRD", prepare: func(b *bench) { b.state = factsinformer.Absent },
 			served: metav1.ConditionUnknown, says: dependencyv1alpha1.CRDName,
@@ -85,7 +89,8 @@ func TestMoreThanAnObjectHolds(t *testing.T) {
 	b.object.Spec = spec
 	got := b.known.facts(cluster, b.object, signOfLife{}, all)
 	last := all.APIs[len(all.APIs)-1]
-	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") || !strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
+	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") ||
+		!strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
 		t.Errorf("does not say why nobody answers: %+v", got.APIs[last])
 	}
 	if _, answered := got.APIs[all.APIs[0]]; answered {
@@ -131,7 +136,11 @@ func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
 		fact.Name = "base"
 		return fleet.FactsOf(&facts{Status: status{AddOns: []dependencyv1alpha1.AddOnFact{fact}}})
 	}
-	former, current := with(dependencyv1alpha1.AddOnFact{Version: "1.0.0", FormerAnnotation: true}), with(dependencyv1alpha1.AddOnFact{Version: "1.0.0"})
+	former, current := with(
+		dependencyv1alpha1.AddOnFact{Version: "1.0.0", FormerAnnotation: true},
+	), with(
+		dependencyv1alpha1.AddOnFact{Version: "1.0.0"},
+	)
 	if !differ(former, current, needs{AddOns: []string{"base"}}) {
 		t.Error("a version that moves to the new key does not count as a change")
 	}
@@ -148,11 +157,19 @@ func TestOnlyNeededFactsDiffer(t *testing.T) {
 		on    needs
 		want  bool
 	}{
-		"Same":         {evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}}, needs{APIs: []dependencyAPI{widgets}}, false},
-		"OtherVersion": {evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v2"}}}}, needs{APIs: []dependencyAPI{widgets}}, true},
-		"Gone":         {evaluation.Facts{}, needs{APIs: []dependencyAPI{widgets}}, true},
-		"NotNeeded":    {evaluation.Facts{}, needs{APIs: []dependencyAPI{other}}, false},
-		"EmptyReport":  {evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {}}}, needs{AddOns: []string{"base"}}, true},
+		"Same": {
+			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}},
+			needs{APIs: []dependencyAPI{widgets}},
+			false,
+		},
+		"OtherVersion": {
+			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v2"}}}},
+			needs{APIs: []dependencyAPI{widgets}},
+			true,
+		},
+		"Gone":        {evaluation.Facts{}, needs{APIs: []dependencyAPI{widgets}}, true},
+		"NotNeeded":   {evaluation.Facts{}, needs{APIs: []dependencyAPI{other}}, false},
+		"EmptyReport": {evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {}}}, needs{AddOns: []string{"base"}}, true},
 	} {
 		if got := differ(served, test.after, test.on); got != test.want {
 			t.Errorf("%s: %t", name, got)

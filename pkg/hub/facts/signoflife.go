@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -68,7 +69,7 @@ func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, ad
 	if err != nil || managed == nil || fleet.ClusterStatus(managed) == "" {
 		return since.Add(patience), err
 	}
-	if addOn != nil && evaluation.LeftByLoss(fleet.Available(addOn)) {
+	if addOn != nil && availability.ClusterLost(fleet.Available(addOn)) {
 		since, patience = s.Outages.Found(key), evaluation.SettleTime
 	}
 	if back := s.Outages.Observe(key.Namespace, fleet.ClusterStatus(managed)); back.After(since) {

@@ -44,7 +44,12 @@ func (b *bench) agentIs(t *testing.T, available *metav1.Condition) {
 }
 
 func sign(status metav1.ConditionStatus, reason string) *metav1.Condition {
-	return &metav1.Condition{Type: "Available", Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(aTime.Add(-24 * time.Hour))}
+	return &metav1.Condition{
+		Type:               "Available",
+		Status:             status,
+		Reason:             reason,
+		LastTransitionTime: metav1.NewTime(aTime.Add(-24 * time.Hour)),
+	}
 }
 
 // clusterIs puts the ManagedCluster on the hub, in that status.
@@ -93,7 +98,12 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: time.Hour, silent: time.Second,
 			held: evaluation.ReportTime - time.Second, message: "does not run",
 		},
-		"NoLease": {agent: agentName, available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"), silent: evaluation.ReportTime, message: "Available=Unknown, ManagedClusterAddOnLeaseNotFound"},
+		"NoLease": {
+			agent:     agentName,
+			available: sign("Unknown", "ManagedClusterAddOnLeaseNotFound"),
+			silent:    evaluation.ReportTime,
+			message:   "Available=Unknown, ManagedClusterAddOnLeaseNotFound",
+		},
 		"Removed": {agent: agentName, silent: evaluation.ReportTime, message: "ManagedClusterAddOn interlock-agent is not installed"},
 		"StartsAfterTheReturn": {
 			agent: agentName, available: sign("False", stopped), cluster: "True", since: -time.Hour,
@@ -107,7 +117,12 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 			agent: agentName, available: sign("Unknown", clusterLost), cluster: "True", since: time.Minute, silent: evaluation.SettleTime,
 			message: "does not run",
 		},
-		"LostWithoutACluster": {agent: agentName, available: sign("Unknown", clusterLost), silent: evaluation.ReportTime, message: "does not run"},
+		"LostWithoutACluster": {
+			agent:     agentName,
+			available: sign("Unknown", clusterLost),
+			silent:    evaluation.ReportTime,
+			message:   "does not run",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -199,7 +214,8 @@ func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 		}
 		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.HelpFactsClusters + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
 		for _, standing := range []string{"answered", "waiting"} {
-			if value := map[bool]string{true: "1", false: "0"}[standing == step.standing]; value == "1" || step.name != "lives" && step.name != "lives on" {
+			if value := map[bool]string{true: "1", false: "0"}[standing == step.standing]; value == "1" ||
+				step.name != "lives" && step.name != "lives on" {
 				want += metrics.NameFactsClusters + `{standing="` + standing + `"} ` + value + "\n"
 			}
 		}
@@ -232,7 +248,8 @@ func TestOnlyTheSignOfLifeEnqueues(t *testing.T) {
 		b := newBench(t)
 		b.reports(reportedBy(agentName))
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		b.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
+		b.addOns().
+			Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
 		if q.Len() != test.want {
 			t.Errorf("%s: enqueues %d", name, q.Len())
 		}

@@ -24,8 +24,14 @@ const fleetSize = 100_000
 func watchEvent(i int) []byte {
 	name := fmt.Sprintf("addon-%02d", i%20)
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-		Namespace: fmt.Sprintf("cluster-%05d", i/20), Name: name, UID: "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", ResourceVersion: fmt.Sprint(1_000_000 + i),
-		Labels: map[string]string{"addon": name, "tier": "gold"}, Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.2.3"},
+		Namespace: fmt.Sprintf(
+			"cluster-%05d",
+			i/20,
+		), Name: name, UID: "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", ResourceVersion: fmt.Sprint(1_000_000 + i),
+		Labels: map[string]string{
+			"addon": name,
+			"tier":  "gold",
+		}, Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.2.3"},
 	}}
 	for _, manager := range []string{"registration", "addon-manager"} {
 		fields := `{"f:status":{"f:conditions":{` + strings.Repeat(`"k:{\"type\":\"X\"}":{".":{},"f:message":{}},`, 12) + `"f:x":{}}}}`
@@ -33,7 +39,15 @@ func watchEvent(i int) []byte {
 			Manager: manager, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
 		})
 	}
-	addOn.Status.Conditions = conditions("Configured", "Available", "Progressing", "RegistrationApplied", "ManifestApplied", "ClusterCertificateRotated", "Degraded")
+	addOn.Status.Conditions = conditions(
+		"Configured",
+		"Available",
+		"Progressing",
+		"RegistrationApplied",
+		"ManifestApplied",
+		"ClusterCertificateRotated",
+		"Degraded",
+	)
 	for i := range addOn.Status.Conditions {
 		addOn.Status.Conditions[i].Message = "the message that a controller of OCM sets for the add-on " + name
 	}
@@ -80,7 +94,8 @@ func BenchmarkDecode(b *testing.B) {
 // unshared is what stripManagedClusterAddOn keeps, without shared strings.
 func unshared(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-		Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion, Labels: full.Labels, Annotations: full.Annotations,
+		Namespace: full.Namespace, Name: full.Name, UID: full.UID,
+		ResourceVersion: full.ResourceVersion, Labels: full.Labels, Annotations: full.Annotations,
 	}}
 	lean.Status.Conditions = []metav1.Condition{full.Status.Conditions[1], full.Status.Conditions[6]}
 	lean.Status.ConfigReferences = fleet.LeanReferences(full.Status.ConfigReferences)
@@ -91,7 +106,11 @@ func unshared(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClu
 // make it smaller. Run it with -benchtime 1x.
 func BenchmarkMemory(b *testing.B) {
 	names := func(addOn client.Object) []string { return []string{addOn.GetName()} }
-	ours := toolscache.Indexers{"names": inAllNamespaces(names), "configs": inAllNamespaces(ConfigKeys), "templates": inAllNamespaces(TemplateNames)}
+	ours := toolscache.Indexers{
+		"names":     inAllNamespaces(names),
+		"configs":   inAllNamespaces(ConfigKeys),
+		"templates": inAllNamespaces(TemplateNames),
+	}
 	theirs := toolscache.Indexers{"names": inBoth(names), "configs": inBoth(ConfigKeys), "templates": inBoth(TemplateNames)}
 	shares := &sharing{}
 	for _, kept := range []struct {

@@ -28,7 +28,10 @@ var (
 // reference is one as OCM writes it.
 func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
 	config := func(name string) *ocmv1alpha1.ConfigSpecHash {
-		return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}, SpecHash: "hash of " + name}
+		return &ocmv1alpha1.ConfigSpecHash{
+			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name},
+			SpecHash:       "hash of " + name,
+		}
 	}
 	return ocmv1alpha1.ConfigReference{ConfigGroupResource: of, DesiredConfig: config(desired), LastAppliedConfig: config(applied)}
 }
@@ -57,7 +60,16 @@ func keptMeta() metav1.ObjectMeta {
 func conditions(types ...string) []metav1.Condition {
 	var all []metav1.Condition
 	for _, each := range types {
-		all = append(all, metav1.Condition{Type: each, Status: metav1.ConditionTrue, Reason: "Tested", Message: "as tested", LastTransitionTime: deleted})
+		all = append(
+			all,
+			metav1.Condition{
+				Type:               each,
+				Status:             metav1.ConditionTrue,
+				Reason:             "Tested",
+				Message:            "as tested",
+				LastTransitionTime: deleted,
+			},
+		)
 	}
 	return all
 }

@@ -31,7 +31,12 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 				func(moment *metav1.Time, c randfill.Continue) { *moment = metav1.Unix(c.Int63n(1e10), 0) },
 				func(condition *metav1.Condition, c randfill.Continue) {
 					c.FillNoCustom(condition)
-					types := []string{addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded, clusterv1.ManagedClusterConditionAvailable, "Other"}
+					types := []string{
+						addonv1alpha1.ManagedClusterAddOnConditionAvailable,
+						addonv1alpha1.ManagedClusterAddOnConditionDegraded,
+						clusterv1.ManagedClusterConditionAvailable,
+						"Other",
+					}
 					condition.Type = types[c.Intn(len(types))]
 				},
 				func(of *ocmv1alpha1.ConfigGroupResource, c randfill.Continue) {

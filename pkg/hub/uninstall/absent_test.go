@@ -83,7 +83,8 @@ func TestAConflictIsRepeated(t *testing.T) {
 					}
 					return nil
 				},
-				SubResourcePatch: func(_ context.Context, _ client.Client, _ string, object client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+				SubResourcePatch: func(_ context.Context, _ client.Client, _ string, object client.Object,
+					_ client.Patch, _ ...client.SubResourcePatchOption) error {
 					object.SetResourceVersion("2")
 					if patched++; patched > test.conflicts {
 						return nil
@@ -92,7 +93,8 @@ func TestAConflictIsRepeated(t *testing.T) {
 				},
 			}).Build()
 			done, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
-			if test.want == "" && (err != nil || done != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
+			if test.want == "" &&
+				(err != nil || done != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
 				t.Errorf("%q, %v", done, err)
 			}
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -18,13 +18,28 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 		available = `{"reason":"ManagedClusterAddOnLeaseUpdated","status":"True","type":"Available"}`
 	)
 	for name, test := range map[string]struct{ status, want string }{
-		"none of ours":                         {`{"conditions":[` + available + `,` + foreign + `]}`, ``},
-		"no status":                            {``, ``},
-		"a Degraded of ours":                   {`{"conditions":[` + available + `,` + required + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`},
-		"the last Degraded of ours":            {`{"conditions":[` + satisfied + `],"namespace":"n"}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":null}}`},
-		"a status of nothing but ours":         {`{"conditions":[` + satisfied + `,` + stopped + `]}`, `{"metadata":{"resourceVersion":"7"},"status":null}`},
-		"an Available of a failing dependency": {`{"conditions":[` + stopped + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`},
-		"an Available that waits":              {`{"conditions":[` + awaiting + `,` + foreign + `]}`, `{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`},
+		"none of ours": {`{"conditions":[` + available + `,` + foreign + `]}`, ``},
+		"no status":    {``, ``},
+		"a Degraded of ours": {
+			`{"conditions":[` + available + `,` + required + `]}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`,
+		},
+		"the last Degraded of ours": {
+			`{"conditions":[` + satisfied + `],"namespace":"n"}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":null}}`,
+		},
+		"a status of nothing but ours": {
+			`{"conditions":[` + satisfied + `,` + stopped + `]}`,
+			`{"metadata":{"resourceVersion":"7"},"status":null}`,
+		},
+		"an Available of a failing dependency": {
+			`{"conditions":[` + stopped + `,` + foreign + `]}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`,
+		},
+		"an Available that waits": {
+			`{"conditions":[` + awaiting + `,` + foreign + `]}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`,
+		},
 		"a status with other fields": {
 			`{"conditions":[` + required + `,` + available + `],"addOnMeta":{}}`,
 			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`,
