@@ -36,16 +36,16 @@ func (m *model) check() result {
 			found.report("never ends:\n%s", m.livelock(g, component))
 		}
 	}
+	for _, e := range g.edges {
+		if after := g.states[e.to]; m.Guard && m.writes(g, e) && !guarded(after) {
+			found.report("the guard lets pass %s:\n%s", after.Available, m.schedule(g, append(g.path(e.from), e)))
+		}
+	}
 	for i := range g.states {
 		if edges := g.of(int32(i)); len(edges) == 0 {
 			if broken := m.broken(g.states[i]); broken != "" {
 				found.report("ends where %s:\n%s", broken, m.schedule(g, g.path(int32(i))))
 			}
-		}
-	}
-	for _, e := range g.edges {
-		if after := g.states[e.to]; m.Guard && m.writes(g, e) && !guarded(after) {
-			found.report("the guard lets pass %s:\n%s", after.Available, m.schedule(g, append(g.path(e.from), e)))
 		}
 	}
 	return found
@@ -127,6 +127,8 @@ func (m *model) broken(s State) string {
 		return "the ManagedCluster's condition is wrong"
 	case stock.FeatureDiscovery.Decide(stock.Situation{Available: status}).Label != labels[s.Label]:
 		return "the label does not follow Available"
+	case m.Guard && !guarded(s):
+		return "Available does not follow a failing Required dependency, with the guard in force"
 	case fails && m.AddOnAgent && status == metav1.ConditionTrue:
 		return "Available is True beside a failing Required dependency"
 	case fails && m.AddOnAgent && available == nil:

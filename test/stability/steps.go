@@ -3,6 +3,7 @@ package stability
 import (
 	"slices"
 
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
@@ -64,13 +65,18 @@ func (m *model) add(name string, next func(State) State) {
 	m.steps = append(m.steps, step{name: name, next: next})
 }
 
-// store writes the add-on's conditions through the guard, where there is one.
-// A write that changes something is an event for all that watch add-ons.
+// store writes the add-on's conditions if they change.
 func (m *model) store(s State, after conditions) State {
-	before := conditions{s.Available, s.Degraded}
-	if after == before {
+	if after == (conditions{s.Available, s.Degraded}) {
 		return s
 	}
+	return m.write(s, after)
+}
+
+// write writes the add-on's conditions through the guard, where there is one. A
+// write that changes something is an event for all that watch add-ons.
+func (m *model) write(s State, after conditions) State {
+	before := conditions{s.Available, s.Degraded}
 	if m.Guard && !m.Without {
 		key := written{before, after}
 		result, known := m.stored[key]
@@ -222,7 +228,11 @@ func (m *model) labelOf(available entry) label {
 func (m *model) addonManager() {
 	m.running |= toAddOnManager
 	evaluate := func(s State, lost bool) State {
-		return m.store(s, conditions{s.Available, m.evaluate(lost, s.Degraded)})
+		degraded := m.evaluate(lost, s.Degraded)
+		if degraded == s.Degraded && m.Guard && !availability.LeftByGuard(s.Available.condition(), degraded.condition()) {
+			return m.write(s, conditions{s.Available, degraded}) // as it is stored, for a guard that came later
+		}
+		return m.store(s, conditions{s.Available, degraded})
 	}
 	m.add("addon-manager evaluates", m.on(toAddOnManager, func(s State) State { return evaluate(s, s.Lost) }))
 	m.steps[len(m.steps)-1].interlock = true
