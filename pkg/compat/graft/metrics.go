@@ -18,6 +18,7 @@ var Help = map[string]string{
 type Metrics struct {
 	state     *prometheus.GaugeVec
 	contested prometheus.Counter
+	reason    string // of the series of state
 }
 
 // NewMetrics registers the metrics with the registry. It panics when a name is
@@ -31,14 +32,18 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// State replaces the state of the CRD.
+// State replaces the state of the CRD. A series that stays is never absent or 0 in
+// between, because a scrape may come at any time.
 func (m *Metrics) State(reason string, grafted bool) {
-	m.state.Reset()
 	value := 0.0
 	if grafted {
 		value = 1
 	}
 	m.state.WithLabelValues(reason).Set(value)
+	if m.reason != "" && m.reason != reason {
+		m.state.DeleteLabelValues(m.reason)
+	}
+	m.reason = reason
 }
 
 // Contested counts one graft that another writer's overwriting made necessary.
