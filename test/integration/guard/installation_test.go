@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -90,7 +91,7 @@ func installation(f *form) {
 		a.awaitFailure(ctx)
 		Expect(find(a.write(ctx, viaBeta, say(runs())), "Available")).To(Equal(runs()))
 		stop()
-		f.manage(ctx, installer.ModeAuto)
+		stop = f.manage(ctx, installer.ModeAuto)
 		Eventually(a.availability(ctx)).Should(Equal(required))
 		Expect(ownedBy(a.read(ctx, viaStorage), names.AddonManager)).NotTo(ContainSubstring("Available"))
 
@@ -100,6 +101,7 @@ func installation(f *form) {
 			func() string { return a.read(ctx, viaStorage).GetResourceVersion() },
 		).WithTimeout(1500 * time.Millisecond).
 			Should(Equal(version))
+		stop()
 	})
 
 	It("leaves alone what is not its own", func(ctx context.Context) {
@@ -137,12 +139,19 @@ func choice() {
 		both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
 		DeferCleanup(both.leave)
 		asPolicy.awaitForce(ctx, true)
+		asPolicy.newAddOn(ctx) // to probe with
 		asWebhook.server.stop()
-		DeferCleanup(asWebhook.server.start)
+		restart := sync.OnceFunc(asWebhook.server.start)
+		DeferCleanup(restart)
 		both.deployWebhook(ctx, asWebhook.server)
-		both.manage(ctx, installer.ModeWebhook)
+		stop := both.manage(ctx, installer.ModeWebhook)
 		Eventually(asPolicy.there(ctx)).Should(HaveKey(guard.KindWebhook))
 		Consistently(asPolicy.there(ctx)).WithTimeout(2 * time.Second).Should(HaveKey(guard.KindPolicy))
+
+		By("responding: the webhook takes the policy's place")
+		restart()
+		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(guard.KindWebhook)))
+		stop()
 	})
 
 	It("replaces the policy by the webhook where that is asked for", func(ctx context.Context) {

@@ -25,14 +25,15 @@ func Remove(ctx context.Context, hub client.Client, served discovery.ServerResou
 	return removeKinds(ctx, hub, version, guard.KindBinding, guard.KindPolicy, guard.KindWebhook)
 }
 
-// removeNotWanted deletes the objects of the forms that are not wanted.
+// removeNotWanted deletes the objects of the forms that are not wanted. Where the mode
+// names one form, the other one stays while that is installed and not in force.
 func (i *Installer) removeNotWanted(ctx context.Context, version string, policy, webhook status) error {
 	var kinds []string
-	if policy.phase == notWanted {
+	if policy.phase == notWanted && webhook.final() {
 		// The binding first: a policy without one has no effect.
 		kinds = append(kinds, guard.KindBinding, guard.KindPolicy)
 	}
-	if webhook.phase == notWanted {
+	if webhook.phase == notWanted && (i.Mode == ModeAuto || policy.final()) {
 		kinds = append(kinds, guard.KindWebhook)
 	}
 	return removeKinds(ctx, i.Client, version, kinds...)

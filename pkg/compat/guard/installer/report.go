@@ -59,6 +59,12 @@ type status struct {
 	why   string
 }
 
+// final reports whether the other form may go: this one is in force, or cannot be had,
+// or no probe can show more.
+func (s status) final() bool {
+	return s.phase == inForce || s.phase == notWanted || s.phase == unproven
+}
+
 // report is what was last reported.
 type report struct {
 	form            Form
