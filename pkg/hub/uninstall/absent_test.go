@@ -84,7 +84,8 @@ func TestAConflictIsRepeated(t *testing.T) {
 					return nil
 				},
 				SubResourcePatch: func(_ context.Context, _ client.Client, _ string, object client.Object,
-					_ client.Patch, _ ...client.SubResourcePatchOption) error {
+					_ client.Patch, _ ...client.SubResourcePatchOption,
+				) error {
 					object.SetResourceVersion("2")
 					if patched++; patched > test.conflicts {
 						return nil
