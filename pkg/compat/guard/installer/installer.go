@@ -54,7 +54,7 @@ type Installer struct {
 	Metrics   *Metrics
 	Timing    Timing
 	// InForce is called with whether the hub was observed to act on the guard, when
-	// that changes; nil: for nobody.
+	// that changes. It may be nil.
 	InForce func(context.Context, bool) error
 
 	// watch watches the objects, policies in that version; "" is none.
