@@ -116,13 +116,19 @@ func (r *Reconciler) after(moment time.Time) reconcile.Result {
 
 // writeForGuard writes Degraded as it is stored, so that the guard corrects Available.
 func (r *Reconciler) writeForGuard(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (reconcile.Result, error) {
-	err := r.Writer.Apply(ctx, names.AddonManager, addOn, *fleet.Degraded(addOn))
+	stored := *fleet.Degraded(addOn)
+	err := r.Writer.Apply(ctx, names.AddonManager, addOn, stored)
 	switch {
 	case apierrors.IsConflict(err):
+		r.Metrics.Wrote(addOn.Name, stored.Reason, metrics.WriteConflict)
 		return afterConflict, nil
-	case client.IgnoreNotFound(err) != nil:
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	case err != nil:
+		r.Metrics.Wrote(addOn.Name, stored.Reason, metrics.WriteError)
 		return reconcile.Result{}, fmt.Errorf("write Degraded of %s for the guard: %w", client.ObjectKeyFromObject(addOn), err)
 	}
+	r.Metrics.Wrote(addOn.Name, stored.Reason, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Degraded written again, so that the guard corrects Available")
 	return reconcile.Result{RequeueAfter: guardedAgain}, nil
 }

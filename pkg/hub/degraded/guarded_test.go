@@ -49,6 +49,11 @@ func TestDegradedIsWrittenAgainForAGuardThatCameLater(t *testing.T) {
 			if got, err := b.reconcile(t); err != nil || got != test.want || b.applies != test.applies {
 				t.Errorf("%+v, error %v, %d writes", got, err, b.applies)
 			}
+			if test.applies > 0 {
+				b.expectWrites(t, `{addon="leaf",reason="RequiredDependencyNotSatisfied",result="success"} 1`)
+			} else {
+				b.expectWrites(t)
+			}
 			if emitted := b.emitted(); len(emitted) > 0 {
 				t.Errorf("events %q", emitted)
 			}

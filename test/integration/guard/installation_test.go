@@ -132,12 +132,7 @@ func choice() {
 	})
 
 	It("does not take the policy that is still installed for a webhook that responds", func(ctx context.Context) {
-		for _, object := range asPolicy.objects {
-			Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
-		}
-		both := &form{name: "as either", cluster: asPolicy.cluster, client: asPolicy.client}
-		both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
-		DeferCleanup(both.leave)
+		both := policyToReplace(ctx)
 		asPolicy.awaitForce(ctx, true)
 		asPolicy.newAddOn(ctx) // to probe with
 		asWebhook.server.stop()
@@ -155,12 +150,7 @@ func choice() {
 	})
 
 	It("replaces the policy by the webhook where that is asked for", func(ctx context.Context) {
-		for _, object := range asPolicy.objects {
-			Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
-		}
-		both := &form{name: "as either", cluster: asPolicy.cluster, client: asPolicy.client}
-		both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
-		DeferCleanup(both.leave)
+		both := policyToReplace(ctx)
 		both.deployWebhook(ctx, asWebhook.server)
 		both.manage(ctx, installer.ModeWebhook)
 		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(guard.KindWebhook)))
@@ -180,6 +170,18 @@ func choice() {
 		Entry("no webhook", installer.ModeWebhook),
 		Entry("no policy and no webhook", installer.ModeAuto),
 	)
+}
+
+// policyToReplace installs the policy, and returns the hub's two forms as one.
+func policyToReplace(ctx context.Context) *form {
+	GinkgoHelper()
+	for _, object := range asPolicy.objects {
+		Expect(asPolicy.client.Create(ctx, object.DeepCopy())).To(Succeed())
+	}
+	both := &form{name: "as either", cluster: asPolicy.cluster, client: asPolicy.client}
+	both.objects = append(append(both.objects, asPolicy.objects...), asWebhook.objects...)
+	DeferCleanup(both.leave)
+	return both
 }
 
 // damage is a change after which the object does not guard as it should.

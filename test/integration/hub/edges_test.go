@@ -52,7 +52,7 @@ func label(cluster, name, value string) {
 	})
 }
 
-func tell(cluster string, change func(*clusterv1.ManagedClusterStatus)) {
+func setStatus(cluster string, change func(*clusterv1.ManagedClusterStatus)) {
 	GinkgoHelper()
 	alter(&clusterv1.ManagedCluster{}, types.NamespacedName{Name: cluster}, true, func(c *clusterv1.ManagedCluster) { change(&c.Status) })
 }
@@ -155,21 +155,21 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		registerSpec(leaf, `requirements: {claims: {version.openshift.io: ">= 4.14"}}`)
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("the managed cluster has no such claim")))
-		concerns(leaf, requiredFails(ContainSubstring("it is 4.13.9")), func() { tell(cluster, claim("version.openshift.io", "4.13.9")) })
-		concerns(leaf, satisfied(), func() { tell(cluster, claim("version.openshift.io", "4.14.1")) })
+		concerns(leaf, requiredFails(ContainSubstring("it is 4.13.9")), func() { setStatus(cluster, claim("version.openshift.io", "4.13.9")) })
+		concerns(leaf, satisfied(), func() { setStatus(cluster, claim("version.openshift.io", "4.14.1")) })
 	})
 
 	It("follows a Kubernetes upgrade that OCM reports", func() {
 		leaf := unique("kubernetes")
 		registerSpec(leaf, `requirements: {kubernetes: ">= 1.31"}`)
-		tell(cluster, kubernetesVersion("v1.30.4+k3s1"))
+		setStatus(cluster, kubernetesVersion("v1.30.4+k3s1"))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("it is v1.30.4+k3s1")))
 		concerns(
 			leaf, requiredFails(ContainSubstring("prereleases are not accepted")),
-			func() { tell(cluster, kubernetesVersion("v1.32.0-rc.1")) },
+			func() { setStatus(cluster, kubernetesVersion("v1.32.0-rc.1")) },
 		)
-		concerns(leaf, satisfied(), func() { tell(cluster, kubernetesVersion("v1.31.2-gke.100")) })
+		concerns(leaf, satisfied(), func() { setStatus(cluster, kubernetesVersion("v1.31.2-gke.100")) })
 	})
 
 	It("follows the configuration of the add-on, of the first config that it refers to", func() {
@@ -257,7 +257,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 	It("is evaluated for nothing else that a managed cluster reports", func() {
 		manager.rest()
 		before := manager.evaluations()
-		tell(cluster, func(status *clusterv1.ManagedClusterStatus) {
+		setStatus(cluster, func(status *clusterv1.ManagedClusterStatus) {
 			meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 				Type: clusterv1.ManagedClusterConditionHubAccepted, Status: metav1.ConditionTrue, Reason: "Test", Message: "as tested",
 			})

@@ -28,7 +28,7 @@ func lose(cluster string, addOns ...string) {
 // clock is off by the given time.
 func reachAt(cluster string, status metav1.ConditionStatus, off time.Duration) {
 	GinkgoHelper()
-	tell(cluster, func(stored *clusterv1.ManagedClusterStatus) {
+	setStatus(cluster, func(stored *clusterv1.ManagedClusterStatus) {
 		meta.RemoveStatusCondition(&stored.Conditions, clusterv1.ManagedClusterConditionAvailable)
 		meta.SetStatusCondition(&stored.Conditions, metav1.Condition{
 			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(
