@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/controllerconfig"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -74,7 +74,7 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 		// No leader election: it would need a lease on the hub, and two agents of one
 		// cluster make the same decisions.
 		LeaderElection: false,
-		Controller:     controllerconfig.Of(options.Unnamed),
+		Controller:     controllers.Config(options.Unnamed),
 	})
 }
 

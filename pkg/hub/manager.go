@@ -16,7 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
-	"open-cluster-management.io/interlock/pkg/controllerconfig"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
@@ -85,7 +85,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionID:              names.AddonManager,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Controller:                    controllerconfig.Of(options.Registry != nil), // names are unique per manager, not per process
+		Controller:                    controllers.Config(options.Registry != nil), // names are unique per manager, not per process
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)

@@ -24,14 +24,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// afterConflict enqueues the add-on again, when the cache may have caught up with
-// the write of another writer that came first. That write may be one that does not
-// enqueue the add-on. The queue's backoff bounds the retries.
-var afterConflict = reconcile.Result{Requeue: true}
 
 // Leases watches and reads leases; see leases.Watcher.
 type Leases interface {
@@ -78,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
 			r.Backoff.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
 		}
-		return r.requeueAt(decision.NextChange), nil
+		return controllers.At(decision.NextChange, r.Clock.Now()), nil
 	}
 	if wait := r.Backoff.Wait(request.NamespacedName, decision.Condition); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -140,7 +136,7 @@ func (r *Reconciler) write(
 	switch err := r.Writer.Apply(ctx, names.AddonAgent, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
-		return afterConflict, nil
+		return controllers.AfterConflict, nil
 	case apierrors.IsNotFound(err):
 		// Deleted since it was read. The watch event of that cleans up.
 		return reconcile.Result{}, nil
@@ -157,7 +153,7 @@ func (r *Reconciler) write(
 	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {
 		r.Events.Transition(ctx, addOn, desired)
 	}
-	return r.requeueAt(decision.NextChange), nil
+	return controllers.At(decision.NextChange, r.Clock.Now()), nil
 }
 
 // worthAnEvent reports whether the add-on became unavailable, or is so for another
@@ -171,15 +167,6 @@ func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
 		return false
 	}
 	return before == nil || before.Status != after.Status || before.Reason != after.Reason
-}
-
-// requeueAt enqueues the add-on again at that moment.
-func (r *Reconciler) requeueAt(moment time.Time) reconcile.Result {
-	if moment.IsZero() {
-		return reconcile.Result{}
-	}
-	// The moment may have passed; zero would mean never.
-	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
 }
 
 func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {

@@ -17,6 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
 func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
@@ -56,7 +57,7 @@ func TestWriteThatFails(t *testing.T) {
 	}{
 		{
 			name: "a conflict is retried shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil),
-			want: afterConflict, result: "conflict",
+			want: controllers.AfterConflict, result: "conflict",
 		},
 		{name: "deleted meanwhile", applyError: apierrors.NewNotFound(group, "proxy")},
 		{name: "anything else is an error, which is retried with backoff", applyError: unavailable, wantError: unavailable, result: "error"},
@@ -265,12 +266,5 @@ func TestNothingIsLeftOfADeletedAddOn(t *testing.T) {
 	}
 	if count := testutil.CollectAndCount(f.registry, metrics.Names()...); count != 0 || f.leases.unwatched != 1 {
 		t.Errorf("%d series left, lease unwatched %d times", count, f.leases.unwatched)
-	}
-}
-
-func TestMomentThatHasPassedIsNow(t *testing.T) {
-	f := newFixture(t)
-	if got := f.requeueAt(start.Add(-time.Second)).RequeueAfter; got <= 0 {
-		t.Errorf("requeued after %s, which is never", got)
 	}
 }
