@@ -20,9 +20,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
-	"open-cluster-management.io/interlock/pkg/hub/templateversion"
+	"open-cluster-management.io/interlock/pkg/hub/versionwatch"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -103,8 +102,8 @@ func setupEach(mgr ctrl.Manager, controllers ...interface{ SetupWithManager(ctrl
 // lazyWatches read what only some declarations need.
 type lazyWatches struct {
 	configs   *lazywatch.Watch
-	ocm       *ocmversion.Reader
-	templates *templateversion.Reader
+	ocm       *versionwatch.Reader
+	templates *versionwatch.Reader
 }
 
 // byUse is which watch a declaration needs that uses its objects.
@@ -116,11 +115,11 @@ func (w lazyWatches) byUse() map[input.Set]declarations.Watch {
 
 // newLazyWatches adds the watches to the manager.
 func newLazyWatches(mgr ctrl.Manager, warmup *hubcache.Warmup, addOns affected.AddOns) (lazyWatches, error) {
-	ocm, err := ocmversion.New(mgr, addOns)
+	ocm, err := versionwatch.OfOCM(mgr, addOns)
 	if err != nil {
 		return lazyWatches{}, err
 	}
-	templates, err := templateversion.New(mgr, addOns)
+	templates, err := versionwatch.OfTemplates(mgr, addOns)
 	if err != nil {
 		return lazyWatches{}, err
 	}
