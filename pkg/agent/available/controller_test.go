@@ -2,6 +2,8 @@ package available
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -264,7 +266,7 @@ func TestNothingIsLeftOfADeletedAddOn(t *testing.T) {
 	if _, err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	if count := testutil.CollectAndCount(f.registry, metrics.Names()...); count != 0 || f.leases.unwatched != 1 {
+	if count := testutil.CollectAndCount(f.registry, slices.Collect(maps.Keys(metrics.Help))...); count != 0 || f.leases.unwatched != 1 {
 		t.Errorf("%d series left, lease unwatched %d times", count, f.leases.unwatched)
 	}
 }

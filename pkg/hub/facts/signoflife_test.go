@@ -207,7 +207,7 @@ func TestTheMetricFollowsTheSignOfLife(t *testing.T) {
 	} {
 		b.agentIs(t, step.agent)
 		b.reconcile(t)
-		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.HelpFactsClusters + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
+		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.Help[metrics.NameFactsClusters] + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
 		for _, standing := range []string{"answered", "waiting"} {
 			if value := map[bool]string{true: "1", false: "0"}[standing == step.standing]; value == "1" ||
 				step.name != "lives" && step.name != "lives on" {
