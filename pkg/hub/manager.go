@@ -160,7 +160,7 @@ func setupProbes(mgr ctrl.Manager, warmup *hubcache.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("cache", readyOnce(warmup.Synced())); err != nil {
+	if err := mgr.AddReadyzCheck("cache", warmup.Check); err != nil {
 		return fmt.Errorf("add readiness probe: %w", err)
 	}
 	return nil
