@@ -1,6 +1,6 @@
 // Package lazywatch watches what only some declarations need, from when one of
 // them does. A hub without such a declaration needs neither the API nor the right
-// to read it.
+// to read it. What has changed enqueues the add-ons whose verdicts can change.
 package lazywatch
 
 import (

@@ -1,6 +1,4 @@
-// Package versionwatch reads versions from the metadata of objects of a hub, from when
-// a dependency needs them: those of AddOnTemplates, and that of Open Cluster Management.
-package versionwatch
+package lazywatch
 
 import (
 	"context"
@@ -19,8 +17,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/affected"
-	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
 
 // source is where versions are.
@@ -47,46 +43,46 @@ var (
 	}
 )
 
-// Reader reads the versions once its watch is enabled.
-type Reader struct {
-	*lazywatch.Watch
+// Versions reads versions from the metadata of objects once its watch is enabled.
+type Versions struct {
+	*Watch
 	source
 
 	mutex    sync.Mutex
 	versions map[string]string // by the object's name
 }
 
-// OfTemplates returns a reader for the manager to run. It enqueues the add-ons whose
+// TemplateVersions returns a watch for the manager to run. It enqueues the add-ons whose
 // verdicts depend on the version of a template when all are read, and when one changes.
-func OfTemplates(mgr ctrl.Manager, addOns affected.AddOns) (*Reader, error) {
+func TemplateVersions(mgr ctrl.Manager, addOns AddOns) (*Versions, error) {
 	synced := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Versions) }
-	return newReader(mgr, templates, synced, addOns.EnqueueTemplated)
+	return newVersions(mgr, templates, synced, addOns.EnqueueTemplated)
 }
 
-// OfOCM returns a reader for the manager to run. It enqueues the add-ons that require a
+// OCMVersion returns a watch for the manager to run. It enqueues the add-ons that require a
 // version of OCM when it is read, and when it changes.
-func OfOCM(mgr ctrl.Manager, addOns affected.AddOns) (*Reader, error) {
+func OCMVersion(mgr ctrl.Manager, addOns AddOns) (*Versions, error) {
 	synced := func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.OCM) }
-	return newReader(mgr, ocm, synced, func(ctx context.Context, _ string) error { return synced(ctx) })
+	return newVersions(mgr, ocm, synced, func(ctx context.Context, _ string) error { return synced(ctx) })
 }
 
-func newReader(
+func newVersions(
 	mgr ctrl.Manager, from source, synced func(context.Context) error, changed func(ctx context.Context, name string) error,
-) (*Reader, error) {
+) (*Versions, error) {
 	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create metadata client: %w", err)
 	}
-	return from.reader(objects, synced, changed), nil
+	return from.newVersions(objects, synced, changed), nil
 }
 
-func (s source) reader(
+func (s source) newVersions(
 	objects metadata.Interface, synced func(context.Context) error, changed func(ctx context.Context, name string) error,
-) *Reader {
-	reader := &Reader{source: s, versions: map[string]string{}}
-	reader.Watch = lazywatch.New(lazywatch.Options{
+) *Versions {
+	reader := &Versions{source: s, versions: map[string]string{}}
+	reader.Watch = New(Options{
 		What:     s.what,
-		Informer: func(ctx context.Context) (lazywatch.Informer, error) { return s.start(ctx, objects) },
+		Informer: func(ctx context.Context) (Informer, error) { return s.start(ctx, objects) },
 		Synced:   synced,
 		Changed: func(ctx context.Context, before, after any) error {
 			name, differs := reader.store(before, after)
@@ -129,7 +125,7 @@ func (s source) lean(object any) (any, error) {
 }
 
 // Version returns the version of an object; empty: it has none, or does not exist.
-func (r *Reader) Version(name string) string {
+func (r *Versions) Version(name string) string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.versions[name]
@@ -137,7 +133,7 @@ func (r *Reader) Version(name string) string {
 
 // store keeps the version of an object that has changed, and reports whether it is
 // another one.
-func (r *Reader) store(before, after any) (name string, differs bool) {
+func (r *Versions) store(before, after any) (name string, differs bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	object, exists := after.(*metav1.PartialObjectMetadata)

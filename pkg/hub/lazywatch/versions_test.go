@@ -1,4 +1,4 @@
-package versionwatch
+package lazywatch
 
 import (
 	"context"
@@ -58,7 +58,7 @@ func TestReader(t *testing.T) {
 	objects := fake.NewSimpleMetadataClient(scheme, template("v1", "1.0.0"), labeled, template("none", ""))
 	client := objects.Resource(templates.resource).(fake.MetadataClient)
 	synced, changed, ended := make(chan bool, 1), make(chan string, 10), make(chan error, 1)
-	reader := templates.reader(objects,
+	reader := templates.newVersions(objects,
 		func(context.Context) error { synced <- true; return nil },
 		func(_ context.Context, template string) error { changed <- template; return nil })
 	go func() { ended <- reader.Start(ctx) }()
