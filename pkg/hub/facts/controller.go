@@ -38,8 +38,8 @@ type Informer interface {
 	List() []*factsinformer.Facts
 }
 
-// Reconciler keeps what is requested of one managed cluster. When its facts change, it
-// enqueues the add-ons there that need any.
+// Reconciler keeps what is requested of one managed cluster. It enqueues the
+// add-ons there whose facts change.
 type Reconciler struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
@@ -57,6 +57,8 @@ type Reconciler struct {
 	Evaluate *trigger.Trigger
 
 	mutex sync.Mutex
+	// seen has, by cluster, what its add-ons were last evaluated with.
+	seen map[string]snapshot
 	// notServed holds the add-ons for which an event ManagedClusterFactsNotServed
 	// was emitted.
 	notServed map[string]bool
@@ -71,7 +73,7 @@ type snapshot struct {
 }
 
 // Reconcile requests what is needed of the cluster of that name, and enqueues the
-// add-ons there that need it.
+// add-ons there whose facts have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
@@ -89,11 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	concerned := needing(declared, addOns)
-	if current.state != factsinformer.Unknown {
-		// Evaluating them costs less than knowing which of their facts have changed.
-		r.Evaluate.Enqueue(concerned...)
-	}
+	r.enqueueChanged(ctx, cluster, declared, addOns, current)
 	needed := requestable(declared.Requests(namesOf(addOns)...))
 	if current.object != nil && undecided(declared, addOns) {
 		needed = merged(needed, current.object.Spec)
@@ -104,7 +102,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
 	case current.state == factsinformer.Absent:
-		return reconcile.Result{}, r.reportNotServed(ctx, concerned)
+		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
 	case current.state != factsinformer.Served:
 		return reconcile.Result{}, nil // every cluster is enqueued once that is known
 	case needed.Empty():

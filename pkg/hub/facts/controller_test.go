@@ -143,16 +143,35 @@ func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	}
 }
 
-func TestEnqueuesAddOnsThatNeedFacts(t *testing.T) {
+func TestEnqueuesAddOnsWhoseFactsChange(t *testing.T) {
 	b := newBench(t)
-	for name, reported := range map[string]status{
-		"nothing is reported": {},
-		"a fact":              {APIs: []dependencyv1alpha1.APIFact{servedFact("True")}},
-	} {
-		b.reports(reported)
+	steps := []struct {
+		name   string
+		status status
+		want   []string
+	}{
+		{name: "nothing is reported", want: []string{clusterAddOn("api"), clusterAddOn("version")}}, // the first snapshot
+		{
+			name:   "one answer",
+			status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("False")}},
+			want:   []string{clusterAddOn("api")},
+		},
+		{name: "the same", status: status{ObservedGeneration: 1, APIs: []dependencyv1alpha1.APIFact{servedFact("False")}}},
+		{name: "another", status: status{APIs: []dependencyv1alpha1.APIFact{servedFact("True")}}, want: []string{clusterAddOn("api")}},
+		{
+			name: "of the version", want: []string{clusterAddOn("version")},
+			status: status{
+				APIs:   []dependencyv1alpha1.APIFact{servedFact("True")},
+				AddOns: []dependencyv1alpha1.AddOnFact{versionFact("1.0.0")},
+			},
+		},
+		{name: "none any more", want: []string{clusterAddOn("api"), clusterAddOn("version")}},
+	}
+	for _, step := range steps {
+		b.reports(step.status)
 		b.reconcile(t)
-		if enqueued := b.evaluated(); !slices.Equal(enqueued, []string{clusterAddOn("api"), clusterAddOn("version")}) {
-			t.Errorf("%s: enqueues %v", name, enqueued)
+		if enqueued := b.evaluated(); !slices.Equal(enqueued, step.want) {
+			t.Errorf("%s: enqueues %v, want %v", step.name, enqueued, step.want)
 		}
 	}
 }

@@ -132,9 +132,47 @@ func TestLean(t *testing.T) {
 }
 
 func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
-	fact := dependencyv1alpha1.AddOnFact{AddOn: dependencyv1alpha1.AddOn{Name: "base"}, Version: "1.0.0", FormerAnnotation: true}
-	former := fleet.FactsOf(&facts{Status: status{AddOns: []dependencyv1alpha1.AddOnFact{fact}}})
+	with := func(fact dependencyv1alpha1.AddOnFact) evaluation.Facts {
+		fact.Name = "base"
+		return fleet.FactsOf(&facts{Status: status{AddOns: []dependencyv1alpha1.AddOnFact{fact}}})
+	}
+	former, current := with(
+		dependencyv1alpha1.AddOnFact{Version: "1.0.0", FormerAnnotation: true},
+	), with(
+		dependencyv1alpha1.AddOnFact{Version: "1.0.0"},
+	)
+	if !differ(former, current, needs{AddOns: []string{"base"}}) {
+		t.Error("a version that moves to the new key does not count as a change")
+	}
 	if want := (evaluation.VersionFact{Version: "1.0.0", Former: true}); former.Versions["base"] != want {
 		t.Errorf("%+v, want %+v", former.Versions["base"], want)
+	}
+}
+
+func TestOnlyNeededFactsDiffer(t *testing.T) {
+	other := addonv1alpha1.AddonAPI{Group: "b.io", Kind: "Other"}
+	served := evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}}
+	for name, test := range map[string]struct {
+		after evaluation.Facts
+		on    needs
+		want  bool
+	}{
+		"Same": {
+			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}},
+			needs{APIs: []dependencyAPI{widgets}},
+			false,
+		},
+		"OtherVersion": {
+			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v2"}}}},
+			needs{APIs: []dependencyAPI{widgets}},
+			true,
+		},
+		"Gone":        {evaluation.Facts{}, needs{APIs: []dependencyAPI{widgets}}, true},
+		"NotNeeded":   {evaluation.Facts{}, needs{APIs: []dependencyAPI{other}}, false},
+		"EmptyReport": {evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {}}}, needs{AddOns: []string{"base"}}, true},
+	} {
+		if got := differ(served, test.after, test.on); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

@@ -6,9 +6,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -19,6 +22,46 @@ const EventNotServed = "ManagedClusterFactsNotServed"
 
 // notServedMessage says what is missing, in events and in verdicts.
 const notServedMessage = "the hub does not serve the CRD " + dependencyv1alpha1.CRDName + ": install it, and let addon-manager use it"
+
+// enqueueChanged enqueues the add-ons of a cluster that need facts which differ
+// from those that they were last evaluated with.
+func (r *Reconciler) enqueueChanged(
+	ctx context.Context, cluster string, declared *evaluation.Evaluator, addOns []types.NamespacedName, current snapshot,
+) {
+	before := r.remember(cluster, current)
+	if before == current {
+		return
+	}
+	was, is := fleet.FactsOf(before.object), fleet.FactsOf(current.object)
+	var concerned []types.NamespacedName
+	for _, addOn := range addOns {
+		needed := declared.Requests(addOn.Name)
+		if !needed.Empty() && (before.state != current.state || before.ended != current.ended || differ(was, is, needed)) {
+			concerned = append(concerned, addOn)
+		}
+	}
+	if len(concerned) > 0 {
+		r.Evaluate.Enqueue(concerned...)
+		log.FromContext(ctx).V(1).Info("The facts of a cluster have changed", "cluster", cluster, "concerned", namesOf(concerned))
+	}
+}
+
+// remember keeps what the add-ons of a cluster are evaluated with, and returns
+// what they were evaluated with before.
+func (r *Reconciler) remember(cluster string, current snapshot) (before snapshot) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	before = r.seen[cluster]
+	if r.seen == nil {
+		r.seen = map[string]snapshot{}
+	}
+	if current.object == nil && current.state == factsinformer.Served {
+		delete(r.seen, cluster) // as if nothing had ever been requested
+		return before
+	}
+	r.seen[cluster] = current
+	return before
+}
 
 // phase is how far the facts that are needed of a cluster are reported.
 func phase(current snapshot, needed needs) metrics.FactsPhase {
@@ -35,11 +78,16 @@ func phase(current snapshot, needed needs) metrics.FactsPhase {
 	}
 }
 
-// reportNotServed emits an event on each of the add-ons, which need facts, once for as long
+// reportNotServed emits an event on each add-on that needs facts, once for as long
 // as the hub does not serve them.
-func (r *Reconciler) reportNotServed(ctx context.Context, needing []types.NamespacedName) error {
+func (r *Reconciler) reportNotServed(ctx context.Context, declared *evaluation.Evaluator, addOns []types.NamespacedName) error {
+	var added []string
 	r.mutex.Lock()
-	added := slices.DeleteFunc(namesOf(needing), func(name string) bool { return r.notServed[name] })
+	for _, addOn := range addOns {
+		if !r.notServed[addOn.Name] && !declared.Requests(addOn.Name).Empty() {
+			added = append(added, addOn.Name)
+		}
+	}
 	r.mutex.Unlock()
 	if len(added) == 0 {
 		return nil

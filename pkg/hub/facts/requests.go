@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -34,11 +35,6 @@ func requestable(all needs) needs {
 // it is invalid, or cannot be read while the CRD lacks Interlock's fields.
 func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.Known(addOn.Name) })
-}
-
-// needing returns those of the add-ons that need facts.
-func needing(declared *evaluation.Evaluator, addOns []types.NamespacedName) []types.NamespacedName {
-	return slices.DeleteFunc(slices.Clone(addOns), func(addOn types.NamespacedName) bool { return declared.Requests(addOn.Name).Empty() })
 }
 
 // merged adds what an object requests already. So no request is removed from a
@@ -90,4 +86,15 @@ func complete(found evaluation.Facts, needed needs) bool {
 func has[K comparable, V any](found map[K]V, key K) bool {
 	_, known := found[key]
 	return known
+}
+
+// differ reports whether any of the needed facts differs.
+func differ(before, after evaluation.Facts, on needs) bool {
+	return differAt(before.APIs, after.APIs, on.APIs) || differAt(before.Versions, after.Versions, on.AddOns)
+}
+
+func differAt[K comparable, V any](before, after map[K]V, keys []K) bool {
+	return slices.ContainsFunc(keys, func(key K) bool {
+		return has(before, key) != has(after, key) || !apiequality.Semantic.DeepEqual(before[key], after[key])
+	})
 }

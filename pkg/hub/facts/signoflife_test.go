@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,7 +187,7 @@ func TestAnAgentThatIsLostBeforeItsCluster(t *testing.T) {
 	}
 }
 
-func TestTheMetricFollowsTheSignOfLife(t *testing.T) {
+func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 	b := newBench(t)
 	registry := prometheus.NewRegistry()
 	b.Metrics = metrics.New(registry)
@@ -196,17 +197,21 @@ func TestTheMetricFollowsTheSignOfLife(t *testing.T) {
 		name     string
 		agent    *metav1.Condition
 		standing string
+		enqueued []string
 	}{
-		{"lives", sign("True", "Fine"), "answered"},
-		{"lives on", sign("True", "Renewed"), "answered"},
-		{"is lost", sign("Unknown", clusterLost), "waiting"},
-		{"died", sign("False", "Stopped"), "waiting"},
-		{"is dead", sign("False", "Stopped"), "waiting"},
-		{"is removed", nil, "waiting"},
-		{"is back", sign("True", "Fine"), "answered"},
+		{"lives", sign("True", "Fine"), "answered", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"lives on", sign("True", "Renewed"), "answered", nil},
+		{"is lost", sign("Unknown", clusterLost), "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"died", sign("False", "Stopped"), "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"is dead", sign("False", "Stopped"), "waiting", nil},
+		{"is removed", nil, "waiting", []string{clusterAddOn("api"), clusterAddOn("version")}},
+		{"is back", sign("True", "Fine"), "answered", []string{clusterAddOn("api"), clusterAddOn("version")}},
 	} {
 		b.agentIs(t, step.agent)
 		b.reconcile(t)
+		if got := b.evaluated(); !slices.Equal(got, step.enqueued) {
+			t.Errorf("%s: evaluates %v, want %v", step.name, got, step.enqueued)
+		}
 		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.Help[metrics.NameFactsClusters] + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
 		for _, standing := range []string{"answered", "waiting"} {
 			if value := map[bool]string{true: "1", false: "0"}[standing == step.standing]; value == "1" ||
