@@ -5,6 +5,7 @@ package available
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,7 +51,10 @@ type Reconciler struct {
 	// Trigger enqueues add-ons in this controller.
 	Trigger *trigger.Trigger
 
-	memories memories
+	// memories has, by the key of the add-on, what the last decision left for the next
+	// one. A restart empties it: each finding is then asserted once more, and each health
+	// check that has not reported is awaited anew.
+	memories sync.Map
 }
 
 // Reconcile decides on Available of the add-on, and writes it if it changed. It
@@ -70,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.reportSkew(ctx, addOn, decision.Skew)
 	if !decision.Write {
-		r.memories.remember(request.NamespacedName, decision.Memory)
+		r.remember(request.NamespacedName, decision.Memory)
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
 			r.Backoff.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
 		}
@@ -118,7 +122,7 @@ func (r *Reconciler) input(addOn *addonv1alpha1.ManagedClusterAddOn) availabilit
 		Available:      meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable),
 		Degraded:       degradedOf(addOn),
 		HostingCluster: addons.HostingCluster(addOn),
-		Memory:         r.memories.of(client.ObjectKeyFromObject(addOn)),
+		Memory:         r.remembered(client.ObjectKeyFromObject(addOn)),
 		GracePeriod:    r.GracePeriod,
 		Now:            r.Clock.Now(),
 	}
@@ -144,7 +148,7 @@ func (r *Reconciler) write(
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)
 		return reconcile.Result{}, fmt.Errorf("write Available=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
 	}
-	r.memories.remember(key, decision.Memory)
+	r.remember(key, decision.Memory)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Backoff.Wrote(key, desired) {
@@ -176,9 +180,24 @@ func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.Manage
 	}
 }
 
+func (r *Reconciler) remembered(key types.NamespacedName) availability.Memory {
+	value, _ := r.memories.Load(key)
+	memory, _ := value.(availability.Memory)
+	return memory
+}
+
+// remember replaces what is known of the add-on; an empty memory deletes it.
+func (r *Reconciler) remember(key types.NamespacedName, memory availability.Memory) {
+	if memory == (availability.Memory{}) {
+		r.memories.Delete(key)
+		return
+	}
+	r.memories.Store(key, memory)
+}
+
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Leases.Unwatch(key.Name)
-	r.memories.remember(key, availability.Memory{})
+	r.remember(key, availability.Memory{})
 	r.Backoff.Forget(key)
 	r.Events.Forget(key)
 	r.Metrics.Forget(key.Name)

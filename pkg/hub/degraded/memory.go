@@ -16,8 +16,10 @@ import (
 // fill it.
 type Memory struct {
 	// Outages remembers losses of clusters.
-	Outages  *outage.Tracker
-	rollouts rollouts
+	Outages *outage.Tracker
+	// running has, by the key of the add-on, the AddOnTemplate that runs while another is
+	// being rolled out.
+	running sync.Map
 }
 
 var _ fleet.Memory = &Memory{}
@@ -34,40 +36,20 @@ func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
 func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.Found(addOn) }
 
 // RunningTemplate implements fleet.Memory.
-func (m *Memory) RunningTemplate(addOn types.NamespacedName) string { return m.rollouts.from(addOn) }
-
-// rollouts remembers which AddOnTemplate runs while another is being rolled out:
-// OCM drops that from an add-on's status when the rollout on its cluster begins. A
-// process that starts during a rollout does not know it. The zero value is ready.
-type rollouts struct {
-	mutex   sync.Mutex
-	running map[types.NamespacedName]string
+func (m *Memory) RunningTemplate(addOn types.NamespacedName) string {
+	value, _ := m.running.Load(addOn)
+	template, _ := value.(string)
+	return template
 }
 
-// observe keeps what the status of an add-on had before a rollout, and drops it
-// when the rollout is over.
-func (r *rollouts) observe(addOn types.NamespacedName, before, after fleet.Templates) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
+// observe keeps which AddOnTemplate ran before a rollout, and drops it when the rollout
+// is over. OCM drops that from an add-on's status when the rollout on its cluster begins.
+// A process that starts during a rollout does not know it.
+func (m *Memory) observe(addOn types.NamespacedName, before, after fleet.Templates) {
 	switch {
 	case after.Running != "" || after.RollingOut == "":
-		delete(r.running, addOn)
+		m.running.Delete(addOn)
 	case before.Running != "" && before.Running != after.RollingOut:
-		if r.running == nil {
-			r.running = map[types.NamespacedName]string{}
-		}
-		r.running[addOn] = before.Running
+		m.running.Store(addOn, before.Running)
 	}
-}
-
-// forget drops what is kept of an add-on that was deleted.
-func (r *rollouts) forget(addOn types.NamespacedName) {
-	r.observe(addOn, fleet.Templates{}, fleet.Templates{})
-}
-
-// from returns the template that ran when the rollout began; empty: not known.
-func (r *rollouts) from(addOn types.NamespacedName) string {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return r.running[addOn]
 }

@@ -56,12 +56,11 @@ type Reconciler struct {
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
 
-	mutex sync.Mutex
-	// seen has, by cluster, what its add-ons were last evaluated with.
-	seen map[string]snapshot
-	// notServed holds the add-ons for which an event ManagedClusterFactsNotServed
-	// was emitted.
-	notServed map[string]bool
+	// seen has, by cluster, the snapshot that its add-ons were last evaluated with.
+	seen sync.Map
+	// notServed has the add-ons for which an event ManagedClusterFactsNotServed was
+	// emitted.
+	notServed sync.Map
 }
 
 // snapshot is what the facts of one cluster rest on.
@@ -115,7 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // enqueueClusters enqueues every cluster with facts that are or were requested.
 func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
 	if r.Informer.State() == factsinformer.Served {
-		r.clearNotServed()
+		r.notServed.Clear()
 	}
 	for _, object := range r.Informer.List() {
 		r.Request.Enqueue(clusterKey(object.Namespace))
