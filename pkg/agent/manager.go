@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -95,7 +96,7 @@ func (t triggers) decideOn(addOn string) {
 }
 
 // report enqueues the cluster in the facts controller.
-func (t triggers) report() { t.facts.Enqueue(facts.Key(t.cluster)) }
+func (t triggers) report() { t.facts.Enqueue(factsobject.Key(t.cluster)) }
 
 func setupControllers(mgr ctrl.Manager, watches watches, options Options, on triggers) error {
 	measured := metrics.New(options.Registry)

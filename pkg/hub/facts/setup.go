@@ -15,6 +15,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -78,7 +79,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			r.enqueueIfNeeded(e.Object, q)
 			// If its registration was deleted first, what it needed is no longer known.
-			if r.Informer.Get(keyOf(e.Object.Namespace)) != nil {
+			if r.Informer.Get(factsobject.Key(e.Object.Namespace)) != nil {
 				q.Add(requestFor(e.Object.Namespace))
 			}
 		},
@@ -98,6 +99,6 @@ func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 
 // wroteFacts reports whether the add-on is the agent that wrote the facts of its cluster.
 func (r *Reconciler) wroteFacts(addOn installed) bool {
-	object := r.Informer.Get(keyOf(addOn.Namespace))
+	object := r.Informer.Get(factsobject.Key(addOn.Namespace))
 	return object != nil && object.Status.AgentAddOn == addOn.Name
 }
