@@ -8,7 +8,7 @@ import (
 )
 
 // patience is how long a runnable may take to end.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Start runs it until the test ends, and fails the test if it does not end with its
 // context, or ends with an error.
