@@ -17,10 +17,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -30,7 +30,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
-		addonv1alpha1.TemplateVersionLabel, ocmversion.Annotation, degraded.EventContested,
+		addonv1alpha1.TemplateVersionLabel, fleet.OCMVersionAnnotation, degraded.EventContested,
 		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation,
 		facts.EventNotServed,
 	}

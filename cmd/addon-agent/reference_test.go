@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/cmdline/cmdlinetest"
+	"open-cluster-management.io/interlock/test/cmdlinetest"
 )
 
 func TestFlagsAreDocumented(t *testing.T) {

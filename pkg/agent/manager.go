@@ -18,7 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/controllerconfig"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -74,7 +75,7 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 		// No leader election: it would need a lease on the hub, and two agents of one
 		// cluster make the same decisions.
 		LeaderElection: false,
-		Controller:     controllerconfig.Of(options.Unnamed),
+		Controller:     controllers.Config(options.Unnamed),
 	})
 }
 
@@ -95,7 +96,7 @@ func (t triggers) decideOn(addOn string) {
 }
 
 // report enqueues the cluster in the facts controller.
-func (t triggers) report() { t.facts.Enqueue(facts.Key(t.cluster)) }
+func (t triggers) report() { t.facts.Enqueue(factsobject.Key(t.cluster)) }
 
 func setupControllers(mgr ctrl.Manager, watches watches, options Options, on triggers) error {
 	measured := metrics.New(options.Registry)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 func TestTriggersEnqueueTheKeysOfTheirControllers(t *testing.T) {

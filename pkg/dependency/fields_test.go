@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // fields are all fields of a declaration, each with two declarations of x that

@@ -26,7 +26,6 @@ var floors = map[string][]string{
 	"evaluation":  {"input", "versions", "expression", "declaration", "catalog"},
 	"condition":   {"evaluation"},
 	"review":      {"declaration", "catalog"},
-	"fixture":     {}, // of tests
 }
 
 func TestArrowsGoUp(t *testing.T) {

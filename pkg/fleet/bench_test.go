@@ -49,7 +49,7 @@ func BenchmarkLoad(b *testing.B) {
 			spec += "- {name: " + name + "}\n"
 		}
 		declared := specified(b, spec)
-		loader := Loader{Reader: NewLive(read), Offline: evaluation.OfflineHold}
+		loader := Loader{Reader: newLive(read), Offline: evaluation.OfflineHold}
 		b.Run(fmt.Sprintf("edges=%d", edges), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -165,7 +165,7 @@ func TestOnlyWhatEdgesUseIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reader, requests := hub(t, nil, everything(test.cluster)...)
-			loader := Loader{Reader: NewLive(reader), Offline: test.offline}
+			loader := Loader{Reader: newLive(reader), Offline: test.offline}
 			if _, err := loader.Load(t.Context(), specified(t, test.spec), leaf, aTime); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestOnlyWhatEdgesUseIsRead(t *testing.T) {
 func TestAStateIsAValue(t *testing.T) {
 	reader, _ := hub(t, nil, everything("True")...)
 	declared := specified(t, readsAll)
-	state, err := Loader{Reader: NewLive(reader), Offline: evaluation.OfflineHold}.Load(t.Context(), declared, leaf, aTime)
+	state, err := Loader{Reader: newLive(reader), Offline: evaluation.OfflineHold}.Load(t.Context(), declared, leaf, aTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +221,10 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		"managed cluster add-on cluster1/base":  `dependencies: [{name: base}]`,
 		"managed cluster cluster1":              `requirements: {kubernetes: "1"}`,
 		"CustomResourceDefinition managedclust": `requirements: {ocm: "1"}`,
-		"ManagedClusterFacts of cluster":        `dependencies: [{name: base, api: {kind: Pod}}]`,
+		"ManagedClusterFacts cluster1/cluster1": `dependencies: [{name: base, api: {kind: Pod}}]`,
 	} {
 		reader, _ := hub(t, broken)
-		_, err := Loader{Reader: NewLive(reader), Offline: evaluation.OfflineStrict}.Load(t.Context(), specified(t, spec), leaf, aTime)
+		_, err := Loader{Reader: newLive(reader), Offline: evaluation.OfflineStrict}.Load(t.Context(), specified(t, spec), leaf, aTime)
 		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "read "+name) {
 			t.Errorf("%s: error %v", name, err)
 		}

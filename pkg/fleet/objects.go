@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -10,6 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+const (
+	// OCMVersionCRD is the CRD from which the version of OCM is read. OCM's operator
+	// writes its version to every CRD that it installs. This one is on every hub, and
+	// Interlock never changes it.
+	OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
+	// OCMVersionAnnotation has the version of OCM on its CRDs.
+	OCMVersionAnnotation = "operator.open-cluster-management.io/version"
 )
 
 // Objects reads the objects of a hub: from a cache, whose objects must not be
@@ -29,41 +39,35 @@ func (o Objects) AddOns(ctx context.Context) ([]addonv1alpha1.ClusterManagementA
 
 // AddOn implements Reader.
 func (o Objects) AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	addOn := &addonv1alpha1.ManagedClusterAddOn{}
-	switch err := o.Get(ctx, key, addOn); {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read managed cluster add-on %s: %w", key, err)
-	}
-	return addOn, nil
+	return get(ctx, o, "managed cluster add-on", key, &addonv1alpha1.ManagedClusterAddOn{})
 }
 
 // Cluster implements Reader.
 func (o Objects) Cluster(ctx context.Context, name string) (*clusterv1.ManagedCluster, error) {
-	cluster := &clusterv1.ManagedCluster{}
-	switch err := o.Get(ctx, types.NamespacedName{Name: name}, cluster); {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read managed cluster %s: %w", name, err)
-	}
-	return cluster, nil
+	return get(ctx, o, "managed cluster", types.NamespacedName{Name: name}, &clusterv1.ManagedCluster{})
 }
 
 // Config implements Reader. Where the AddOnDeploymentConfig does not exist,
 // addon-framework gives the add-on no variables.
 func (o Objects) Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
-	config := &addonv1alpha1.AddOnDeploymentConfig{}
-	switch err := o.Get(ctx, key, config); {
-	case apierrors.IsNotFound(err):
-		return nil, true, nil
-	case err != nil:
-		return nil, false, fmt.Errorf("read AddOnDeploymentConfig %s: %w", key, err)
+	config, err := get(ctx, o, "AddOnDeploymentConfig", key, &addonv1alpha1.AddOnDeploymentConfig{})
+	if err != nil || config == nil {
+		return nil, err == nil, err
 	}
 	variables = make(map[string]string, len(config.Spec.CustomizedVariables))
 	for _, variable := range config.Spec.CustomizedVariables {
 		variables[variable.Name] = variable.Value
 	}
 	return variables, true, nil
+}
+
+// get reads an object; nil where there is none.
+func get[T client.Object](ctx context.Context, from client.Reader, kind string, key types.NamespacedName, into T) (found T, err error) {
+	switch err := from.Get(ctx, key, into); {
+	case apierrors.IsNotFound(err):
+		return found, nil
+	case err != nil:
+		return found, fmt.Errorf("read %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
+	}
+	return into, nil
 }

@@ -12,17 +12,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/affected"
-	"open-cluster-management.io/interlock/pkg/hub/configwatch"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
-	"open-cluster-management.io/interlock/pkg/hub/templateversion"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -55,7 +51,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
 		memory   = degraded.NewMemory(clock.RealClock{})
-		addOns   = affected.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate}
+		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate}
 	)
 	watches, err := newLazyWatches(mgr, warmup, addOns)
 	if err != nil {
@@ -103,8 +99,8 @@ func setupEach(mgr ctrl.Manager, controllers ...interface{ SetupWithManager(ctrl
 // lazyWatches read what only some declarations need.
 type lazyWatches struct {
 	configs   *lazywatch.Watch
-	ocm       *ocmversion.Reader
-	templates *templateversion.Reader
+	ocm       *lazywatch.Versions
+	templates *lazywatch.Versions
 }
 
 // byUse is which watch a declaration needs that uses its objects.
@@ -115,16 +111,16 @@ func (w lazyWatches) byUse() map[input.Set]declarations.Watch {
 }
 
 // newLazyWatches adds the watches to the manager.
-func newLazyWatches(mgr ctrl.Manager, warmup *hubcache.Warmup, addOns affected.AddOns) (lazyWatches, error) {
-	ocm, err := ocmversion.New(mgr, addOns)
+func newLazyWatches(mgr ctrl.Manager, warmup *hubcache.Warmup, addOns lazywatch.AddOns) (lazyWatches, error) {
+	ocm, err := lazywatch.OCMVersion(mgr, addOns)
 	if err != nil {
 		return lazyWatches{}, err
 	}
-	templates, err := templateversion.New(mgr, addOns)
+	templates, err := lazywatch.TemplateVersions(mgr, addOns)
 	if err != nil {
 		return lazyWatches{}, err
 	}
-	watches := lazyWatches{configs: configwatch.New(mgr.GetCache(), warmup.Synced(), addOns), ocm: ocm, templates: templates}
+	watches := lazyWatches{configs: lazywatch.Configs(mgr.GetCache(), warmup.Synced(), addOns), ocm: ocm, templates: templates}
 	for _, watch := range []manager.Runnable{watches.configs, ocm, templates} {
 		if err := mgr.Add(watch); err != nil {
 			return lazyWatches{}, fmt.Errorf("add lazy watch: %w", err)

@@ -16,7 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
-	"open-cluster-management.io/interlock/pkg/controllerconfig"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
@@ -48,8 +48,8 @@ type Options struct {
 	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
 	// unchanged.
 	Graft *graft.Settings
-	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
-	Agent *agentaddon.Options
+	// GrantAgent gives each addon-agent that runs as an add-on its rights on the hub.
+	GrantAgent bool
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
@@ -85,7 +85,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		LeaderElectionID:              names.AddonManager,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Controller:                    controllerconfig.Of(options.Registry != nil), // names are unique per manager, not per process
+		Controller:                    controllers.Config(options.Registry != nil), // names are unique per manager, not per process
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
@@ -106,8 +106,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGuard(mgr, options, guarded); err != nil {
 		return nil, err
 	}
-	if options.Agent != nil {
-		if err := agentaddon.SetupWithManager(mgr, *options.Agent); err != nil {
+	if options.GrantAgent {
+		if err := agentaddon.SetupWithManager(mgr); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +160,7 @@ func setupProbes(mgr ctrl.Manager, warmup *hubcache.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("cache", readyOnce(warmup.Synced())); err != nil {
+	if err := mgr.AddReadyzCheck("cache", warmup.Check); err != nil {
 		return fmt.Errorf("add readiness probe: %w", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ type Transport struct {
 	Next http.RoundTripper
 	// Drop is what no component behind this transport reads, by resource: the last part
 	// of a watch's path. Watches of others pass.
-	Drop map[string]Drop
+	Drop map[string]*Drop
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -50,7 +50,7 @@ func isJSON(response *http.Response) bool {
 type events struct {
 	lines *bufio.Reader
 	body  io.Closer
-	drop  Drop
+	drop  *Drop
 	// line and pruned are used again and again; unread is the rest of pruned.
 	line, pruned, unread []byte
 	err                  error

@@ -66,7 +66,7 @@ func TestTransport(t *testing.T) {
 			response := &http.Response{
 				StatusCode: c.code, Header: http.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(chunks(strings.NewReader(c.body))),
 			}
-			transport := &Transport{Next: answer{response}, Drop: map[string]Drop{"addons": drop}}
+			transport := &Transport{Next: answer{response}, Drop: map[string]*Drop{"addons": drop}}
 			got, err := transport.RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
 			if err != nil {
 				t.Fatal(err)

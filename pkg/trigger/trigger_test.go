@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 func TestTrigger(t *testing.T) {

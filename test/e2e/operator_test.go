@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	interlockfleet "open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // operator is the Deployment of OCM's operator on the hub.
@@ -65,7 +65,7 @@ func upgradeOperator(ctx context.Context) {
 	grafted := versionOf(ctx, registrationsCRD)
 	setOperatorImage(ctx, image)
 	next := strings.TrimPrefix(os.Getenv("OCM_NEXT_VERSION"), "v")
-	Eventually(func() string { return versionOf(ctx, ocmversion.CRDName) }).WithTimeout(5*time.Minute).Should(Equal(next),
+	Eventually(func() string { return versionOf(ctx, interlockfleet.OCMVersionCRD) }).WithTimeout(5*time.Minute).Should(Equal(next),
 		"the new operator writes its version to OCM's CRDs")
 	Eventually(func() string { return versionOf(ctx, registrationsCRD) }).ShouldNot(BeElementOf(grafted, next),
 		"the graft marks the CRD with a version above that of the new operator")
@@ -119,7 +119,7 @@ func versionOf(ctx context.Context, crd string) string {
 	GinkgoHelper()
 	found := &apiextensionsv1.CustomResourceDefinition{}
 	Expect(hub.Get(ctx, client.ObjectKey{Name: crd}, found)).To(Succeed())
-	return found.Annotations[ocmversion.Annotation]
+	return found.Annotations[interlockfleet.OCMVersionAnnotation]
 }
 
 func setOperatorImage(ctx context.Context, image string) {
@@ -140,8 +140,8 @@ func isOperator(object *unstructured.Unstructured) bool {
 func withoutStamp(crd *unstructured.Unstructured) {
 	annotations := crd.GetAnnotations()
 	for _, variable := range []string{"OCM_VERSION", "OCM_NEXT_VERSION"} {
-		if stamp := strings.TrimPrefix(os.Getenv(variable), "v"); annotations[ocmversion.Annotation] == stamp {
-			delete(annotations, ocmversion.Annotation)
+		if stamp := strings.TrimPrefix(os.Getenv(variable), "v"); annotations[interlockfleet.OCMVersionAnnotation] == stamp {
+			delete(annotations, interlockfleet.OCMVersionAnnotation)
 		}
 	}
 	crd.SetAnnotations(annotations)

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
@@ -106,6 +109,20 @@ func (c *Cluster) folder(name string) (string, error) {
 // Kubeconfig is the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string {
 	return c.kubeconfigOf("admin")
+}
+
+// Client returns a client of an administrator, without a limit of requests, that knows
+// Kubernetes' types and those that are added.
+func (c *Cluster) Client(add ...func(*runtime.Scheme) error) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	for _, types := range append(add, clientgoscheme.AddToScheme) {
+		if err := types(scheme); err != nil {
+			return nil, err
+		}
+	}
+	config := rest.CopyConfig(c.Config)
+	config.QPS = -1
+	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
 // AddUser makes a user known by a client certificate. It holds across restarts.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -28,6 +29,26 @@ const (
 	// repeatAfter is the shortest time between two events about a state that lasts.
 	repeatAfter = 10 * time.Minute
 )
+
+// The reasons of events that are not reasons of Available.
+const (
+	// ReasonContested means that another writer keeps overwriting Available.
+	ReasonContested = "AvailableContested"
+	// ReasonLeaseSkew means that the add-on's lease was renewed further in the future
+	// than the grace period is long.
+	ReasonLeaseSkew = "LeaseRenewedInFuture"
+)
+
+// Reasons lists the reason of every event of addon-agent. All events are on a
+// ManagedClusterAddOn. The event of a change of Available has its reason and message. A
+// change to True, or one that only follows from Degraded, has no event.
+var Reasons = []string{
+	availability.ReasonLeaseStopped,
+	availability.ReasonLeaseNotFound,
+	availability.ReasonAwaitingHealthCheck,
+	ReasonContested,
+	ReasonLeaseSkew,
+}
 
 // Recorder creates one event object per event. client-go's recorder patches an event
 // that it repeats: the agent has no right to do so, and the second of two equal

@@ -1,7 +1,6 @@
 package apidiscovery
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -14,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"open-cluster-management.io/interlock/test/runnable"
 )
 
 const patience = time.Minute
@@ -33,20 +34,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{server: newAPIServer(t), cluster: fake.NewSimpleMetadataClient(scheme), changed: make(chan struct{}, 1000)}
 	b.Watcher = New(b.cluster, b.server.client(t), func() { b.changed <- struct{}{} })
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(patience):
-			t.Error("did not end with the context")
-		}
-	})
+	runnable.Start(t, b.Start)
 	return b
 }
 

@@ -5,6 +5,7 @@ package available
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,14 +25,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// afterConflict enqueues the add-on again, when the cache may have caught up with
-// the write of another writer that came first. That write may be one that does not
-// enqueue the add-on. The queue's backoff bounds the retries.
-var afterConflict = reconcile.Result{Requeue: true}
 
 // Leases watches and reads leases; see leases.Watcher.
 type Leases interface {
@@ -54,7 +51,10 @@ type Reconciler struct {
 	// Trigger enqueues add-ons in this controller.
 	Trigger *trigger.Trigger
 
-	memories memories
+	// memories has, by the key of the add-on, what the last decision left for the next
+	// one. A restart empties it: each finding is then asserted once more, and each health
+	// check that has not reported is awaited anew.
+	memories sync.Map
 }
 
 // Reconcile decides on Available of the add-on, and writes it if it changed. It
@@ -74,11 +74,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.reportSkew(ctx, addOn, decision.Skew)
 	if !decision.Write {
-		r.memories.remember(request.NamespacedName, decision.Memory)
+		r.remember(request.NamespacedName, decision.Memory)
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
 			r.Backoff.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
 		}
-		return r.requeueAt(decision.NextChange), nil
+		return controllers.At(decision.NextChange, r.Clock.Now()), nil
 	}
 	if wait := r.Backoff.Wait(request.NamespacedName, decision.Condition); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -122,7 +122,7 @@ func (r *Reconciler) input(addOn *addonv1alpha1.ManagedClusterAddOn) availabilit
 		Available:      meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable),
 		Degraded:       degradedOf(addOn),
 		HostingCluster: addons.HostingCluster(addOn),
-		Memory:         r.memories.of(client.ObjectKeyFromObject(addOn)),
+		Memory:         r.remembered(client.ObjectKeyFromObject(addOn)),
 		GracePeriod:    r.GracePeriod,
 		Now:            r.Clock.Now(),
 	}
@@ -140,7 +140,7 @@ func (r *Reconciler) write(
 	switch err := r.Writer.Apply(ctx, names.AddonAgent, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
-		return afterConflict, nil
+		return controllers.AfterConflict, nil
 	case apierrors.IsNotFound(err):
 		// Deleted since it was read. The watch event of that cleans up.
 		return reconcile.Result{}, nil
@@ -148,7 +148,7 @@ func (r *Reconciler) write(
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)
 		return reconcile.Result{}, fmt.Errorf("write Available=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
 	}
-	r.memories.remember(key, decision.Memory)
+	r.remember(key, decision.Memory)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Backoff.Wrote(key, desired) {
@@ -157,7 +157,7 @@ func (r *Reconciler) write(
 	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {
 		r.Events.Transition(ctx, addOn, desired)
 	}
-	return r.requeueAt(decision.NextChange), nil
+	return controllers.At(decision.NextChange, r.Clock.Now()), nil
 }
 
 // worthAnEvent reports whether the add-on became unavailable, or is so for another
@@ -173,15 +173,6 @@ func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
 	return before == nil || before.Status != after.Status || before.Reason != after.Reason
 }
 
-// requeueAt enqueues the add-on again at that moment.
-func (r *Reconciler) requeueAt(moment time.Time) reconcile.Result {
-	if moment.IsZero() {
-		return reconcile.Result{}
-	}
-	// The moment may have passed; zero would mean never.
-	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
-}
-
 func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {
 	r.Metrics.Skewed(addOn.Name, ahead)
 	if ahead > 0 {
@@ -189,9 +180,24 @@ func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.Manage
 	}
 }
 
+func (r *Reconciler) remembered(key types.NamespacedName) availability.Memory {
+	value, _ := r.memories.Load(key)
+	memory, _ := value.(availability.Memory)
+	return memory
+}
+
+// remember replaces what is known of the add-on; an empty memory deletes it.
+func (r *Reconciler) remember(key types.NamespacedName, memory availability.Memory) {
+	if memory == (availability.Memory{}) {
+		r.memories.Delete(key)
+		return
+	}
+	r.memories.Store(key, memory)
+}
+
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Leases.Unwatch(key.Name)
-	r.memories.remember(key, availability.Memory{})
+	r.remember(key, availability.Memory{})
 	r.Backoff.Forget(key)
 	r.Events.Forget(key)
 	r.Metrics.Forget(key.Name)

@@ -2,6 +2,8 @@ package available
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
 func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
@@ -56,7 +59,7 @@ func TestWriteThatFails(t *testing.T) {
 	}{
 		{
 			name: "a conflict is retried shortly, and is no error", applyError: apierrors.NewConflict(group, "proxy", nil),
-			want: afterConflict, result: "conflict",
+			want: controllers.AfterConflict, result: "conflict",
 		},
 		{name: "deleted meanwhile", applyError: apierrors.NewNotFound(group, "proxy")},
 		{name: "anything else is an error, which is retried with backoff", applyError: unavailable, wantError: unavailable, result: "error"},
@@ -263,14 +266,7 @@ func TestNothingIsLeftOfADeletedAddOn(t *testing.T) {
 	if _, err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	if count := testutil.CollectAndCount(f.registry, metrics.Names()...); count != 0 || f.leases.unwatched != 1 {
+	if count := testutil.CollectAndCount(f.registry, slices.Collect(maps.Keys(metrics.Help))...); count != 0 || f.leases.unwatched != 1 {
 		t.Errorf("%d series left, lease unwatched %d times", count, f.leases.unwatched)
-	}
-}
-
-func TestMomentThatHasPassedIsNow(t *testing.T) {
-	f := newFixture(t)
-	if got := f.requeueAt(start.Add(-time.Second)).RequeueAfter; got <= 0 {
-		t.Errorf("requeued after %s, which is never", got)
 	}
 }

@@ -1,47 +1,39 @@
 package available
 
 import (
-	"fmt"
-	"time"
-
-	"k8s.io/client-go/util/workqueue"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
-const (
-	// A failed request is retried after retryFirst, then with a growing delay up to
-	// retryLast. So the agent notices within retryLast that an API server is back.
-	retryFirst = 5 * time.Millisecond
-	retryLast  = 15 * time.Second
-	// A cluster has some dozen add-ons. All of them may change at once, or the API
-	// server may respond slowly.
-	concurrency = 8
-)
+// A cluster has some dozen add-ons. All of them may change at once, or the API server
+// may respond slowly.
+const concurrency = 8
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("available", mgr, controller.Options{
-		Reconciler:              r,
-		MaxConcurrentReconciles: concurrency,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
-	})
-	if err != nil {
-		return fmt.Errorf("create available controller: %w", err)
-	}
-	for _, s := range []source.Source{
+	return controllers.Setup(mgr, "available", r, concurrency, controllers.RetryOnAgent,
 		r.Trigger.Source(),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{},
-			&handler.TypedEnqueueRequestForObject[*addonv1alpha1.ManagedClusterAddOn]{}, inputChanged()),
-	} {
-		if err := c.Watch(s); err != nil {
-			return fmt.Errorf("watch for available controller: %w", err)
-		}
+			&handler.TypedEnqueueRequestForObject[*addonv1alpha1.ManagedClusterAddOn]{}, inputChanged()))
+}
+
+// inputChanged passes those changes of an add-on that can change the decision. Most
+// writes to an add-on change nothing that the cache keeps but the resourceVersion.
+func inputChanged() predicate.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn] {
+	return predicate.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]) bool {
+			before, after := e.ObjectOld, e.ObjectNew
+			return before.UID != after.UID ||
+				!apiequality.Semantic.DeepEqual(before.Annotations, after.Annotations) ||
+				!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) ||
+				!apiequality.Semantic.DeepEqual(before.Status, after.Status)
+		},
 	}
-	return nil
 }

@@ -5,15 +5,11 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -27,6 +23,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -72,12 +69,7 @@ type Reconciler struct {
 	}
 }
 
-// Key is the ManagedClusterFacts of a cluster.
-func Key(cluster string) types.NamespacedName {
-	return types.NamespacedName{Namespace: cluster, Name: cluster}
-}
-
-func (r *Reconciler) key() types.NamespacedName { return Key(r.Cluster) }
+func (r *Reconciler) key() types.NamespacedName { return factsobject.Key(r.Cluster) }
 
 // Reconcile watches what is requested, and writes the facts on it if they changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
@@ -104,7 +96,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if apiequality.Semantic.DeepEqual(facts.Status, status) {
 		return reconcile.Result{}, nil
 	}
-	if wait := r.Backoff.Wait(r.key(), asCondition(status)); wait > 0 {
+	if wait := r.Backoff.Wait(r.key(), factsobject.Content(status)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, facts, status)
@@ -165,7 +157,7 @@ func (r *Reconciler) gatheringTime(facts *dependencyv1alpha1.ManagedClusterFacts
 func (r *Reconciler) write(
 	ctx context.Context, facts *dependencyv1alpha1.ManagedClusterFacts, status dependencyv1alpha1.ManagedClusterFactsStatus,
 ) (reconcile.Result, error) {
-	configuration, err := configurationOf(facts, status)
+	configuration, err := factsobject.Configuration(r.key(), facts.UID, "status", &status, emptyStatus)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -181,41 +173,13 @@ func (r *Reconciler) write(
 		return reconcile.Result{}, fmt.Errorf("write the status of ManagedClusterFacts %s: %w", r.key(), err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Backoff.Wrote(r.key(), asCondition(status))
+	contested := r.Backoff.Wrote(r.key(), factsobject.Content(status))
 	log.FromContext(ctx).Info("Facts changed", "generation", status.ObservedGeneration,
 		"apisServed", status.APIsServed, "versionsKnown", status.VersionsKnown, "contested", contested)
 	return reconcile.Result{}, nil
 }
 
-// configurationOf returns the whole status with its empty fields, which removes what
-// other writers put there.
-func configurationOf(
-	facts *dependencyv1alpha1.ManagedClusterFacts, status dependencyv1alpha1.ManagedClusterFactsStatus,
-) (*unstructured.Unstructured, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&status)
-	if err != nil {
-		return nil, fmt.Errorf("convert the status of ManagedClusterFacts: %w", err)
-	}
-	for name, empty := range map[string]any{
-		"observedGeneration": int64(0), "agentAddOn": "", "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},
-	} {
-		if _, there := fields[name]; !there {
-			fields[name] = empty
-		}
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": dependencyv1alpha1.GroupVersion.String(),
-		"kind":       dependencyv1alpha1.Kind.Kind,
-		"metadata":   map[string]any{"namespace": facts.Namespace, "name": facts.Name, "uid": string(facts.UID)},
-		"status":     fields,
-	}}, nil
-}
-
-// asCondition makes a condition of a status, because the backoff compares conditions.
-func asCondition(status dependencyv1alpha1.ManagedClusterFactsStatus) metav1.Condition {
-	text, err := json.Marshal(status)
-	if err != nil {
-		return metav1.Condition{}
-	}
-	return metav1.Condition{Message: string(text)}
+// emptyStatus has every field of a status that JSON leaves out where it is empty.
+var emptyStatus = map[string]any{
+	"observedGeneration": int64(0), "agentAddOn": "", "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},
 }

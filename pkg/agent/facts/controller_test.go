@@ -28,6 +28,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 )
 
 // bench is a reconciler of cluster1 whose dependencies are values.
@@ -56,7 +57,7 @@ type cached struct {
 
 func (c cached) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	facts, ok := into.(*dependencyv1alpha1.ManagedClusterFacts)
-	if !ok || c.facts == nil || key != Key("cluster1") {
+	if !ok || c.facts == nil || key != factsobject.Key("cluster1") {
 		return apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), key.Name)
 	}
 	*facts = *c.facts
@@ -248,7 +249,7 @@ func TestAgentReportsItsAddOn(t *testing.T) {
 		if _, err := b.Reconcile(t.Context(), reconcile.Request{}); err != nil || b.writes != 1 {
 			t.Errorf("%q: %d writes, error %v; want no more", name, b.writes, err)
 		}
-		written, err := configurationOf(b.facts, status{AgentAddOn: name})
+		written, err := factsobject.Configuration(b.key(), b.facts.UID, "status", &status{AgentAddOn: name}, emptyStatus)
 		if got, set, _ := unstructured.NestedString(written.Object, "status", "agentAddOn"); err != nil || !set || got != name {
 			t.Errorf("writes %q, set %t; want %q", got, set, name)
 		}

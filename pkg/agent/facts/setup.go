@@ -2,12 +2,8 @@ package facts
 
 import (
 	"context"
-	"fmt"
-	"time"
 
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -17,13 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-)
-
-const (
-	// A failed write is retried after retryFirst, then with a growing delay up to
-	// retryLast.
-	retryFirst = 5 * time.Millisecond
-	retryLast  = 15 * time.Second
+	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
 type (
@@ -33,26 +23,13 @@ type (
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("facts", mgr, controller.Options{
-		Reconciler:  r,
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
-	})
-	if err != nil {
-		return fmt.Errorf("create facts controller: %w", err)
-	}
 	theCluster := handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, installed) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: r.key()}}
 	})
-	for _, s := range []source.Source{
+	return controllers.Setup(mgr, "facts", r, 1, controllers.RetryOnAgent,
 		source.Kind(r.Facts, &dependencyv1alpha1.ManagedClusterFacts{}, &handler.TypedEnqueueRequestForObject[requested]{}),
 		r.Trigger.Source(r.key()),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, theCluster, leaseMoved()),
-	} {
-		if err := c.Watch(s); err != nil {
-			return fmt.Errorf("watch for facts controller: %w", err)
-		}
-	}
-	return nil
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, theCluster, leaseMoved()))
 }
 
 // leaseMoved passes add-ons that are created or deleted, and those whose lease is now

@@ -16,6 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/test/runnable"
 )
 
 const patience = 30 * time.Second
@@ -55,20 +56,7 @@ func started(t *testing.T, managed, hosting *fake.Clientset) (*Watcher, <-chan s
 	t.Helper()
 	changed := make(chan string, 100)
 	watcher := New(plain{managed.CoordinationV1()}, plain{hosting.CoordinationV1()}, func(name string) { changed <- name }, func(string) {})
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- watcher.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(patience):
-			t.Error("watches did not end with the context")
-		}
-	})
+	runnable.Start(t, watcher.Start)
 	return watcher, changed
 }
 

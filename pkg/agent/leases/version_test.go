@@ -79,22 +79,22 @@ func TestVersionsAreNotifiedApartFromHealth(t *testing.T) {
 	}
 }
 
-func TestReportOf(t *testing.T) {
+func TestVersionOf(t *testing.T) {
 	const current, former = addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation
 	for name, tc := range map[string]struct {
 		annotations map[string]string
-		want        report
+		want        Version
 	}{
-		"None":      {nil, report{}},
-		"Current":   {map[string]string{current: "1"}, report{version: "1"}},
-		"Former":    {map[string]string{former: "2"}, report{version: "2", former: true}},
-		"Both":      {map[string]string{current: "1", former: "2"}, report{version: "1"}},
-		"Blank":     {map[string]string{current: " ", former: "2"}, report{version: "2", former: true}},
-		"AnotherOf": {map[string]string{"version": "3"}, report{}},
+		"None":      {nil, Version{State: availability.LeaseFound}},
+		"Current":   {map[string]string{current: "1"}, Version{State: availability.LeaseFound, Reported: "1"}},
+		"Former":    {map[string]string{former: "2"}, Version{State: availability.LeaseFound, Reported: "2", Former: true}},
+		"Both":      {map[string]string{current: "1", former: "2"}, Version{State: availability.LeaseFound, Reported: "1"}},
+		"Blank":     {map[string]string{current: " ", former: "2"}, Version{State: availability.LeaseFound, Reported: "2", Former: true}},
+		"AnotherOf": {map[string]string{"version": "3"}, Version{State: availability.LeaseFound}},
 	} {
 		object := lease(nil)
 		object.Annotations = tc.annotations
-		if got := reportOf(object); got != tc.want {
+		if got := versionOf(object); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}

@@ -31,21 +31,16 @@ type watch struct {
 
 	mutex    sync.Mutex
 	lease    availability.Lease
-	reported report
+	reported Version
 }
 
-// report is the version annotation of a lease.
-type report struct {
-	version string
-	former  bool
-}
-
-func reportOf(lease *coordinationv1.Lease) report {
+// versionOf returns what a lease reports.
+func versionOf(lease *coordinationv1.Lease) Version {
 	if version := lease.Annotations[addonv1alpha1.AddOnVersionAnnotation]; strings.TrimSpace(version) != "" {
-		return report{version: version}
+		return Version{State: availability.LeaseFound, Reported: version}
 	}
 	version := lease.Annotations[addonv1alpha1.FormerVersionAnnotation]
-	return report{version: version, former: version != ""}
+	return Version{State: availability.LeaseFound, Reported: version, Former: version != ""}
 }
 
 // run watches until the context ends. When the API server is down, the reflector
@@ -78,12 +73,12 @@ func (w *watch) health() availability.Lease {
 func (w *watch) version() Version {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return Version{State: w.lease.State, Reported: w.reported.version, Former: w.reported.former}
+	return w.reported
 }
 
-func (w *watch) set(lease availability.Lease, reported report) {
+func (w *watch) set(lease availability.Lease, reported Version) {
 	w.mutex.Lock()
-	versioned := w.lease.State != lease.State || w.reported != reported
+	versioned := w.reported != reported
 	w.lease, w.reported = lease, reported
 	w.mutex.Unlock()
 	w.changed(versioned)
@@ -95,14 +90,14 @@ func (w *watch) Add(object any) error { return w.Update(object) }
 // Update keeps what is needed of the new lease.
 func (w *watch) Update(object any) error {
 	if lease, ok := object.(*coordinationv1.Lease); ok {
-		w.set(healthOf(lease), reportOf(lease))
+		w.set(healthOf(lease), versionOf(lease))
 	}
 	return nil
 }
 
 // Delete keeps that there is no lease.
 func (w *watch) Delete(any) error {
-	w.set(availability.Lease{State: availability.LeaseNotFound}, report{})
+	w.set(availability.Lease{State: availability.LeaseNotFound}, Version{State: availability.LeaseNotFound})
 	return nil
 }
 

@@ -24,11 +24,11 @@ func TestFactsMetrics(t *testing.T) {
 		AddOns: []dependencyv1alpha1.AddOnFact{{Version: "1.0.0"}, {Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
 	})
 	want := `
-# HELP interlock_agent_facts_unknown ` + HelpFactsUnknown + `
+# HELP interlock_agent_facts_unknown ` + Help[NameFactsUnknown] + `
 # TYPE interlock_agent_facts_unknown gauge
 interlock_agent_facts_unknown{about="api",reason="DiscoveryFailed"} 1
 interlock_agent_facts_unknown{about="version",reason="LeaseNotFound"} 1
-# HELP interlock_agent_facts_writes_total ` + HelpFactsWrites + `
+# HELP interlock_agent_facts_writes_total ` + Help[NameFactsWrites] + `
 # TYPE interlock_agent_facts_writes_total counter
 interlock_agent_facts_writes_total{result="success"} 1
 `

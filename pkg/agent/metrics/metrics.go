@@ -3,43 +3,33 @@
 package metrics
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Names and meanings of all metrics of addon-agent.
+// Names of the metrics of addon-agent.
 const (
-	NameWrites = "interlock_agent_condition_writes_total"
-	HelpWrites = "Writes of the Available condition, by add-on, the status and reason written and the result (success, conflict or error)."
-
-	NameContested = "interlock_agent_contested_conditions_total"
-	HelpContested = "Times that Available was written again because another writer keeps overwriting it, by add-on."
-
-	NameLeases = "interlock_agent_leases_watched"
-	HelpLeases = "Leases that are watched, by add-on and cluster (managed or hosting): 1 once its API server has responded, 0 until then."
-
-	NameSkew = "interlock_agent_lease_skew_seconds"
-	HelpSkew = "How far an add-on's lease was renewed in the future, where that is more than the grace period: the add-on's clock or addon-agent's is wrong."
+	NameWrites       = "interlock_agent_condition_writes_total"
+	NameContested    = "interlock_agent_contested_conditions_total"
+	NameLeases       = "interlock_agent_leases_watched"
+	NameSkew         = "interlock_agent_lease_skew_seconds"
+	NameFactsWrites  = "interlock_agent_facts_writes_total"
+	NameFactsUnknown = "interlock_agent_facts_unknown"
 )
 
 // Help maps the name of every metric of addon-agent to its meaning.
 var Help = map[string]string{
-	NameWrites:    HelpWrites,
-	NameContested: HelpContested,
-	NameLeases:    HelpLeases,
-	NameSkew:      HelpSkew,
-
-	NameFactsWrites:  HelpFactsWrites,
-	NameFactsUnknown: HelpFactsUnknown,
-}
-
-// Names lists every metric of addon-agent, sorted.
-func Names() []string {
-	return slices.Sorted(maps.Keys(Help))
+	NameWrites:       "Writes of the Available condition, by add-on, the status and reason written and the result (success, conflict or error).",
+	NameContested:    "Times that Available was written again because another writer keeps overwriting it, by add-on.",
+	NameLeases:       "Leases that are watched, by add-on and cluster (managed or hosting): 1 once its API server has responded, 0 until then.",
+	NameSkew:         "How far an add-on's lease was renewed in the future, where that is more than the grace period: the add-on's clock or addon-agent's is wrong.",
+	NameFactsWrites:  "Writes of the status of ManagedClusterFacts, by result (success, conflict or error).",
+	NameFactsUnknown: "Facts that the hub requests and addon-agent does not know, by what they are about (api or version) and reason.",
 }
 
 const labelAddOn = "addon"
@@ -59,29 +49,31 @@ const (
 
 // Metrics records what the agent does.
 type Metrics struct {
-	writes    *prometheus.CounterVec
-	contested *prometheus.CounterVec
-	leases    *prometheus.GaugeVec
-	skew      *prometheus.GaugeVec
-	facts     factsMetrics
+	writes       *prometheus.CounterVec
+	contested    *prometheus.CounterVec
+	leases       *prometheus.GaugeVec
+	skew         *prometheus.GaugeVec
+	factsWrites  *prometheus.CounterVec
+	factsUnknown *prometheus.GaugeVec
 }
 
 // New registers all metrics with the registry. It panics when a name is taken, which is
 // a programming error.
 func New(registry prometheus.Registerer) *Metrics {
-	m := &Metrics{
-		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: HelpWrites},
-			[]string{labelAddOn, "status", "reason", "result"}),
-		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: HelpContested},
-			[]string{labelAddOn}),
-		leases: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameLeases, Help: HelpLeases},
-			[]string{labelAddOn, "cluster"}),
-		skew: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameSkew, Help: HelpSkew},
-			[]string{labelAddOn}),
-		facts: newFactsMetrics(registry),
+	counter := func(name string, labels ...string) *prometheus.CounterVec {
+		return promauto.With(registry).NewCounterVec(prometheus.CounterOpts{Name: name, Help: Help[name]}, labels)
 	}
-	registry.MustRegister(m.writes, m.contested, m.leases, m.skew)
-	return m
+	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
+		return promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: Help[name]}, labels)
+	}
+	return &Metrics{
+		writes:       counter(NameWrites, labelAddOn, "status", "reason", "result"),
+		contested:    counter(NameContested, labelAddOn),
+		leases:       gauge(NameLeases, labelAddOn, "cluster"),
+		skew:         gauge(NameSkew, labelAddOn),
+		factsWrites:  counter(NameFactsWrites, "result"),
+		factsUnknown: gauge(NameFactsUnknown, "about", "reason"),
+	}
 }
 
 // Wrote counts one write of an add-on's Available.
@@ -130,3 +122,24 @@ func (m *Metrics) Forget(addOn string) {
 		vector.DeletePartialMatch(labels)
 	}
 }
+
+// FactsWrote counts one write of the status.
+func (m *Metrics) FactsWrote(result WriteResult) { m.factsWrites.WithLabelValues(string(result)).Inc() }
+
+// FactsReported records which facts are unknown.
+func (m *Metrics) FactsReported(status dependencyv1alpha1.ManagedClusterFactsStatus) {
+	m.factsUnknown.Reset()
+	for _, fact := range status.APIs {
+		if fact.Served == metav1.ConditionUnknown {
+			m.factsUnknown.WithLabelValues("api", string(fact.Reason)).Inc()
+		}
+	}
+	for _, fact := range status.AddOns {
+		if fact.Version == "" {
+			m.factsUnknown.WithLabelValues("version", string(fact.Reason)).Inc()
+		}
+	}
+}
+
+// ForgetFacts records that nothing is requested.
+func (m *Metrics) ForgetFacts() { m.factsUnknown.Reset() }

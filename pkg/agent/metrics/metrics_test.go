@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,20 +24,20 @@ func TestSeriesComeAndGoWithTheirObjects(t *testing.T) {
 	}
 	m.Forget("other")
 	want := `
-# HELP interlock_agent_condition_writes_total ` + HelpWrites + `
+# HELP interlock_agent_condition_writes_total ` + Help[NameWrites] + `
 # TYPE interlock_agent_condition_writes_total counter
 interlock_agent_condition_writes_total{addon="proxy",reason="ManagedClusterAddOnLeaseUpdated",result="success",status="True"} 1
-# HELP interlock_agent_contested_conditions_total ` + HelpContested + `
+# HELP interlock_agent_contested_conditions_total ` + Help[NameContested] + `
 # TYPE interlock_agent_contested_conditions_total counter
 interlock_agent_contested_conditions_total{addon="proxy"} 1
-# HELP interlock_agent_lease_skew_seconds ` + HelpSkew + `
+# HELP interlock_agent_lease_skew_seconds ` + Help[NameSkew] + `
 # TYPE interlock_agent_lease_skew_seconds gauge
 interlock_agent_lease_skew_seconds{addon="proxy"} 60
-# HELP interlock_agent_leases_watched ` + HelpLeases + `
+# HELP interlock_agent_leases_watched ` + Help[NameLeases] + `
 # TYPE interlock_agent_leases_watched gauge
 interlock_agent_leases_watched{addon="proxy",cluster="hosting"} 1
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), Names()...); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), slices.Collect(maps.Keys(Help))...); err != nil {
 		t.Error(err)
 	}
 	m.Skewed("proxy", 0)

@@ -54,7 +54,7 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 		ObjectMeta: metav1.ObjectMeta{Name: installed.Name}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{Dependencies: required},
 	}}))
 	// With this policy, the ManagedCluster is not read.
-	loader := fleet.Loader{Reader: fleet.NewLive(hub), Offline: evaluation.OfflineStrict}
+	loader := fleet.Loader{Reader: addOnsOnly{objects: fleet.Objects{Reader: hub}}, Offline: evaluation.OfflineStrict}
 	key := types.NamespacedName{Namespace: installed.Namespace, Name: installed.Name}
 	state, err := loader.Load(ctx, evaluator, key, time.Time{})
 	if err != nil {
@@ -62,6 +62,18 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 	}
 	findings := evaluator.Evaluate(installed.Name, state)
 	return condition.Message(findings, condition.MaxMessage), others || declared.Requirements != nil, nil
+}
+
+// addOnsOnly reads add-ons. The Reader within is nil: with the fields of OCM's proposal,
+// a dependency needs nothing else.
+type addOnsOnly struct {
+	fleet.Reader
+	objects fleet.Objects
+}
+
+// AddOn implements fleet.Reader.
+func (r addOnsOnly) AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	return r.objects.AddOn(ctx, key)
 }
 
 // plainlyRequired returns the dependencies that block and need no more than an

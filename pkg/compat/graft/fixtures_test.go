@@ -27,7 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

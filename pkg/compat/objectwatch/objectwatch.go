@@ -17,15 +17,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-)
 
-// A failed reconcile is repeated after retryFirst. The delay doubles up to retryLast.
-const (
-	retryFirst = 100 * time.Millisecond
-	retryLast  = 30 * time.Second
+	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
 // Watches enqueue the only key of a controller.
@@ -42,26 +37,16 @@ type Watches struct {
 func SetupWithManager(mgr ctrl.Manager, controllerName, key string, reconciler reconcile.Reconciler,
 	start func(context.Context, *Watches) error,
 ) error {
-	c, err := controller.New(controllerName, mgr, controller.Options{
-		Reconciler:  reconciler,
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
-	})
-	if err != nil {
-		return fmt.Errorf("create controller %s: %w", controllerName, err)
-	}
 	objects, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create metadata client: %w", err)
 	}
 	only := reconcile.Request{NamespacedName: types.NamespacedName{Name: key}}
-	err = c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	started := source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		queue.Add(only)
 		return start(ctx, &Watches{objects: objects, queue: queue, key: only})
-	}))
-	if err != nil {
-		return fmt.Errorf("start controller %s: %w", controllerName, err)
-	}
-	return nil
+	})
+	return controllers.Setup(mgr, controllerName, reconciler, 1, controllers.RetryOnHub, started)
 }
 
 // Watch enqueues the controller, after the delay, when the one cluster-scoped object

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func TestChanged(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // BenchmarkEvaluate decides the condition of an add-on on one cluster.

@@ -15,9 +15,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func finding(dependency addonv1alpha1.AddonDependency, message string, verdict evaluation.Verdict) evaluation.Finding {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // exported compares what a declaration shows, not what is compiled of it.

@@ -7,8 +7,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // What is wrong names field and value, in the field and in the annotation.

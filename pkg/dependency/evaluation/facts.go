@@ -69,6 +69,6 @@ func (c *Cluster) factsHeld() (time.Time, bool) {
 // requested, and whether that is still to come. What was requested while the
 // cluster was away counts from its return.
 func (c *Cluster) answerDue() (time.Time, bool) {
-	due := later(c.Facts.Requested, c.Back).Add(ReportTime)
+	due := Later(c.Facts.Requested, c.Back).Add(ReportTime)
 	return due, !c.Facts.Requested.IsZero() && c.Now.Before(due)
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func TestPeersAndUses(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func TestAPIs(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 type ruleCase struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // Findings of what is satisfied are made once for all clusters: the usual

@@ -95,10 +95,11 @@ func (c *Cluster) settling(observed *Observation) bool {
 
 // settled is when an agent that has not reported is taken for one that will not.
 func (c *Cluster) settled(observed *Observation) time.Time {
-	return later(c.Back, observed.Found).Add(SettleTime)
+	return Later(c.Back, observed.Found).Add(SettleTime)
 }
 
-func later(a, b time.Time) time.Time {
+// Later returns the later of two moments.
+func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

@@ -3,7 +3,6 @@ package agentaddon
 import (
 	"context"
 	"fmt"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,11 +11,9 @@ import (
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/util/workqueue"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -24,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -32,12 +30,6 @@ import (
 const (
 	hubClusterRole = "interlock-addon-agent-hub"
 	hubRoleBinding = "interlock-addon-agent"
-)
-
-// The first and the longest time until a failed binding is tried again.
-const (
-	retryFirst = 100 * time.Millisecond
-	retryLast  = 30 * time.Second
 )
 
 // granter gives each agent its rights on the hub. OCM's own hubPermissions do
@@ -110,18 +102,8 @@ func binding(installed *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBind
 }
 
 func (g *granter) setupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("agent-rights", mgr, controller.Options{
-		Reconciler:  g,
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
-	})
-	if err != nil {
-		return fmt.Errorf("create controller of the agents' rights: %w", err)
-	}
-	installations := source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{},
-		&handler.TypedEnqueueRequestForObject[*addonv1alpha1.ManagedClusterAddOn]{},
-		predicate.NewTypedPredicateFuncs(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return addOn.Name == Name }))
-	if err := c.Watch(installations); err != nil {
-		return fmt.Errorf("watch for the agents' add-ons: %w", err)
-	}
-	return nil
+	return controllers.Setup(mgr, "agent-rights", g, 1, controllers.RetryOnHub,
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{},
+			&handler.TypedEnqueueRequestForObject[*addonv1alpha1.ManagedClusterAddOn]{},
+			predicate.NewTypedPredicateFuncs(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return addOn.Name == Name })))
 }

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -59,20 +59,10 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("declarations", mgr, controller.Options{Reconciler: r})
-	if err != nil {
-		return fmt.Errorf("create declarations controller: %w", err)
-	}
-	for _, s := range []source.Source{
+	return controllers.Setup(mgr, "declarations", r, 1, controllers.RetryOnHub,
 		// The first key comes from here: a hub without registered add-ons has no event.
 		r.Build.Source(Key),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()),
-	} {
-		if err := c.Watch(s); err != nil {
-			return fmt.Errorf("watch for declarations controller: %w", err)
-		}
-	}
-	return nil
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()))
 }
 
 // Reconcile builds the catalog, publishes it, and enqueues the add-ons whose

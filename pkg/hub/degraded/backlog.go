@@ -43,15 +43,15 @@ func (b *backlog) add(key types.NamespacedName) {
 	}
 }
 
-// take returns up to that many add-ons.
-func (b *backlog) take(count int) []types.NamespacedName {
+// take returns up to that many add-ons, and whether more are left.
+func (b *backlog) take(count int) (taken []types.NamespacedName, more bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	taken := b.waiting[:max(0, min(count, len(b.waiting)))]
+	taken = b.waiting[:max(0, min(count, len(b.waiting)))]
 	if b.waiting = b.waiting[len(taken):]; len(b.waiting) == 0 {
 		b.waiting = nil
 	}
-	return taken
+	return taken, len(b.waiting) > 0
 }
 
 func (b *backlog) source() source.Source {
@@ -82,9 +82,13 @@ func (b *backlog) feed(ctx context.Context, q queue) {
 func (b *backlog) drain(ctx context.Context, q queue) {
 	pause := time.NewTicker(feedingPause)
 	defer pause.Stop()
-	for b.left() {
-		for _, key := range b.take(queueFill - q.Len()) {
+	for {
+		keys, more := b.take(queueFill - q.Len())
+		for _, key := range keys {
 			enqueue(q, key)
+		}
+		if !more {
+			return
 		}
 		select {
 		case <-ctx.Done():
@@ -92,10 +96,4 @@ func (b *backlog) drain(ctx context.Context, q queue) {
 		case <-pause.C:
 		}
 	}
-}
-
-func (b *backlog) left() bool {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return len(b.waiting) > 0
 }

@@ -59,7 +59,8 @@ func TestTheFirstListGoesToTheBacklog(t *testing.T) {
 	if q.Len() != 0 {
 		t.Errorf("%d add-ons are in the queue already", q.Len())
 	}
-	if diff := cmp.Diff([]types.NamespacedName{{Namespace: leaf.Namespace, Name: "base"}}, b.take(2)); diff != "" {
-		t.Error(diff)
+	waiting, more := b.take(2)
+	if diff := cmp.Diff([]types.NamespacedName{{Namespace: leaf.Namespace, Name: "base"}}, waiting); diff != "" || more {
+		t.Errorf("more: %t, %s", more, diff)
 	}
 }

@@ -5,7 +5,6 @@ package degraded
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -28,11 +28,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// afterConflict brings the add-on back once the cache has had time to catch up with
-// the write of another writer, which may not enqueue it. The backoff of the queue
-// limits how often.
-var afterConflict = reconcile.Result{Requeue: true}
 
 // Reconciler decides and applies the Degraded condition of one add-on on one
 // managed cluster.
@@ -86,17 +81,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	if !changed && r.Guarded.missed(addOn) {
-		return r.writeForGuard(ctx, addOn)
+		return r.write(ctx, addOn, *fleet.Degraded(addOn))
 	}
 	if !changed {
-		return r.after(evaluation.HeldUntil(findings)), nil
+		return controllers.At(evaluation.HeldUntil(findings), r.Clock.Now()), nil
 	}
 	if len(findings) == 0 {
 		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, started); {
 		case err != nil:
 			return reconcile.Result{}, err
 		case !confirmed:
-			return afterConflict, nil
+			return controllers.AfterConflict, nil
 		}
 	}
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
@@ -105,41 +100,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.write(ctx, addOn, desired)
 }
 
-// after returns the result that brings the add-on back at that moment, if any.
-func (r *Reconciler) after(moment time.Time) reconcile.Result {
-	if moment.IsZero() {
-		return reconcile.Result{}
-	}
-	// A moment that has passed means now; zero would mean never.
-	return reconcile.Result{RequeueAfter: max(moment.Sub(r.Clock.Now()), time.Nanosecond)}
-}
-
-// writeForGuard writes Degraded as it is stored, so that the guard corrects Available.
-func (r *Reconciler) writeForGuard(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (reconcile.Result, error) {
-	stored := *fleet.Degraded(addOn)
-	err := r.Writer.Apply(ctx, names.AddonManager, addOn, stored)
-	switch {
-	case apierrors.IsConflict(err):
-		r.Metrics.Wrote(addOn.Name, stored.Reason, metrics.WriteConflict)
-		return afterConflict, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
-	case err != nil:
-		r.Metrics.Wrote(addOn.Name, stored.Reason, metrics.WriteError)
-		return reconcile.Result{}, fmt.Errorf("write Degraded of %s for the guard: %w", client.ObjectKeyFromObject(addOn), err)
-	}
-	r.Metrics.Wrote(addOn.Name, stored.Reason, metrics.WriteSuccess)
-	log.FromContext(ctx).Info("Degraded written again, so that the guard corrects Available")
-	return reconcile.Result{RequeueAfter: guardedAgain}, nil
-}
-
-// write applies the condition and emits an event on it.
+// write applies the condition and emits an event on it. One that is stored already is
+// written so that the guard corrects Available.
 func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
 	switch err := r.Writer.Apply(ctx, names.AddonManager, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteConflict)
-		return afterConflict, nil
+		return controllers.AfterConflict, nil
 	case apierrors.IsNotFound(err):
 		// Deleted since it was read; its own event cleans up.
 		return reconcile.Result{}, nil
@@ -148,6 +116,10 @@ func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 		return reconcile.Result{}, fmt.Errorf("write Degraded=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
 	}
 	r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteSuccess)
+	if stored := fleet.Degraded(addOn); stored != nil && *stored == desired {
+		log.FromContext(ctx).Info("Degraded written again, so that the guard corrects Available")
+		return reconcile.Result{RequeueAfter: guardedAgain}, nil
+	}
 	log.FromContext(ctx).Info("Degraded changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Backoff.Wrote(key, condition.WithoutForeign(desired)) {
 		r.Metrics.Contested(addOn.Name)

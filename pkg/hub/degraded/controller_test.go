@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
@@ -32,7 +33,7 @@ func TestAnswersToAWrite(t *testing.T) {
 	}{
 		{"written", nil, reconcile.Result{}, false, `{addon="leaf",reason="RequiredDependencyNotSatisfied",result="success"} 1`, 1},
 		{
-			"another writer was first: soon again", apierrors.NewConflict(resource, leaf.Name, broken), afterConflict, false,
+			"another writer was first: soon again", apierrors.NewConflict(resource, leaf.Name, broken), controllers.AfterConflict, false,
 			`{addon="leaf",reason="RequiredDependencyNotSatisfied",result="conflict"} 1`, 0,
 		},
 		{"deleted meanwhile: nothing to do", apierrors.NewNotFound(resource, leaf.Name), reconcile.Result{}, false, "", 0},

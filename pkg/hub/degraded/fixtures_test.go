@@ -71,7 +71,12 @@ func (k templateVersions) Version(template string) string { return k.templates[t
 
 func (k *lazy) Ready() bool { return k.configs }
 
-func (k *lazy) Version() (string, bool) { return k.version, k.ocm }
+// ocmVersion is lazy as it reads the version of OCM.
+type ocmVersion struct{ *lazy }
+
+func (k ocmVersion) Ready() bool { return k.ocm }
+
+func (k ocmVersion) Version(string) string { return k.version }
 
 func (k *lazy) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
 	return k.facts, nil
@@ -109,7 +114,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.inputs = &hubcache.Inputs{
 		Reader:    hubcache.NewReader(b.hub),
 		Configs:   b.lazy,
-		OCM:       b.lazy,
+		OCM:       ocmVersion{b.lazy},
 		Templates: templateVersions{b.lazy},
 		Reported:  b.lazy,
 	}

@@ -64,9 +64,9 @@ func (m mapping) addOns() addOnHandler {
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				m.forget(key(e.ObjectOld))
-				m.memory.rollouts.forget(key(e.ObjectOld))
+				m.memory.running.Delete(key(e.ObjectOld))
 			} else {
-				m.memory.rollouts.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
+				m.memory.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
 			if !availability.ClusterLost(fleet.Available(e.ObjectNew)) {
 				m.memory.Outages.Reported(key(e.ObjectNew))
@@ -86,7 +86,7 @@ func (m mapping) addOns() addOnHandler {
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
-			m.memory.rollouts.forget(key(e.Object))
+			m.memory.running.Delete(key(e.Object))
 			m.memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
 			m.readers(e.Object, q)

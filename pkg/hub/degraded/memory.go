@@ -1,6 +1,7 @@
 package degraded
 
 import (
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +16,10 @@ import (
 // fill it.
 type Memory struct {
 	// Outages remembers losses of clusters.
-	Outages  *outage.Tracker
-	rollouts rollouts
+	Outages *outage.Tracker
+	// running has, by the key of the add-on, the AddOnTemplate that runs while another is
+	// being rolled out.
+	running sync.Map
 }
 
 var _ fleet.Memory = &Memory{}
@@ -33,4 +36,20 @@ func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
 func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.Found(addOn) }
 
 // RunningTemplate implements fleet.Memory.
-func (m *Memory) RunningTemplate(addOn types.NamespacedName) string { return m.rollouts.from(addOn) }
+func (m *Memory) RunningTemplate(addOn types.NamespacedName) string {
+	value, _ := m.running.Load(addOn)
+	template, _ := value.(string)
+	return template
+}
+
+// observe keeps which AddOnTemplate ran before a rollout, and drops it when the rollout
+// is over. OCM drops that from an add-on's status when the rollout on its cluster begins.
+// A process that starts during a rollout does not know it.
+func (m *Memory) observe(addOn types.NamespacedName, before, after fleet.Templates) {
+	switch {
+	case after.Running != "" || after.RollingOut == "":
+		m.running.Delete(addOn)
+	case before.Running != "" && before.Running != after.RollingOut:
+		m.running.Store(addOn, before.Running)
+	}
+}

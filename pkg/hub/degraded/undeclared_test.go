@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
@@ -44,7 +45,7 @@ func TestAConditionIsTakenBackOnlyWhenNothingIsDeclared(t *testing.T) {
 			if err != nil || b.applies != test.writes {
 				t.Errorf("%d writes, error %v; want %d", b.applies, err, test.writes)
 			}
-			if again := result == afterConflict; again != (test.writes == 0) {
+			if again := result == controllers.AfterConflict; again != (test.writes == 0) {
 				t.Errorf("comes back: %t", again)
 			}
 		})

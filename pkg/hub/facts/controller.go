@@ -4,7 +4,6 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -12,17 +11,15 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -56,12 +53,11 @@ type Reconciler struct {
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
 
-	mutex sync.Mutex
-	// seen has, by cluster, what its add-ons were last evaluated with.
-	seen map[string]snapshot
-	// notServed holds the add-ons for which an event ManagedClusterFactsNotServed
-	// was emitted.
-	notServed map[string]bool
+	// seen has, by cluster, the snapshot that its add-ons were last evaluated with.
+	seen sync.Map
+	// notServed has the add-ons for which an event ManagedClusterFactsNotServed was
+	// emitted.
+	notServed sync.Map
 }
 
 // snapshot is what the facts of one cluster rest on.
@@ -115,7 +111,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // enqueueClusters enqueues every cluster with facts that are or were requested.
 func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
 	if r.Informer.State() == factsinformer.Served {
-		r.clearNotServed()
+		r.notServed.Clear()
 	}
 	for _, object := range r.Informer.List() {
 		r.Request.Enqueue(clusterKey(object.Namespace))
@@ -137,7 +133,7 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.E
 
 // current reads what the facts of a cluster rest on now.
 func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, error) {
-	current := snapshot{state: r.Informer.State(), object: r.Informer.Get(keyOf(cluster))}
+	current := snapshot{state: r.Informer.State(), object: r.Informer.Get(factsobject.Key(cluster))}
 	sign, err := r.Signs.of(ctx, cluster, current.object)
 	current.ended = sign.ended
 	return current, err
@@ -148,11 +144,11 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 	if current != nil && apiequality.Semantic.DeepEqual(current.Spec, spec) {
 		return reconcile.Result{}, nil
 	}
-	key := keyOf(cluster)
-	if wait := r.Backoff.Wait(key, content(spec)); wait > 0 && current != nil {
+	key := factsobject.Key(cluster)
+	if wait := r.Backoff.Wait(key, factsobject.Content(spec)); wait > 0 && current != nil {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	configuration, err := configurationOf(key, spec)
+	configuration, err := factsobject.Configuration(key, "", "spec", &spec, map[string]any{"apis": []any{}, "addOns": []any{}})
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -165,7 +161,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 		return reconcile.Result{}, fmt.Errorf("request facts of cluster %s: %w", cluster, err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Backoff.Wrote(key, content(spec))
+	contested := r.Backoff.Wrote(key, factsobject.Content(spec))
 	log.FromContext(ctx).Info("Requested facts of a cluster", "cluster", cluster,
 		"apis", len(spec.APIs), "addOns", len(spec.AddOns), "contested", contested)
 	return reconcile.Result{}, nil
@@ -189,44 +185,10 @@ func (r *Reconciler) retract(ctx context.Context, current *facts) error {
 	return nil
 }
 
-// configurationOf applies the whole spec, with empty lists. So entries of other
-// field managers are removed.
-func configurationOf(key types.NamespacedName, spec requested) (*unstructured.Unstructured, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
-	if err != nil {
-		return nil, fmt.Errorf("convert the facts to request of cluster %s: %w", key.Name, err)
-	}
-	for _, name := range []string{"apis", "addOns"} {
-		if _, there := fields[name]; !there {
-			fields[name] = []any{}
-		}
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": dependencyv1alpha1.GroupVersion.String(),
-		"kind":       dependencyv1alpha1.Kind.Kind,
-		"metadata":   map[string]any{"namespace": key.Namespace, "name": key.Name},
-		"spec":       fields,
-	}}, nil
-}
-
-// keyOf is where the object of a cluster is.
-func keyOf(cluster string) types.NamespacedName {
-	return types.NamespacedName{Namespace: cluster, Name: cluster}
-}
-
 func namesOf(keys []types.NamespacedName) []string {
 	all := make([]string, len(keys))
 	for i, key := range keys {
 		all[i] = key.Name
 	}
 	return all
-}
-
-// content is a spec in the form that a backoff compares.
-func content(spec requested) metav1.Condition {
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return metav1.Condition{}
-	}
-	return metav1.Condition{Message: string(text)}
 }

@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
@@ -28,7 +29,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 const cluster = "cluster1"
@@ -58,7 +59,7 @@ type bench struct {
 
 func (b *bench) State() factsinformer.State { return b.state }
 func (b *bench) Get(key types.NamespacedName) *factsinformer.Facts {
-	if key != keyOf(cluster) {
+	if key != factsobject.Key(cluster) {
 		return nil
 	}
 	return b.object

@@ -11,6 +11,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -35,7 +36,7 @@ func (r *Reader) Facts(ctx context.Context, declared *catalog.Catalog, cluster s
 	if err != nil {
 		return evaluation.Facts{}, err
 	}
-	object := r.Informer.Get(keyOf(cluster))
+	object := r.Informer.Get(factsobject.Key(cluster))
 	sign, err := r.Signs.of(ctx, cluster, object)
 	if err != nil {
 		return evaluation.Facts{}, err

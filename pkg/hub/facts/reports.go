@@ -49,17 +49,13 @@ func (r *Reconciler) enqueueChanged(
 // remember keeps what the add-ons of a cluster are evaluated with, and returns
 // what they were evaluated with before.
 func (r *Reconciler) remember(cluster string, current snapshot) (before snapshot) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	before = r.seen[cluster]
-	if r.seen == nil {
-		r.seen = map[string]snapshot{}
-	}
+	var value any
 	if current.object == nil && current.state == factsinformer.Served {
-		delete(r.seen, cluster) // as if nothing had ever been requested
-		return before
+		value, _ = r.seen.LoadAndDelete(cluster) // as if nothing had ever been requested
+	} else {
+		value, _ = r.seen.Swap(cluster, current)
 	}
-	r.seen[cluster] = current
+	before, _ = value.(snapshot)
 	return before
 }
 
@@ -82,13 +78,11 @@ func phase(current snapshot, needed needs) metrics.FactsPhase {
 // as the hub does not serve them.
 func (r *Reconciler) reportNotServed(ctx context.Context, declared *evaluation.Evaluator, addOns []types.NamespacedName) error {
 	var added []string
-	r.mutex.Lock()
 	for _, addOn := range addOns {
-		if !r.notServed[addOn.Name] && !declared.Requests(addOn.Name).Empty() {
+		if _, emitted := r.notServed.Load(addOn.Name); !emitted && !declared.Requests(addOn.Name).Empty() {
 			added = append(added, addOn.Name)
 		}
 	}
-	r.mutex.Unlock()
 	if len(added) == 0 {
 		return nil
 	}
@@ -97,33 +91,14 @@ func (r *Reconciler) reportNotServed(ctx context.Context, declared *evaluation.E
 		return err
 	}
 	for i := range registered {
-		if name := registered[i].Name; slices.Contains(added, name) && r.markNotServed(name) {
+		if !slices.Contains(added, registered[i].Name) {
+			continue
+		}
+		if _, emitted := r.notServed.LoadOrStore(registered[i].Name, true); !emitted {
 			r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, &registered[i]), nil, corev1.EventTypeWarning,
 				EventNotServed, "RequestFacts", "%s",
 				"Dependencies on APIs and on running versions cannot be evaluated: "+notServedMessage)
 		}
 	}
 	return nil
-}
-
-// markNotServed reports whether the event on an add-on is to be emitted, which is
-// so once.
-func (r *Reconciler) markNotServed(addOn string) bool {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.notServed[addOn] {
-		return false
-	}
-	if r.notServed == nil {
-		r.notServed = map[string]bool{}
-	}
-	r.notServed[addOn] = true
-	return true
-}
-
-// clearNotServed forgets the add-ons for which an event was emitted.
-func (r *Reconciler) clearNotServed() {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	clear(r.notServed)
 }

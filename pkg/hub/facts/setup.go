@@ -3,33 +3,26 @@ package facts
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-const (
-	// A failed write is repeated after retryFirst, doubled each time up to retryLast.
-	retryFirst = 5 * time.Millisecond
-	retryLast  = 30 * time.Second
-	// concurrency limits what a new need of the whole fleet does to the hub: so many
-	// writes at a time, each followed by one of an agent.
-	concurrency = 8
-)
+// concurrency limits what a new need of the whole fleet does to the hub: so many
+// writes at a time, each followed by one of an agent.
+const concurrency = 8
 
 type (
 	queue     = trigger.Queue
@@ -67,23 +60,9 @@ func changed(before, after *facts) bool {
 
 // SetupWithManager registers the controller. It begins with every cluster.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("facts", mgr, controller.Options{
-		Reconciler:              r,
-		MaxConcurrentReconciles: concurrency,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
-	})
-	if err != nil {
-		return fmt.Errorf("create facts controller: %w", err)
-	}
-	for _, s := range []source.Source{
+	return controllers.Setup(mgr, "facts", r, concurrency, controllers.RetryOnHub,
 		r.Request.Source(everyCluster),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
-	} {
-		if err := c.Watch(s); err != nil {
-			return fmt.Errorf("watch for facts controller: %w", err)
-		}
-	}
-	return nil
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()))
 }
 
 // addOns: what is requested of a cluster depends on which add-ons are installed
@@ -100,7 +79,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			r.enqueueIfNeeded(e.Object, q)
 			// If its registration was deleted first, what it needed is no longer known.
-			if r.Informer.Get(keyOf(e.Object.Namespace)) != nil {
+			if r.Informer.Get(factsobject.Key(e.Object.Namespace)) != nil {
 				q.Add(requestFor(e.Object.Namespace))
 			}
 		},
@@ -120,6 +99,6 @@ func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 
 // wroteFacts reports whether the add-on is the agent that wrote the facts of its cluster.
 func (r *Reconciler) wroteFacts(addOn installed) bool {
-	object := r.Informer.Get(keyOf(addOn.Namespace))
+	object := r.Informer.Get(factsobject.Key(addOn.Namespace))
 	return object != nil && object.Status.AgentAddOn == addOn.Name
 }

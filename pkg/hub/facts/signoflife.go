@@ -72,10 +72,8 @@ func (s SignsOfLife) heldUntil(ctx context.Context, key types.NamespacedName, ad
 	if addOn != nil && availability.ClusterLost(fleet.Available(addOn)) {
 		since, patience = s.Outages.Found(key), evaluation.SettleTime
 	}
-	if back := s.Outages.Observe(key.Namespace, fleet.ClusterStatus(managed)); back.After(since) {
-		since = back
-	}
-	return since.Add(patience), nil
+	back := s.Outages.Observe(key.Namespace, fleet.ClusterStatus(managed))
+	return evaluation.Later(since, back).Add(patience), nil
 }
 
 // ended returns why the agent does not run, from its own add-on; empty: it runs.

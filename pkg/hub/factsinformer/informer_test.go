@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/runnable"
 )
 
 const patience = time.Minute
@@ -77,20 +78,7 @@ func started(t *testing.T, refuses *atomic.Bool) <-chan observed {
 		},
 	})
 	informer.confirm = 0
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- informer.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(patience):
-			t.Error("does not end with its context")
-		}
-	})
+	runnable.Start(t, informer.Start)
 	return seen
 }
 

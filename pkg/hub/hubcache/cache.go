@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unique"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -117,20 +118,10 @@ func leanMeta(full metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-func only(conditions []metav1.Condition, types ...string) []metav1.Condition {
-	wanted := func(condition metav1.Condition) bool { return slices.Contains(types, condition.Type) }
-	count := 0
-	for _, condition := range conditions {
-		if wanted(condition) {
-			count++
-		}
-	}
-	if count == 0 {
-		return nil
-	}
-	kept := make([]metav1.Condition, 0, count)
-	for _, condition := range conditions {
-		if wanted(condition) {
+func only(conditions []metav1.Condition, types ...string) (kept []metav1.Condition) {
+	for _, kind := range types {
+		if found := meta.FindStatusCondition(conditions, kind); found != nil {
+			condition := *found
 			condition.Type, condition.Status = shared(condition.Type), metav1.ConditionStatus(shared(string(condition.Status)))
 			condition.Reason, condition.Message = shared(condition.Reason), shared(condition.Message)
 			kept = append(kept, condition)

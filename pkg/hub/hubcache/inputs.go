@@ -16,17 +16,19 @@ type Inputs struct {
 	Reader
 	// Configs reports whether AddOnDeploymentConfigs are in the cache.
 	Configs interface{ Ready() bool }
-	// OCM has the version of Open Cluster Management, and whether it was read.
-	OCM interface{ Version() (string, bool) }
-	// Templates has the versions of AddOnTemplates. Ready reports whether they were read.
-	Templates interface {
-		Ready() bool
-		Version(template string) string
-	}
+	// Templates has the versions of AddOnTemplates, and OCM that of Open Cluster
+	// Management, as the version of fleet.OCMVersionCRD.
+	Templates, OCM Versions
 	// Reported has what agents report.
 	Reported interface {
 		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	}
+}
+
+// Versions has versions of objects by name. Ready reports whether they were read.
+type Versions interface {
+	Ready() bool
+	Version(name string) string
 }
 
 var _ fleet.Reader = Inputs{}
@@ -41,16 +43,21 @@ func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables
 
 // TemplateVersion implements fleet.Reader.
 func (i Inputs) TemplateVersion(_ context.Context, name string) (version string, read bool, err error) {
-	if !i.Templates.Ready() {
-		return "", false, nil
-	}
-	return i.Templates.Version(name), true, nil
+	version, read = versionOf(i.Templates, name)
+	return version, read, nil
 }
 
 // OCMVersion implements fleet.Reader.
 func (i Inputs) OCMVersion(context.Context) (version string, read bool, err error) {
-	version, read = i.OCM.Version()
+	version, read = versionOf(i.OCM, fleet.OCMVersionCRD)
 	return version, read, nil
+}
+
+func versionOf(all Versions, name string) (version string, read bool) {
+	if !all.Ready() {
+		return "", false
+	}
+	return all.Version(name), true
 }
 
 // Facts implements fleet.Reader.

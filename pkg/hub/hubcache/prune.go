@@ -13,36 +13,41 @@ import (
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
+// members are what to drop of the members of an object.
+type members = map[string]*jsonprune.Drop
+
 // unread are the members and conditions of add-ons and clusters that are most of what
 // the API server sends, and that the transforms of the cache would strip. In a watch
 // event, the object has the name object.
-var unread = map[string]jsonprune.Drop{
-	"managedclusteraddons": {Members: []jsonprune.Member{
-		{Object: "object", Name: "spec"},
-		{Object: "metadata", Name: "creationTimestamp"},
-		{Object: "metadata", Name: "finalizers"},
-		{Object: "metadata", Name: "generation"},
-		{Object: "metadata", Name: "managedFields"},
-		{Object: "metadata", Name: "ownerReferences"},
-		{Object: "status", Name: "addOnConfiguration"},
-		{Object: "status", Name: "addOnMeta"},
-		{Object: "status", Name: "healthCheck"},
-		{Object: "status", Name: "namespace"},
-		{Object: "status", Name: "registrations"},
-		{Object: "status", Name: "relatedObjects"},
-		{Object: "status", Name: "supportedConfigs"},
-	}, Elements: []jsonprune.Elements{
-		{Array: "conditions", Member: "type", Keep: []string{addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded}},
-		{Array: "configReferences", Member: "resource", Keep: []string{fleet.ResourceConfig, fleet.ResourceTemplate}},
-	}},
-	"managedclusters": {Members: []jsonprune.Member{
-		{Object: "object", Name: "spec"},
-		{Object: "metadata", Name: "managedFields"},
-		{Object: "status", Name: "allocatable"},
-		{Object: "status", Name: "capacity"},
-	}, Elements: []jsonprune.Elements{
-		{Array: "conditions", Member: "type", Keep: []string{clusterv1.ManagedClusterConditionAvailable}},
-	}},
+var unread = members{
+	"managedclusteraddons": {Members: members{"object": {Members: members{
+		"spec": nil,
+		"metadata": {Members: members{
+			"creationTimestamp": nil, "finalizers": nil, "generation": nil, "managedFields": nil, "ownerReferences": nil,
+		}},
+		"status": {Members: members{
+			"addOnConfiguration": nil, "addOnMeta": nil, "healthCheck": nil, "namespace": nil, "registrations": nil,
+			"relatedObjects": nil, "supportedConfigs": nil,
+			"conditions":       with("type", addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded),
+			"configReferences": with("resource", fleet.ResourceConfig, fleet.ResourceTemplate),
+		}},
+	}}}},
+	"managedclusters": {Members: members{"object": {Members: members{
+		"spec":     nil,
+		"metadata": {Members: members{"managedFields": nil}},
+		"status": {Members: members{
+			"allocatable": nil, "capacity": nil, "conditions": with("type", clusterv1.ManagedClusterConditionAvailable),
+		}},
+	}}}},
+}
+
+// with keeps those elements of an array whose member has one of the values.
+func with(member string, values ...string) *jsonprune.Drop {
+	drop := &jsonprune.Drop{}
+	for _, value := range values {
+		drop.Keep = append(drop.Keep, fmt.Appendf(nil, "%q:%q", member, value))
+	}
+	return drop
 }
 
 // New makes a cache whose watches do not decode what it would strip. An event then

@@ -2,9 +2,12 @@ package hubcache
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +18,8 @@ import (
 
 // logEvery is how often the log says that the hub does not respond yet.
 const logEvery = 15 * time.Second
+
+var errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
 
 // Warmup fills and indexes the cache in every replica, so that the next leader has it
 // all.
@@ -70,20 +75,25 @@ func (w *Warmup) prepare(ctx context.Context) error {
 	return nil
 }
 
+// Check is a readiness check, which passes once all is cached.
+func (w *Warmup) Check(*http.Request) error {
+	select {
+	case <-w.synced:
+		return nil
+	default:
+		return errNotSynced
+	}
+}
+
 // logWaiting logs that it waits for the hub, until that responds: client-go logs
 // nothing about an API server that refuses connections.
 func (w *Warmup) logWaiting(ctx context.Context) {
-	ticker := time.NewTicker(logEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-w.synced:
-			return
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			log.FromContext(ctx).Info("Waiting for the hub: its add-ons and clusters could not be read yet; "+
-				"are Open Cluster Management's CRDs installed? -v=2 logs more", "hub", w.hub)
+	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
+		if w.Check(nil) == nil {
+			return true, nil
 		}
-	}
+		log.FromContext(ctx).Info("Waiting for the hub: its add-ons and clusters could not be read yet; "+
+			"are Open Cluster Management's CRDs installed? -v=2 logs more", "hub", w.hub)
+		return false, nil
+	})
 }

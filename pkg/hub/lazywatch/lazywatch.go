@@ -1,6 +1,6 @@
 // Package lazywatch watches what only some declarations need, from when one of
 // them does. A hub without such a declaration needs neither the API nor the right
-// to read it.
+// to read it. What has changed enqueues the add-ons whose verdicts can change.
 package lazywatch
 
 import (
@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -73,7 +74,8 @@ func (w *Watch) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.options.What, err)
 	}
-	if !w.await(ctx, registration.HasSynced) {
+	go w.logWaiting(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		return nil
 	}
 	w.ready.Store(true)
@@ -102,21 +104,13 @@ func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
 	}
 }
 
-// await waits until all objects are read. It logs what it waits for.
-func (w *Watch) await(ctx context.Context, synced func() bool) bool {
-	report := time.NewTicker(logEvery)
-	defer report.Stop()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	for !synced() {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-report.C:
+// logWaiting logs what it waits for, until all objects are read.
+func (w *Watch) logWaiting(ctx context.Context) {
+	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
+		if !w.Ready() {
 			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", which some declared dependencies need; "+
 				"until then these are held. Does the API exist, and may addon-manager read it?", "watched", w.options.What)
-		case <-poll.C:
 		}
-	}
-	return true
+		return w.Ready(), nil
+	})
 }

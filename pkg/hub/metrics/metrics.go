@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Names of the metrics of addon-manager. Those on facts are in facts.go.
+// Names of the metrics of addon-manager.
 const (
 	NameUnsatisfied   = "interlock_unsatisfied_dependencies"
 	NameWrites        = "interlock_condition_writes_total"
@@ -19,6 +20,8 @@ const (
 	NameInvalid       = "interlock_declaration_problems"
 	NameContested     = "interlock_contested_conditions_total"
 	NameEventsLeftOut = "interlock_events_left_out_total"
+	NameFactsClusters = "interlock_facts_clusters"
+	NameFactsWrites   = "interlock_facts_writes_total"
 )
 
 // Help maps the name of every metric of addon-manager to its meaning.
@@ -29,8 +32,8 @@ var Help = map[string]string{
 	NameInvalid:       "Problems in an add-on's declared dependencies, by add-on and problem.",
 	NameContested:     "Times that Degraded was written again because another writer keeps overwriting it, by add-on.",
 	NameEventsLeftOut: "Transitions of Degraded without an event, because there were too many at once.",
-	NameFactsClusters: HelpFactsClusters,
-	NameFactsWrites:   HelpFactsWrites,
+	NameFactsClusters: "Managed clusters whose facts dependencies need, by progress: answered, waiting for addon-agent there, or not_served by the hub.",
+	NameFactsWrites:   "Writes of what is requested of managed clusters, by result (success or error).",
 }
 
 // WriteResult is how a write of a condition ended.
@@ -43,39 +46,58 @@ const (
 	WriteError    WriteResult = "error"
 )
 
+// FactsPhase is how far the facts that are needed of a cluster are reported.
+type FactsPhase string
+
+// The values of the label standing.
+const (
+	// FactsNone: no facts are needed.
+	FactsNone      FactsPhase = ""
+	FactsReported  FactsPhase = "answered"
+	FactsWaiting   FactsPhase = "waiting"
+	FactsNotServed FactsPhase = "not_served"
+)
+
 // Metrics records what the hub controllers do.
 type Metrics struct {
-	unsatisfied *unsatisfiedEdges
-	writes      *prometheus.CounterVec
-	evaluation  prometheus.Histogram
-	problems    *prometheus.GaugeVec
-	contested   *prometheus.CounterVec
-	leftOut     prometheus.Counter
-	facts       *factsMetrics
+	unsatisfied   *unsatisfiedEdges
+	writes        *prometheus.CounterVec
+	evaluation    prometheus.Histogram
+	problems      *prometheus.GaugeVec
+	contested     *prometheus.CounterVec
+	leftOut       prometheus.Counter
+	factsClusters *prometheus.GaugeVec
+	factsWrites   *prometheus.CounterVec
 
-	mutex      sync.Mutex
-	registered map[string]bool
+	mutex       sync.Mutex
+	registered  map[string]bool
+	factsPhases map[string]FactsPhase // by cluster
 }
 
 // New registers all metrics with the registry; it panics when one of the names
 // is taken, which only a programming error can cause.
 func New(registry prometheus.Registerer) *Metrics {
+	register := promauto.With(registry)
+	counter := func(name string, labels ...string) *prometheus.CounterVec {
+		return register.NewCounterVec(prometheus.CounterOpts{Name: name, Help: Help[name]}, labels)
+	}
+	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
+		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: Help[name]}, labels)
+	}
 	m := &Metrics{
 		unsatisfied: newUnsatisfiedEdges(),
-		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameWrites, Help: Help[NameWrites]},
-			[]string{"addon", "reason", "result"}),
-		evaluation: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: NameEvaluation, Help: Help[NameEvaluation],
-			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
+		writes:      counter(NameWrites, "addon", "reason", "result"),
+		evaluation: register.NewHistogram(prometheus.HistogramOpts{
+			Name: NameEvaluation, Help: Help[NameEvaluation], Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
 		}),
-		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: NameInvalid, Help: Help[NameInvalid]},
-			[]string{"addon", "problem"}),
-		contested: prometheus.NewCounterVec(prometheus.CounterOpts{Name: NameContested, Help: Help[NameContested]},
-			[]string{"addon"}),
-		leftOut: prometheus.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: Help[NameEventsLeftOut]}),
-		facts:   newFactsMetrics(registry),
+		problems:      gauge(NameInvalid, "addon", "problem"),
+		contested:     counter(NameContested, "addon"),
+		leftOut:       register.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: Help[NameEventsLeftOut]}),
+		factsClusters: gauge(NameFactsClusters, "standing"),
+		factsWrites:   counter(NameFactsWrites, "result"),
+		factsPhases:   map[string]FactsPhase{},
 	}
-	registry.MustRegister(m.unsatisfied, m.writes, m.evaluation, m.problems, m.contested, m.leftOut)
+	registry.MustRegister(m.unsatisfied)
 	return m
 }
 
@@ -137,3 +159,25 @@ func (m *Metrics) Registered(addOns []string) {
 		}
 	}
 }
+
+// SetFacts sets how far the facts that are needed of a cluster are reported.
+func (m *Metrics) SetFacts(cluster string, now FactsPhase) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	before := m.factsPhases[cluster]
+	if before == now {
+		return
+	}
+	if before != FactsNone {
+		m.factsClusters.WithLabelValues(string(before)).Dec()
+	}
+	if now == FactsNone {
+		delete(m.factsPhases, cluster)
+		return
+	}
+	m.factsPhases[cluster] = now
+	m.factsClusters.WithLabelValues(string(now)).Inc()
+}
+
+// FactsWrote counts one write of what is requested.
+func (m *Metrics) FactsWrote(result WriteResult) { m.factsWrites.WithLabelValues(string(result)).Inc() }

@@ -58,7 +58,7 @@ func (t *Tracker) Observe(name string, status metav1.ConditionStatus) time.Time 
 	case len(known.found) == 0 && now.Sub(known.back) >= evaluation.SettleTime:
 		delete(t.clusters, name) // no verdict is held any more
 	}
-	return later(known.back, t.started)
+	return evaluation.Later(known.back, t.started)
 }
 
 // Found returns when it was first called for the add-on, since Reported was
@@ -110,11 +110,4 @@ func (t *Tracker) now() time.Time {
 		t.started = now
 	}
 	return now
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -11,8 +11,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gexec"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -51,12 +49,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 }, NodeTimeout(5*time.Minute))
 
 func administrator(cluster *testenv.Cluster) client.WithWatch {
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(addonv1alpha1.AddToScheme(scheme)).To(Succeed())
-	config := *cluster.Config
-	config.QPS = -1
-	administrator, err := client.NewWithWatch(&config, client.Options{Scheme: scheme})
+	GinkgoHelper()
+	administrator, err := cluster.Client(addonv1alpha1.AddToScheme)
 	Expect(err).NotTo(HaveOccurred())
 	return administrator
 }

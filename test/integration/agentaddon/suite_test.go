@@ -5,7 +5,6 @@ package agentaddon
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,8 +18,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -92,12 +89,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 }, NodeTimeout(8*time.Minute))
 
 func administrator(cluster *testenv.Cluster) client.WithWatch {
-	scheme := runtime.NewScheme()
-	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
-		clusterv1.Install(scheme), workv1.Install(scheme))).To(Succeed())
-	config := *cluster.Config
-	config.QPS = -1
-	administrator, err := client.NewWithWatch(&config, client.Options{Scheme: scheme})
+	GinkgoHelper()
+	administrator, err := cluster.Client(addonv1alpha1.AddToScheme, ocmv1beta1.Install, clusterv1.Install, workv1.Install)
 	Expect(err).NotTo(HaveOccurred())
 	return administrator
 }

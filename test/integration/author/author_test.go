@@ -4,7 +4,6 @@ package author
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"open-cluster-management.io/addon-framework/pkg/addonmanager"
 	addonagent "open-cluster-management.io/addon-framework/pkg/agent"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -68,10 +66,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(func() { Expect(api.Stop()).To(Succeed()) })
 	managed, err = api.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second})
 	Expect(err).NotTo(HaveOccurred())
-	scheme := runtime.NewScheme()
-	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
-		workv1.Install(scheme))).To(Succeed())
-	admin, err = client.New(api.Config, client.Options{Scheme: scheme})
+	admin, err = api.Cluster.Client(addonv1alpha1.AddToScheme, ocmv1beta1.Install, workv1.Install)
 	Expect(err).NotTo(HaveOccurred())
 	observer = suite.Start(ctx, witness.Options{Hub: api.Config, AuditLog: auditLog, Unguarded: true}, suite.Declared)
 }, NodeTimeout(5*time.Minute))

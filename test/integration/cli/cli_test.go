@@ -15,8 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,10 +46,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 })
 
 func install(ctx context.Context) {
-	scheme := runtime.NewScheme()
-	Expect(errors.Join(addonv1alpha1.AddToScheme(scheme), clusterv1.Install(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
 	var err error
-	hubClient, err = client.New(hub.Config, client.Options{Scheme: scheme})
+	hubClient, err = hub.Client(addonv1alpha1.AddToScheme, clusterv1.Install)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(hubClient.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "empty"}})).To(Succeed())
 	for _, cluster := range []string{"cluster1", "cluster2"} {

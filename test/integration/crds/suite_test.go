@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -32,8 +31,6 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() error { return hub.Stop() })
 
-	scheme := runtime.NewScheme()
-	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-	hubClient, err = client.New(hub.Config, client.Options{Scheme: scheme})
+	hubClient, err = hub.Client(apiextensionsv1.AddToScheme)
 	Expect(err).NotTo(HaveOccurred())
 })

@@ -10,9 +10,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,16 +48,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 }, NodeTimeout(5*time.Minute))
 
 func administrator(cluster *testenv.Cluster) client.Client {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.Install,
-		addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme,
-	} {
-		Expect(add(scheme)).To(Succeed())
-	}
-	config := rest.CopyConfig(cluster.Config)
-	config.QPS = -1
-	administrator, err := client.New(config, client.Options{Scheme: scheme})
+	GinkgoHelper()
+	administrator, err := cluster.Client(apiextensionsv1.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
 	Expect(err).NotTo(HaveOccurred())
 	return administrator
 }

@@ -16,7 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // answered is how long it may take until what an agent could still report is
@@ -239,9 +239,9 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 	It("follows the hub's OCM version, which stands on OCM's CRDs", func() {
 		setVersion := func(version string) {
 			GinkgoHelper()
-			alter(&apiextensionsv1.CustomResourceDefinition{}, types.NamespacedName{Name: ocmversion.CRDName}, false,
+			alter(&apiextensionsv1.CustomResourceDefinition{}, types.NamespacedName{Name: fleet.OCMVersionCRD}, false,
 				func(crd *apiextensionsv1.CustomResourceDefinition) {
-					metav1.SetMetaDataAnnotation(&crd.ObjectMeta, ocmversion.Annotation, version)
+					metav1.SetMetaDataAnnotation(&crd.ObjectMeta, fleet.OCMVersionAnnotation, version)
 				})
 		}
 		leaf := unique("ocm")

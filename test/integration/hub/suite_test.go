@@ -12,8 +12,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -69,10 +67,6 @@ var _ = BeforeSuite(func() {
 	DeferCleanup(hubCluster.Stop)
 	hubConfig = hubCluster.Config
 
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(fleet.AddToScheme(scheme)).To(Succeed())
-	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-	hubClient, err = client.New(hubConfig, client.Options{Scheme: scheme})
+	hubClient, err = hubCluster.Client(fleet.AddToScheme, apiextensionsv1.AddToScheme)
 	Expect(err).NotTo(HaveOccurred())
 })

@@ -27,7 +27,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/cert"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,10 +62,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
-	scheme := runtime.NewScheme()
-	Expect(errors.Join(
-		addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
-	admin, err = client.New(hub.Config, client.Options{Scheme: scheme})
+	admin, err = hub.Client(addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{namespace, "cluster1"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())

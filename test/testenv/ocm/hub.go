@@ -9,9 +9,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -169,15 +166,8 @@ func (h *Hub) Stop() error {
 
 // newClient knows all types that OCM's objects are made of.
 func newClient(cluster *testenv.Cluster) (client.WithWatch, error) {
-	scheme := runtime.NewScheme()
-	err := errors.Join(clientgoscheme.AddToScheme(scheme), clusterv1.Install(scheme), clusterv1beta1.Install(scheme),
-		clusterv1beta2.Install(scheme), workv1.Install(scheme), addonv1alpha1.Install(scheme), addonv1beta1.Install(scheme))
-	if err != nil {
-		return nil, err
-	}
-	config := rest.CopyConfig(cluster.Config)
-	config.QPS = -1
-	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+	return cluster.Client(clusterv1.Install, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install,
+		addonv1alpha1.Install, addonv1beta1.Install)
 }
 
 func startAll(ctx context.Context, components ...*Component) error {

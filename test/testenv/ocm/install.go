@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
-const versionAnnotation = ocmversion.Annotation
+const versionAnnotation = fleet.OCMVersionAnnotation
 
 // apiServerFlags has the API server write an audit log that a witness can read.
 func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {

@@ -1,4 +1,4 @@
-package affected
+package lazywatch
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 // newAddOns is a hub of one cluster on which all add-ons are installed: "versioned"

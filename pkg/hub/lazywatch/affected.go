@@ -1,6 +1,4 @@
-// Package affected enqueues the add-ons whose verdicts can change with an input
-// that only some declarations use.
-package affected
+package lazywatch
 
 import (
 	"context"
@@ -13,8 +11,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// AddOns enqueues add-ons on managed clusters. Before the first catalog it does
-// nothing, because every add-on is still to be evaluated.
+// AddOns enqueues the add-ons whose verdicts can change with an input that only some
+// declarations use. Before the first catalog it does nothing, because every add-on is
+// still to be evaluated.
 type AddOns struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store

@@ -23,16 +23,12 @@ func TestRollouts(t *testing.T) {
 		"EditedInPlace": {[]fleet.Templates{runs("a"), rollsOut("a")}, ""},
 		"BothNamed":     {[]fleet.Templates{runs("a"), {Running: "a", RollingOut: "b"}}, ""},
 	} {
-		var r rollouts
+		var m Memory
 		for i := range tc.states[1:] {
-			r.observe(leaf, tc.states[i], tc.states[i+1])
+			m.observe(leaf, tc.states[i], tc.states[i+1])
 		}
-		if got := r.from(leaf); got != tc.want {
+		if got := m.RunningTemplate(leaf); got != tc.want {
 			t.Errorf("%s: from %q, want %q", name, got, tc.want)
-		}
-		r.forget(leaf)
-		if len(r.running) > 0 {
-			t.Errorf("%s: remembers %v of an add-on that was deleted", name, r.running)
 		}
 	}
 }

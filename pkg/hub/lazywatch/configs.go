@@ -1,6 +1,4 @@
-// Package configwatch watches AddOnDeploymentConfigs, from when an expression
-// reads one.
-package configwatch
+package lazywatch
 
 import (
 	"context"
@@ -10,18 +8,17 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
-	"open-cluster-management.io/interlock/pkg/hub/affected"
-	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 )
 
-// New returns a watch for the manager to run. Its objects are in the cache. It
-// begins after everything else is in the cache, so that it delays nothing else.
-func New(hub cache.Cache, synced <-chan struct{}, addOns affected.AddOns) *lazywatch.Watch {
-	var watch *lazywatch.Watch
-	watch = lazywatch.New(lazywatch.Options{
+// Configs returns a watch of AddOnDeploymentConfigs for the manager to run. Its objects
+// are in the cache. It begins after everything else is in the cache, so that it delays
+// nothing else.
+func Configs(hub cache.Cache, synced <-chan struct{}, addOns AddOns) *Watch {
+	var watch *Watch
+	watch = New(Options{
 		What:   "AddOnDeploymentConfigs",
 		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Config) },
-		Informer: func(ctx context.Context) (lazywatch.Informer, error) {
+		Informer: func(ctx context.Context) (Informer, error) {
 			select {
 			case <-synced:
 			case <-ctx.Done():

@@ -1,4 +1,4 @@
-package templateversion
+package lazywatch
 
 import (
 	"context"
@@ -34,14 +34,14 @@ func TestLeanKeepsNameAndVersion(t *testing.T) {
 	full.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	want := template("v1", "1.0.0")
 	want.UID, want.ResourceVersion = "uid", "7"
-	once, err := lean(full)
+	once, err := templates.lean(full)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, once); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	if twice, _ := lean(once); !cmp.Equal(want, twice) {
+	if twice, _ := templates.lean(once); !cmp.Equal(want, twice) {
 		t.Errorf("a second time changes it to %v", twice)
 	}
 }
@@ -56,9 +56,9 @@ func TestReader(t *testing.T) {
 	labeled := template("v2", "")
 	labeled.Labels = map[string]string{addonv1alpha1.TemplateVersionLabel: "2.0.0"}
 	objects := fake.NewSimpleMetadataClient(scheme, template("v1", "1.0.0"), labeled, template("none", ""))
-	client := objects.Resource(addOnTemplates).(fake.MetadataClient)
+	client := objects.Resource(templates.resource).(fake.MetadataClient)
 	synced, changed, ended := make(chan bool, 1), make(chan string, 10), make(chan error, 1)
-	reader := newReader(objects,
+	reader := templates.newVersions(objects,
 		func(context.Context) error { synced <- true; return nil },
 		func(_ context.Context, template string) error { changed <- template; return nil })
 	go func() { ended <- reader.Start(ctx) }()

@@ -1,4 +1,4 @@
-package hub
+package hubcache
 
 import (
 	"errors"
@@ -6,13 +6,12 @@ import (
 )
 
 func TestReadyOnceTheCacheHasSynced(t *testing.T) {
-	synced := make(chan struct{})
-	check := readyOnce(synced)
-	if err := check(nil); !errors.Is(err, errNotSynced) {
+	w := NewWarmup(nil, "")
+	if err := w.Check(nil); !errors.Is(err, errNotSynced) {
 		t.Errorf("ready before it has synced: %v", err)
 	}
-	close(synced)
-	if err := check(nil); err != nil {
+	close(w.synced)
+	if err := w.Check(nil); err != nil {
 		t.Errorf("not ready: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package controllerconfig has the settings of the controllers in every manager of
-// Interlock.
-package controllerconfig
+// Package controllers has what all controllers of Interlock share: their settings in a
+// manager, and how often they repeat what failed.
+package controllers
 
 import (
 	"time"
@@ -13,9 +13,9 @@ import (
 // "forever", and a restart would change nothing.
 const syncTimeout = 10 * 365 * 24 * time.Hour
 
-// Of returns the settings. With repeated, several managers of one process may have a
+// Config returns the settings. With repeated, several managers of one process may have a
 // controller of the same name.
-func Of(repeated bool) config.Controller {
+func Config(repeated bool) config.Controller {
 	return config.Controller{
 		CacheSyncTimeout: syncTimeout,
 		// Until the release of controller-runtime with its pull request 3540, the

@@ -1,0 +1,49 @@
+// Package factsobject writes ManagedClusterFacts. The hub writes the spec, and the agent
+// the status, each as a whole.
+package factsobject
+
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+// Key is where the object of a cluster is.
+func Key(cluster string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster, Name: cluster}
+}
+
+// Configuration applies one field of the object of a cluster, with its empty members. So
+// entries of other writers are removed. With a uid it applies to that object alone.
+func Configuration(key types.NamespacedName, uid types.UID, field string, value any, empty map[string]any) (*unstructured.Unstructured, error) {
+	members, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+	if err != nil {
+		return nil, fmt.Errorf("convert the %s of ManagedClusterFacts %s: %w", field, key, err)
+	}
+	for name, none := range empty {
+		if _, there := members[name]; !there {
+			members[name] = none
+		}
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{field: members}}
+	object.SetGroupVersionKind(dependencyv1alpha1.Kind)
+	object.SetNamespace(key.Namespace)
+	object.SetName(key.Name)
+	object.SetUID(uid)
+	return object, nil
+}
+
+// Content is a field in the form that a backoff compares.
+func Content(field any) metav1.Condition {
+	text, err := json.Marshal(field)
+	if err != nil {
+		return metav1.Condition{}
+	}
+	return metav1.Condition{Message: string(text)}
+}

@@ -1,0 +1,31 @@
+// Package runnable runs in tests what a manager runs.
+package runnable
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// patience is how long a runnable may take to end.
+const patience = time.Minute
+
+// Start runs it until the test ends, and fails the test if it does not end with its
+// context, or ends with an error.
+func Start(t *testing.T, run func(context.Context) error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("it does not end with its context")
+		}
+	})
+}
