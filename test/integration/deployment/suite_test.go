@@ -44,7 +44,7 @@ const (
 	managerUser   = "system:serviceaccount:" + namespace + ":interlock-addon-manager"
 	webhookUser   = "system:serviceaccount:" + namespace + ":interlock-webhook"
 	uninstallUser = "system:serviceaccount:" + namespace + ":interlock-uninstall"
-	agentUser     = "agent-of-cluster1"
+	agentUser     = "system:open-cluster-management:cluster:" + cluster + ":addon:interlock-agent:agent:interlock-agent-agent"
 )
 
 func TestDeployment(t *testing.T) {
