@@ -37,6 +37,9 @@ func sample(schema apiextensionsv1.JSONSchemaProps, text string) any {
 	case "integer":
 		return int64(len(text))
 	case "string":
+		if schema.Pattern != "" { // of a signer's name
+			return "example.com/" + text
+		}
 		if len(schema.Enum) == 0 {
 			return text
 		}

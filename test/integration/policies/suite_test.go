@@ -127,6 +127,7 @@ func install(ctx context.Context, version, namespace string) *unstructured.Unstr
 	addOn.SetLabels(map[string]string{"label": "before"})
 	addOn.SetAnnotations(map[string]string{"annotation": "before"})
 	addOn.SetFinalizers([]string{"example.com/before"})
+	addOn.Object["spec"] = map[string]any{}
 	Expect(admin.Create(ctx, addOn)).To(Succeed())
 	status := map[string]any{}
 	for field, schema := range statusOf(version) {
