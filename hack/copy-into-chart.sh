@@ -8,16 +8,19 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cp manifests/crds/0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml deploy/hub/managedclusterfacts-crd.yaml
 files=deploy/charts/interlock/files
 rm -rf "$files"
-mkdir -p "$files/hub" "$files/agent-addon" "$files/uninstall" "$files/servicemonitor"
+mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/agent-addon" "$files/uninstall" "$files/servicemonitor"
 for file in deploy/hub/*.yaml; do
   case $(basename "$file") in
   # These have values, and templates of their own.
   deployment.yaml | webhook-deployment.yaml | networkpolicy.yaml) ;;
   # A chart does not make its own namespace.
   namespace.yaml | kustomization.yaml) ;;
+  # Only with the values that need them.
+  guard-*) cp "$file" "$files/guard/" ;;
   *) cp "$file" "$files/hub/" ;;
   esac
 done
 cp deploy/uninstall/{serviceaccount,clusterrole,clusterrolebinding,role,rolebinding}.yaml "$files/uninstall/"
+cp deploy/graft/clusterrolebinding.yaml "$files/graft/"
 cp deploy/agent-addon/{clusterrolebinding,addontemplate,clustermanagementaddon}.yaml "$files/agent-addon/"
 cp deploy/servicemonitor/servicemonitor.yaml "$files/servicemonitor/"

@@ -24,7 +24,7 @@ patches:
   - target: {kind: AddOnTemplate, name: interlock-agent}
     patch: |
       - op: replace
-        path: /spec/agentSpec/workload/manifests/6/spec/template/spec/containers/0/image
+        path: /spec/agentSpec/workload/manifests/7/spec/template/spec/containers/0/image
         value: "$AGENT_IMAGE"
 EOT
   "$kubectl" apply -k "$overlay"

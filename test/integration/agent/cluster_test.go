@@ -59,7 +59,8 @@ func newCluster(ctx context.Context) *cluster {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}}
 		Expect(administrator.Create(ctx, namespace)).To(Succeed())
 	}
-	user := "agent-of-" + c.name
+	// The name that the policies of deploy/hub limit.
+	user := "system:open-cluster-management:cluster:" + c.name + ":addon:interlock-agent:agent:interlock-agent-agent"
 	c.hubUser = addUser(fleet.Hub, user)
 	role := &rbacv1.Role{}
 	load(hubRole, role)

@@ -43,6 +43,12 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
 	hub, managed, hosting = administrator(fleet.Hub), administrator(fleet.Managed[0]), administrator(fleet.Managed[1])
 
+	policies, err := testenv.WritePolicies("../../../deploy/hub")
+	Expect(err).NotTo(HaveOccurred())
+	for _, policy := range policies {
+		Expect(hub.Create(ctx, policy)).To(Succeed())
+	}
+
 	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-agent")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)

@@ -156,6 +156,11 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		} {
 			create(ctx, "deploy/"+file+".yaml")
 		}
+		policies, err := testenv.WritePolicies("../../../deploy/hub")
+		Expect(err).NotTo(HaveOccurred())
+		for _, policy := range policies {
+			Expect(hub.Create(ctx, policy)).To(Succeed())
+		}
 		session = startManager()
 		for cluster, on := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
 			Eventually(deploymentOn(ctx, on, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
@@ -227,6 +232,8 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(acting.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
 
+	It("may do on the whole API of the hub what its role says, in the namespace of its cluster, and nothing elsewhere", wholeAPI)
+
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
 		_, ours := hubOf(ctx, one(), defaultNamespace)
 		acting := clientOf(ours)
@@ -287,6 +294,8 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 			ConsistOf(HaveField("Image", "local.example/interlock-addon-agent:0.1.0"))))
 	})
+
+	It("runs nothing on a cluster that the annotation for hosted mode names", hostedNowhere)
 
 	It("has a default for all clusters in its registration", func(ctx context.Context) {
 		common := &ocmv1beta1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "all-agents"}}

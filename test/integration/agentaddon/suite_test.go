@@ -106,9 +106,9 @@ func load(file string, into any) {
 func grant(ctx context.Context) {
 	GinkgoHelper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: managerUser}}
-	for _, file := range []string{"hub/clusterrole.yaml", "hub/agent-clusterrole.yaml"} {
-		role := &rbacv1.ClusterRole{}
-		load(file, role)
+	for _, files := range [][]string{testenv.ManagerRoles, {"agent-clusterrole.yaml"}} {
+		role, err := testenv.ClusterRole("../../../deploy/hub", files...)
+		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.Create(ctx, role)).To(Succeed())
 		Expect(hub.Create(ctx, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Subjects: subjects,

@@ -56,7 +56,7 @@ func installInterlock(ctx context.Context) {
 	Expect(hub.Client.Create(ctx, crd)).To(Succeed())
 	Expect(apiextensionsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
 	Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
-	managerUser = userWith(ctx, "addon-manager", "hub/clusterrole.yaml", "hub/role.yaml")
+	managerUser = userWith(ctx, "addon-manager", "hub/role.yaml", testenv.ManagerRoles...)
 	serveWebhook(ctx)
 }
 
@@ -68,12 +68,13 @@ func read(file string, into any) {
 }
 
 // userWith is a new user of the hub with roles of deploy.
-func userWith(ctx context.Context, name, clusterRoleFile, roleFile string) *testenv.User {
+func userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
 	GinkgoHelper()
 	user, err := hub.AddUser("system:serviceaccount:" + namespace + ":interlock-" + name)
 	Expect(err).NotTo(HaveOccurred())
-	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	read(clusterRoleFile, clusterRole)
+	clusterRole, err := testenv.ClusterRole(filepath.Join(deploy, "hub"), clusterRoleFiles...)
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.Role{}
 	read(roleFile, role)
 	role.Namespace = namespace
 	account := "system:serviceaccount:" + namespace + ":interlock-" + name
@@ -118,7 +119,7 @@ func serveWebhook(ctx context.Context) {
 	}} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	user := userWith(ctx, "webhook", "hub/webhook-clusterrole.yaml", "hub/webhook-role.yaml")
+	user := userWith(ctx, "webhook", "hub/webhook-role.yaml", "webhook-clusterrole.yaml")
 	webhook, err := process.Start(binary.manager, filepath.Join(logs, "webhook.log"), "webhook", "--kubeconfig", user.Kubeconfig,
 		"--namespace", namespace, "--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	Expect(err).NotTo(HaveOccurred())

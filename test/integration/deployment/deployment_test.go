@@ -70,7 +70,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	}
 
 	BeforeAll(func(ctx context.Context) {
-		deployed, uninstallation = kustomized("hub"), kustomized("uninstall")
+		deployed, uninstallation = kustomized("../hack/deployment/testdata/graft"), kustomized("uninstall")
 		served = addressFor()
 		serveOnLoopback(deployed, served)
 		furnish(ctx)

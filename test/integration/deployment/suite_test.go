@@ -44,7 +44,7 @@ const (
 	managerUser   = "system:serviceaccount:" + namespace + ":interlock-addon-manager"
 	webhookUser   = "system:serviceaccount:" + namespace + ":interlock-webhook"
 	uninstallUser = "system:serviceaccount:" + namespace + ":interlock-uninstall"
-	agentUser     = "agent-of-cluster1"
+	agentUser     = "system:open-cluster-management:cluster:" + cluster + ":addon:interlock-agent:agent:interlock-agent-agent"
 )
 
 func TestDeployment(t *testing.T) {
@@ -110,7 +110,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // judged leaves out conditions and labels: the suite changes too much.
 func judged(f witness.Finding) bool { return suite.Undeclared(f) }
 
-// kustomized are the objects of a folder of deploy/.
+// kustomized are the objects of a folder, relative to deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	objects, err := kustomization.Build("../../../deploy/" + folder)

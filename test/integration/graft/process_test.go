@@ -71,20 +71,21 @@ func deployWebhook(ctx context.Context) {
 	for _, object := range []client.Object{secret, service, configuration} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
-	webhookUser = userWith(ctx, "webhook", "webhook-clusterrole.yaml", "webhook-role.yaml")
+	webhookUser = userWith(ctx, "webhook", "webhook-role.yaml", "webhook-clusterrole.yaml")
 }
 
 var users int
 
 // userWith is a new user with roles of deploy/hub.
-func userWith(ctx context.Context, name, clusterRoleFile, roleFile string) *testenv.User {
+func userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
 	GinkgoHelper()
 	users++
 	name = fmt.Sprintf("%s-%d", name, users)
 	user, err := hub.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
-	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	deployed(clusterRoleFile, clusterRole)
+	clusterRole, err := testenv.ClusterRole("../../../deploy/hub", clusterRoleFiles...)
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.Role{}
 	deployed(roleFile, role)
 	role.Namespace = namespace
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
@@ -128,7 +129,7 @@ const grace = 5 * time.Second
 func manage(ctx context.Context, on bool) *process {
 	GinkgoHelper()
 	p := &process{registry: prometheus.NewRegistry()}
-	config := rest.CopyConfig(userWith(ctx, "addon-manager", "clusterrole.yaml", "role.yaml").Config)
+	config := rest.CopyConfig(userWith(ctx, "addon-manager", "role.yaml", testenv.ManagerRoles...).Config)
 	mgr, err := interlock.NewManager(config, interlock.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
 		Graft: &graft.Settings{On: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},

@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,12 +13,12 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/agent"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/test/testenv"
 )
 
 var users int
@@ -29,15 +28,15 @@ func (f *form) deployed(ctx context.Context) *rest.Config {
 	GinkgoHelper()
 	users++
 	name := fmt.Sprintf("addon-manager-%d", users)
-	user, err := f.cluster.AddUser(name)
+	// The name of a service account that the policies of deploy/hub limit.
+	account := "system:serviceaccount:" + name + ":interlock-addon-manager"
+	user, err := f.cluster.AddUser(account)
 	Expect(err).NotTo(HaveOccurred())
-	content, err := os.ReadFile("../../../deploy/hub/clusterrole.yaml")
+	role, err := testenv.ClusterRole("../../../deploy/hub", testenv.ManagerRoles...)
 	Expect(err).NotTo(HaveOccurred())
-	role := &rbacv1.ClusterRole{}
-	Expect(yaml.UnmarshalStrict(content, role)).To(Succeed())
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: account}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 	}
 	Expect(client.IgnoreAlreadyExists(f.client.Create(ctx, role))).To(Succeed())

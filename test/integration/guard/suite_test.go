@@ -71,6 +71,11 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	for _, f := range []*form{asPolicy, asWebhook, changing} {
 		f.client = administrator(f.cluster)
 		dropDefault(ctx, f.client)
+		policies, err := testenv.WritePolicies("../../../deploy/hub")
+		Expect(err).NotTo(HaveOccurred())
+		for _, policy := range policies {
+			Expect(f.client.Create(ctx, policy)).To(Succeed())
+		}
 	}
 	asPolicy.objects = policyObjects()
 	asWebhook.server = newServer()

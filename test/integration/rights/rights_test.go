@@ -38,7 +38,12 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-const namespace = "interlock-system"
+const (
+	namespace = "interlock-system"
+	deployed  = "../../../deploy/hub"
+	// account is the user of addon-manager, which the policies of deploy/hub limit.
+	account = "system:serviceaccount:" + namespace + ":interlock-addon-manager"
+)
 
 func TestRights(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -67,17 +72,27 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	for _, name := range []string{namespace, "cluster1"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
+	policies, err := testenv.WritePolicies(deployed)
+	Expect(err).NotTo(HaveOccurred())
+	for _, policy := range policies {
+		Expect(admin.Create(ctx, policy)).To(Succeed())
+	}
 })
+
+func read(file string, into any) {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(deployed, file))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+}
 
 // grant binds the roles of deploy/hub to the user.
 func grant(ctx context.Context, user string) {
 	GinkgoHelper()
-	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	for file, object := range map[string]client.Object{"clusterrole.yaml": clusterRole, "role.yaml": role} {
-		content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
-		Expect(err).NotTo(HaveOccurred())
-		Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
-	}
+	clusterRole, err := testenv.ClusterRole(deployed, testenv.ManagerRoles...)
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.Role{}
+	read("role.yaml", role)
 	role.Namespace = namespace
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
 	for _, object := range []client.Object{
@@ -130,9 +145,9 @@ func start(user *testenv.User, arguments ...string) *gexec.Session {
 
 var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() {
 	It("elects itself, writes Degraded, tells events, and stops cleanly, without ever being forbidden anything", func(ctx context.Context) {
-		user, err := hub.AddUser("addon-manager")
+		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
-		grant(ctx, "addon-manager")
+		grant(ctx, account)
 		session := start(user)
 
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
@@ -189,15 +204,13 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 
 	It("installs the guard where it finds the webhook, and removes it when it is off, and no request is refused", func(ctx context.Context) {
-		user, err := hub.AddUser("addon-manager")
+		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
-		deployed := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-		content, err := os.ReadFile("../../../deploy/hub/webhook-configuration.yaml")
-		Expect(err).NotTo(HaveOccurred())
-		Expect(yaml.UnmarshalStrict(content, deployed)).To(Succeed())
-		deployed.Webhooks[0].ClientConfig.CABundle = authority()
-		Expect(admin.Create(ctx, deployed)).To(Succeed())
-		DeferCleanup(admin.Delete, deployed)
+		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		read("webhook-configuration.yaml", configuration)
+		configuration.Webhooks[0].ClientConfig.CABundle = authority()
+		Expect(admin.Create(ctx, configuration)).To(Succeed())
+		DeferCleanup(admin.Delete, configuration)
 
 		for _, mode := range []struct {
 			argument string
@@ -215,7 +228,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 
 	It("may watch and change the CRD that it grafts, and no other", func(ctx context.Context) {
 		const grafted = "clustermanagementaddons.addon.open-cluster-management.io"
-		user, err := hub.AddUser("addon-manager")
+		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		scheme := runtime.NewScheme()
 		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
@@ -246,7 +259,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 
 	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
-		user, err := hub.AddUser("addon-manager")
+		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.StopAPIServer()).To(Succeed())
 

@@ -1,0 +1,147 @@
+package deployment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rightsOf are the rights that the objects give to a service account, each as
+// "verb resource name".
+func rightsOf(all objects, account string) []string {
+	var rights []string
+	for _, binding := range all {
+		reference, isBinding := binding["roleRef"].(object)
+		if !isBinding || !slices.ContainsFunc(binding["subjects"].([]any), func(subject any) bool { return subject.(object)["name"] == account }) {
+			continue
+		}
+		for _, role := range all {
+			if role["kind"] == reference["kind"] && role["metadata"].(object)["name"] == reference["name"] {
+				rights = append(rights, expand(role["rules"].([]any))...)
+			}
+		}
+	}
+	slices.Sort(rights)
+	return rights
+}
+
+func expand(rules []any) []string {
+	var rights []string
+	for _, rule := range rules {
+		names, _ := rule.(object)["resourceNames"].([]any)
+		if len(names) == 0 {
+			names = []any{"*"}
+		}
+		for _, resource := range rule.(object)["resources"].([]any) {
+			for _, verb := range rule.(object)["verbs"].([]any) {
+				for _, name := range names {
+					rights = append(rights, fmt.Sprint(verb, " ", resource, " ", name))
+				}
+			}
+		}
+	}
+	return rights
+}
+
+const (
+	manager = "interlock-addon-manager"
+	webhook = "interlock-webhook"
+)
+
+// Rights that a value needs.
+var (
+	policyRights = []string{
+		"create mutatingadmissionpolicies interlock-required-dependency", "patch mutatingadmissionpolicies interlock-required-dependency",
+		"create mutatingadmissionpolicybindings interlock-required-dependency", "patch mutatingadmissionpolicybindings interlock-required-dependency",
+	}
+	webhookRights = []string{
+		"create mutatingwebhookconfigurations interlock-required-dependency", "patch mutatingwebhookconfigurations interlock-required-dependency",
+	}
+	graftRights = []string{"update customresourcedefinitions clustermanagementaddons.addon.open-cluster-management.io"}
+	agentRights = []string{
+		"create rolebindings interlock-addon-agent", "patch rolebindings interlock-addon-agent", "bind clusterroles interlock-addon-agent-hub",
+	}
+)
+
+// values are all combinations of values that turn on features.
+func values(t *testing.T, try func(t *testing.T, guard string, graft, agent bool)) {
+	for _, guard := range []string{"auto", "policy", "webhook", "off"} {
+		for _, graft := range []bool{true, false} {
+			for _, agent := range []bool{true, false} {
+				t.Run(fmt.Sprintf("guard %s, graft %t, agent %t", guard, graft, agent), func(t *testing.T) { try(t, guard, graft, agent) })
+			}
+		}
+	}
+}
+
+func render(t *testing.T, guard string, graft, agent bool) objects {
+	t.Helper()
+	release, _ := chart(t, fmt.Sprintf("{guard: %q, graftCRDs: %t, agent: {install: %t}}", guard, graft, agent))
+	return release
+}
+
+func TestWhatIsNotTurnedOnGrantsNothing(t *testing.T) {
+	values(t, func(t *testing.T, guard string, graft, agent bool) {
+		granted := rightsOf(render(t, guard, graft, agent), manager)
+		for _, feature := range []struct {
+			on     bool
+			rights []string
+		}{
+			{guard == "auto" || guard == "policy", policyRights},
+			{guard == "auto" || guard == "webhook", webhookRights},
+			{graft, graftRights},
+			{agent, agentRights},
+		} {
+			for _, right := range feature.rights {
+				if slices.Contains(granted, right) != feature.on {
+					t.Errorf("%s: granted %t, want %t", right, !feature.on, feature.on)
+				}
+			}
+		}
+	})
+}
+
+// Writes of addon-manager that every release has.
+var always = []string{
+	"patch managedclusteraddons/status *",
+	"create managedclusterfacts *", "patch managedclusterfacts *", "delete managedclusterfacts *",
+	"create events *", "patch events *",
+	"create leases *", "update leases interlock-addon-manager",
+	"create tokenreviews *", "create subjectaccessreviews *",
+	// Of the guard in a form that is not wanted any more.
+	"delete mutatingadmissionpolicies interlock-required-dependency", "delete mutatingadmissionpolicybindings interlock-required-dependency",
+	"delete mutatingwebhookconfigurations interlock-required-dependency",
+}
+
+func TestNoValueGrantsMore(t *testing.T) {
+	known := slices.Concat(always, policyRights, webhookRights, graftRights, agentRights)
+	values(t, func(t *testing.T, guard string, graft, agent bool) {
+		release := render(t, guard, graft, agent)
+		for _, right := range rightsOf(release, manager) {
+			verb, _, _ := strings.Cut(right, " ")
+			if !slices.Contains([]string{"get", "list", "watch"}, verb) && !slices.Contains(known, right) {
+				t.Errorf("addon-manager may %s", right)
+			}
+		}
+		for account, rights := range map[string][]string{manager: rightsOf(release, manager), webhook: rightsOf(release, webhook)} {
+			if len(rights) == 0 {
+				t.Errorf("%s has no rights", account)
+			}
+			for _, right := range rights {
+				verb, what, _ := strings.Cut(right, " ")
+				resource, name, _ := strings.Cut(what, " ")
+				ofAll := name == "*" && slices.Contains([]string{"secrets", "customresourcedefinitions"}, resource)
+				if ofAll || slices.Contains([]string{"*", "escalate", "impersonate", "approve", "sign"}, verb) ||
+					slices.Contains([]string{"*", "manifestworks", "certificatesigningrequests", "pods", "pods/exec", "serviceaccounts/token"}, resource) {
+					t.Errorf("%s may %s", account, right)
+				}
+			}
+		}
+	})
+}
+
+func TestChartAndKustomizeInstallTheSameGraft(t *testing.T) {
+	release, _ := chart(t, "graftCRDs: true")
+	same(t, base(t, "testdata/graft").without(ownNamespace), release)
+}

@@ -1,0 +1,75 @@
+package agentaddon
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// on1 are the names of what is on cluster1, and in its namespace on the hub.
+func on1(ctx context.Context) []string {
+	GinkgoHelper()
+	cluster := administrator(managed["cluster1"].Cluster)
+	var names []string
+	for list, from := range map[client.ObjectList]client.Client{
+		&workv1.ManifestWorkList{}: hub, &appsv1.DeploymentList{}: cluster, &corev1.SecretList{}: cluster, &corev1.ServiceAccountList{}: cluster,
+	} {
+		var options []client.ListOption
+		if from == client.Client(hub) {
+			options = append(options, client.InNamespace("cluster1"))
+		}
+		Expect(from.List(ctx, list, options...)).To(Succeed())
+		items, err := meta.ExtractList(list)
+		Expect(err).NotTo(HaveOccurred())
+		for _, item := range items {
+			names = append(names, fmt.Sprintf("%T %s", item, client.ObjectKeyFromObject(item.(client.Object))))
+		}
+	}
+	return names
+}
+
+// annotate sets the annotation for hosted mode on the add-on of cluster10, or removes it.
+func annotate(ctx context.Context, hosting string) {
+	GinkgoHelper()
+	Eventually(func() error {
+		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
+		if err != nil {
+			return err
+		}
+		delete(installed.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
+		if hosting != "" {
+			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
+		}
+		return hub.Update(ctx, installed)
+	}).Should(Succeed())
+}
+
+// hostedNowhere has cluster10 name cluster1 as the cluster that is to run its agent.
+func hostedNowhere(ctx context.Context) {
+	before := on1(ctx)
+	annotate(ctx, "cluster1")
+
+	By("OCM deploying the agent anew, on cluster10 as before")
+	cluster, err := clusterNamed(ctx, "cluster10")
+	Expect(err).NotTo(HaveOccurred())
+	metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, "open-cluster-management.io/image-registries",
+		`{"registries":[{"source":"quay.io/open-cluster-management","mirror":"hosted.example"}]}`)
+	Expect(hub.Update(ctx, cluster)).To(Succeed())
+	Eventually(deploymentOn(ctx, administrator(managed["cluster10"].Cluster), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+		ConsistOf(HaveField("Image", "hosted.example/interlock-addon-agent:0.1.0"))))
+
+	Expect(on1(ctx)).To(HaveEach(BeElementOf(before)))
+	installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(installed.Finalizers).NotTo(ContainElement(ContainSubstring("host")))
+	annotate(ctx, "")
+}

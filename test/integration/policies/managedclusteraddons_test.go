@@ -1,0 +1,208 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// limited is a user with the one condition that it may change.
+type limited struct{ user, own string }
+
+var bothParts = []limited{{agentUser, "Available"}, {formerUser, "Available"}, {tokenUser, "Available"}, {manager, "Degraded"}}
+
+// patchStatus patches the status of an add-on, and returns whether that changed it.
+func patchStatus(ctx context.Context, user string, addOn *unstructured.Unstructured, status map[string]any) error {
+	GinkgoHelper()
+	patch, err := json.Marshal(map[string]any{"status": status})
+	Expect(err).NotTo(HaveOccurred())
+	return as(user).Status().Patch(ctx, addOn.DeepCopy(), merge(string(patch)))
+}
+
+// unchanged fails if anything of the add-on was changed. The API server enters the writer
+// of a status in managedFields also for labels and the like, which it leaves as they are.
+func unchanged(ctx context.Context, addOn *unstructured.Unstructured) {
+	GinkgoHelper()
+	stored := addOn.DeepCopy()
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), stored)).To(Succeed())
+	before := addOn.DeepCopy()
+	for _, object := range []*unstructured.Unstructured{before, stored} {
+		object.SetManagedFields(nil)
+		object.SetResourceVersion("")
+	}
+	Expect(cmp.Diff(before.Object, stored.Object)).To(BeEmpty())
+}
+
+// with returns the conditions of the add-on, one of them replaced, added, or removed.
+func with(addOn *unstructured.Unstructured, kind string, replacement map[string]any) []any {
+	var conditions []any
+	found := false
+	for _, one := range addOn.Object["status"].(map[string]any)["conditions"].([]any) {
+		if one.(map[string]any)["type"] != kind {
+			conditions = append(conditions, one)
+			continue
+		}
+		found = true
+		if replacement != nil {
+			conditions = append(conditions, replacement)
+		}
+	}
+	if !found && replacement != nil {
+		conditions = append(conditions, replacement)
+	}
+	return conditions
+}
+
+var _ = Describe("On a ManagedClusterAddOn", func() {
+	for _, version := range versions {
+		for _, part := range bothParts {
+			Context(fmt.Sprintf("through %s, %s", version, part.user), func() {
+				It("changes its own condition, by every kind of write", func(ctx context.Context) {
+					addOn := install(ctx, version, "cluster1")
+					for _, conditions := range [][]any{
+						with(addOn, part.own, condition(part.own, "Unknown", "After")), with(addOn, part.own, nil), with(addOn, part.own, condition(part.own, "False", "Again")),
+					} {
+						Expect(patchStatus(ctx, part.user, addOn, map[string]any{"conditions": conditions})).To(Succeed())
+					}
+					Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+					addOn.Object["status"].(map[string]any)["conditions"] = with(addOn, part.own, condition(part.own, "True", "Updated"))
+					Expect(as(part.user).Status().Update(ctx, addOn)).To(Succeed())
+					if version == "v1beta1" {
+						return // server-side apply through it needs OCM's conversion
+					}
+					Expect(apply(ctx, part.user, addOn, condition(part.own, "False", "Applied"))).To(Succeed())
+				})
+
+				It("changes no other condition", func(ctx context.Context) {
+					addOn := install(ctx, version, "cluster1")
+					for _, kind := range []string{"Available", "Degraded", "Progressing", "RegistrationApplied", "Invented"} {
+						if kind == part.own {
+							continue
+						}
+						changes := [][]any{with(addOn, kind, condition(kind, "Unknown", "After"))}
+						if kind != "Invented" {
+							changes = append(changes, with(addOn, kind, nil))
+						}
+						for _, conditions := range changes {
+							Expect(patchStatus(ctx, part.user, addOn, map[string]any{"conditions": conditions})).To(Satisfy(apierrors.IsForbidden), kind)
+						}
+						if version == "v1alpha1" {
+							Expect(apply(ctx, part.user, addOn, condition(kind, "Unknown", "After"))).To(Satisfy(apierrors.IsForbidden), kind)
+						}
+					}
+					Expect(patchStatus(ctx, part.user, addOn, map[string]any{"conditions": nil})).To(Satisfy(apierrors.IsForbidden))
+					Expect(patchStatus(ctx, part.user, addOn, nil)).To(Satisfy(apierrors.IsForbidden), "the whole status removed")
+					unchanged(ctx, addOn)
+				})
+
+				It("changes no other field of the status", func(ctx context.Context) {
+					addOn := install(ctx, version, "cluster1")
+					for field, schema := range statusOf(version) {
+						if field == "conditions" {
+							continue
+						}
+						for _, value := range []any{sample(schema, "after"), nil} {
+							err := patchStatus(ctx, part.user, addOn, map[string]any{field: value})
+							Expect(err).To(MatchError(ContainSubstring("may change no field of the status but")), "%s: %v", field, value)
+						}
+					}
+					unchanged(ctx, addOn)
+
+					By("adding fields to an add-on without a status")
+					Expect(admin.Status().Patch(ctx, addOn, merge(`{"status":null}`))).To(Succeed())
+					for field, schema := range statusOf(version) {
+						if field != "conditions" {
+							Expect(patchStatus(ctx, part.user, addOn, map[string]any{field: sample(schema, "after")})).To(Satisfy(apierrors.IsForbidden), field)
+						}
+					}
+					unchanged(ctx, addOn)
+				})
+
+				It("changes nothing else, creates and deletes none", func(ctx context.Context) {
+					addOn := install(ctx, version, "cluster1")
+					for what, patch := range map[string]string{
+						"spec":            `{"spec":{"configs":[{"group":"g","resource":"r","name":"n"}]}}`,
+						"label":           `{"metadata":{"labels":{"label":"after"}}}`,
+						"annotation":      `{"metadata":{"annotations":{"annotation":"after"}}}`,
+						"finalizers":      `{"metadata":{"finalizers":["example.com/after"]}}`,
+						"no finalizers":   `{"metadata":{"finalizers":null}}`,
+						"ownerReferences": `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
+					} {
+						Expect(as(part.user).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
+						// The API server itself takes nothing of these from a write of the status.
+						Expect(as(part.user).Status().Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), what)
+					}
+					created := addOn.DeepCopy()
+					created.SetName("created")
+					created.SetResourceVersion("")
+					created.SetFinalizers(nil)
+					Expect(as(part.user).Create(ctx, created)).To(Satisfy(apierrors.IsForbidden))
+					Expect(as(part.user).Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
+					Expect(as(part.user).DeleteAllOf(ctx, addOn.DeepCopy(), client.InNamespace("cluster1"))).To(Satisfy(apierrors.IsForbidden))
+					unchanged(ctx, addOn)
+				})
+			})
+		}
+	}
+
+	It("an agent changes nothing in the namespace of another cluster", func(ctx context.Context) {
+		addOn := install(ctx, "v1alpha1", "cluster2")
+		own := map[string]any{"conditions": with(addOn, "Available", condition("Available", "False", "After"))}
+		for _, user := range []string{agentUser, formerUser, tokenUser} {
+			Expect(patchStatus(ctx, user, addOn, own)).To(MatchError(ContainSubstring("agent of cluster cluster1 may not write in namespace cluster2")))
+		}
+		unchanged(ctx, addOn)
+	})
+
+	It("addon-manager stores what the guard makes of its write, and no other Available", func(ctx context.Context) {
+		const required = "RequiredDependencyNotSatisfied"
+		addOn := install(ctx, "v1alpha1", "cluster1")
+		write := func(degraded, available map[string]any) error {
+			both := addOn.DeepCopy()
+			both.Object["status"].(map[string]any)["conditions"] = with(addOn, "Degraded", degraded)
+			return patchStatus(ctx, manager, addOn, map[string]any{"conditions": with(both, "Available", available)})
+		}
+		for what, available := range map[string]map[string]any{
+			"True": condition("Available", "True", required), "Unknown": condition("Available", "Unknown", required),
+			"another reason": condition("Available", "False", "Another"), "none": nil,
+		} {
+			Expect(write(condition("Degraded", "True", required), available)).To(Satisfy(apierrors.IsForbidden), what)
+		}
+		Expect(write(condition("Degraded", "False", required), condition("Available", "False", required))).To(Satisfy(apierrors.IsForbidden))
+		Expect(write(condition("Degraded", "True", required), condition("Available", "False", required))).To(Succeed())
+	})
+
+	It("addon-manager sends dry runs of any write, as it tests whether the guard is in force", func(ctx context.Context) {
+		addOn := install(ctx, "v1alpha1", "cluster1")
+		Expect(as(manager).Status().Patch(ctx, addOn.DeepCopy(), merge(`{"status":{"conditions":null}}`), client.DryRunAll)).To(Succeed())
+		Expect(as(agentUser).Status().Patch(ctx, addOn.DeepCopy(), merge(`{"status":{"conditions":null}}`), client.DryRunAll)).
+			To(Satisfy(apierrors.IsForbidden), "an agent has no such test")
+		unchanged(ctx, addOn)
+	})
+
+	It("other writers are not limited", func(ctx context.Context) {
+		for _, user := range others {
+			addOn := install(ctx, "v1beta1", "cluster1")
+			Expect(patchStatus(ctx, user, addOn, map[string]any{"conditions": nil, "namespace": "after"})).To(Succeed(), user)
+			Expect(as(user).Patch(ctx, addOn, merge(`{"metadata":{"finalizers":null}}`))).To(Succeed(), user)
+			Expect(as(user).Delete(ctx, addOn)).To(Succeed(), user)
+		}
+	})
+})
+
+// apply writes one condition by server-side apply, as both parts do.
+func apply(ctx context.Context, user string, addOn *unstructured.Unstructured, one map[string]any) error {
+	configuration := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": addOn.GetAPIVersion(), "kind": addOn.GetKind(),
+		"metadata": map[string]any{"namespace": addOn.GetNamespace(), "name": addOn.GetName()},
+		"status":   map[string]any{"conditions": []any{one}},
+	}}
+	return as(user).Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration), client.FieldOwner("test"), client.ForceOwnership)
+}

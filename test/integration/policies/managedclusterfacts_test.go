@@ -1,0 +1,46 @@
+package policies
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func factsOf(cluster string) *unstructured.Unstructured {
+	facts := &unstructured.Unstructured{}
+	facts.SetAPIVersion("dependency." + group + "/v1alpha1")
+	facts.SetKind("ManagedClusterFacts")
+	facts.SetNamespace(cluster)
+	facts.SetName(cluster)
+	return facts
+}
+
+var _ = Describe("On ManagedClusterFacts", Ordered, func() {
+	reported := merge(`{"status":{"agentAddOn":"interlock-agent"}}`)
+
+	BeforeAll(func(ctx context.Context) {
+		for _, cluster := range []string{"cluster1", "cluster2"} {
+			Expect(admin.Create(ctx, factsOf(cluster))).To(Succeed())
+		}
+	})
+
+	It("an agent reports in the status of its own cluster, and nowhere else", func(ctx context.Context) {
+		for _, user := range []string{agentUser, formerUser, tokenUser} {
+			Expect(as(user).Status().Patch(ctx, factsOf("cluster1"), reported)).To(Succeed(), user)
+			Expect(as(user).Status().Patch(ctx, factsOf("cluster2"), reported)).To(Satisfy(apierrors.IsForbidden), user)
+		}
+	})
+
+	It("an agent requests nothing of itself", func(ctx context.Context) {
+		acting := as(agentUser)
+		Expect(acting.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(acting.Patch(ctx, factsOf("cluster1"), merge(`{"metadata":{"labels":{"a":"b"}}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(acting.Delete(ctx, factsOf("cluster1"))).To(Satisfy(apierrors.IsForbidden))
+		other := factsOf("cluster1")
+		other.SetName("other")
+		Expect(acting.Create(ctx, other)).To(Satisfy(apierrors.IsForbidden))
+	})
+})

@@ -1,0 +1,64 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// ManagerRoles are the files of deploy/hub with the rights of addon-manager, with every
+// feature turned on but the rights of agents.
+var ManagerRoles = []string{
+	"clusterrole.yaml", "guard-policy-clusterrole.yaml", "guard-webhook-clusterrole.yaml", "graft-clusterrole.yaml",
+}
+
+// ClusterRole returns the first of the ClusterRoles in these files, with the rules of all.
+func ClusterRole(folder string, files ...string) (*rbacv1.ClusterRole, error) {
+	var all *rbacv1.ClusterRole
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			return nil, err
+		}
+		role := &rbacv1.ClusterRole{}
+		if err := yaml.UnmarshalStrict(content, role); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if all == nil {
+			all = role
+		} else {
+			all.Rules = append(all.Rules, role.Rules...)
+		}
+	}
+	return all, nil
+}
+
+// WritePolicies returns the admission policies of a folder like deploy/hub that limit what
+// Interlock's own identities write, with their bindings.
+func WritePolicies(folder string) ([]client.Object, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*-writes-policy*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no policies in %s", folder)
+	}
+	var policies []client.Object
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict(content, &object.Object); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		policies = append(policies, object)
+	}
+	return policies, nil
+}
