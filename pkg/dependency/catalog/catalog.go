@@ -24,6 +24,8 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
+	// others has the add-ons that are not in this catalog; nil: there are none.
+	others *Catalog
 	// fieldsUnread: only annotations could be read.
 	fieldsUnread bool
 }
@@ -35,40 +37,69 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
 
 // Renew builds the catalog of all add-ons registered on a hub, and compiles
 // only those declarations that this one, which may be nil, has not. It keeps
-// what it is given: that must not be changed afterwards.
+// what it is given: that must not be changed afterwards. It returns this catalog if
+// nothing has changed.
 func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
+	changed := c == nil || len(addOns) != len(c.declarations)
 	renewed := &Catalog{
 		declarations: make(map[string]declaration.Declaration, len(addOns)),
 		sources:      make(map[string]declaration.Source, len(addOns)),
 		versions:     map[string]versions.Annotated{},
 	}
-	edges, required := make(map[string][]string, len(addOns)), make(map[string][]string, len(addOns))
 	for i := range addOns {
 		addOn := &addOns[i]
 		source := declaration.SourceOf(addOn)
-		declared := c.declare(addOn, source)
+		declared, same := c.declared(addOn.Name, source)
+		if !same {
+			declared = declaration.Read(addOn)
+		}
 		renewed.declarations[addOn.Name] = declared
 		renewed.sources[addOn.Name] = source
-		if version := versions.In(addOn.Annotations); version != (versions.Annotated{}) {
+		version := versions.In(addOn.Annotations)
+		if version != (versions.Annotated{}) {
 			renewed.versions[addOn.Name] = version
 		}
-		edges[addOn.Name], required[addOn.Name] = targets(declared)
+		changed = changed || !same || version != c.versions[addOn.Name]
 	}
-	renewed.edges, renewed.required = graph.New(edges), graph.New(required)
-	renewed.conditional = findConditionalCycles(renewed.declarations)
-	renewed.providers = findProviders(renewed.declarations)
+	if !changed {
+		return c
+	}
+	renewed.connect()
 	return renewed
 }
 
-// declare returns what the catalog has compiled of the same declaration, else
-// compiles it.
-func (c *Catalog) declare(addOn *addonv1alpha1.ClusterManagementAddOn, source declaration.Source) declaration.Declaration {
-	if c != nil {
-		if known, ok := c.sources[addOn.Name]; ok && known.Equal(source) {
-			return c.declarations[addOn.Name]
-		}
+// declared returns what the catalog has compiled of the same declaration.
+func (c *Catalog) declared(addOn string, source declaration.Source) (declared declaration.Declaration, same bool) {
+	if c == nil {
+		return declared, false
 	}
-	return declaration.Read(addOn)
+	known, ok := c.sources[addOn]
+	return c.declarations[addOn], ok && known.Equal(source)
+}
+
+// connect finds what the declarations are to each other.
+func (c *Catalog) connect() {
+	edges, required := make(map[string][]string, len(c.declarations)), make(map[string][]string, len(c.declarations))
+	for addOn, declared := range c.declarations {
+		edges[addOn], required[addOn] = targets(declared)
+	}
+	c.edges, c.required = graph.New(edges), graph.New(required)
+	c.conditional = findConditionalCycles(c.declarations)
+	c.providers = findProviders(c.declarations)
+}
+
+// With returns a catalog by which to judge an add-on among those of this one. It has
+// only the add-ons that could be on a cycle with it: usually none.
+func (c *Catalog) With(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
+	declared := declaration.Read(addOn)
+	with := &Catalog{declarations: map[string]declaration.Declaration{}, others: c}
+	dependencies, _ := targets(declared)
+	for _, name := range c.edges.Between(dependencies, addOn.Name) {
+		with.declarations[name] = c.declarations[name]
+	}
+	with.declarations[addOn.Name] = declared
+	with.connect()
+	return with
 }
 
 // targets are the add-ons that edges are on, and those that are always waited
@@ -96,7 +127,7 @@ func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {
 	_, registered := c.declarations[addOn]
-	return registered
+	return registered || c.others != nil && c.others.Registered(addOn)
 }
 
 // AddOns returns the names of all registered add-ons, ascending.

@@ -99,9 +99,16 @@ func invalid(found, remedy string) Declaration {
 // declare compiles what was declared, and counts an entry once per name.
 func declare(d declared) Declaration {
 	// They are counted before any is compiled, which is what costs.
-	if count := expressions(d.dependencies); count > maxExpressions {
+	if count := len(d.dependencies); count > maxDependencies {
+		return invalid(fmt.Sprintf("%s: %d dependencies are declared; at most %d may be", d.path, count, maxDependencies), untilCorrected)
+	}
+	switch count, bytes := expressions(d.dependencies); {
+	case count > maxExpressions:
 		return invalid(fmt.Sprintf("%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
 			d.path, count, maxExpressions), untilCorrected)
+	case bytes > maxExpressionBytes:
+		return invalid(fmt.Sprintf("%s: all when.expression together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes),
+			untilCorrected)
 	}
 	errs := validateList(d.dependencies, d.path)
 	edges, compileErrs := compileEdges(d.dependencies, d.path)
