@@ -48,6 +48,6 @@ func handlers(mgr *draining) ctrlwebhook.Server {
 		mgr.closing(limit.Handler(limits.Of{}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))))
 	webhooks.Register(guard.Path, mgr.closing(limit.Handler(reviewed, guard.NewWebhook())))
 	webhooks.Register(admission.Path,
-		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader()}})))
+		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader(), Cache: mgr.GetCache()}})))
 	return webhooks
 }

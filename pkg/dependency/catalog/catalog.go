@@ -24,8 +24,8 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
-	// others has the add-ons that are not in this catalog; nil: there are none.
-	others *Catalog
+	// others has the add-ons that this catalog leaves out, see Outline; nil: none.
+	others *Outline
 	// fieldsUnread: only annotations could be read.
 	fieldsUnread bool
 }
@@ -37,10 +37,8 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
 
 // Renew builds the catalog of all add-ons registered on a hub, and compiles
 // only those declarations that this one, which may be nil, has not. It keeps
-// what it is given: that must not be changed afterwards. It returns this catalog if
-// nothing has changed.
+// what it is given: that must not be changed afterwards.
 func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
-	changed := c == nil || len(addOns) != len(c.declarations)
 	renewed := &Catalog{
 		declarations: make(map[string]declaration.Declaration, len(addOns)),
 		sources:      make(map[string]declaration.Source, len(addOns)),
@@ -49,32 +47,15 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 	for i := range addOns {
 		addOn := &addOns[i]
 		source := declaration.SourceOf(addOn)
-		declared, same := c.declared(addOn.Name, source)
-		if !same {
-			declared = declaration.Read(addOn)
-		}
+		declared := c.declare(addOn, source)
 		renewed.declarations[addOn.Name] = declared
 		renewed.sources[addOn.Name] = source
-		version := versions.In(addOn.Annotations)
-		if version != (versions.Annotated{}) {
+		if version := versions.In(addOn.Annotations); version != (versions.Annotated{}) {
 			renewed.versions[addOn.Name] = version
 		}
-		changed = changed || !same || version != c.versions[addOn.Name]
-	}
-	if !changed {
-		return c
 	}
 	renewed.connect()
 	return renewed
-}
-
-// declared returns what the catalog has compiled of the same declaration.
-func (c *Catalog) declared(addOn string, source declaration.Source) (declared declaration.Declaration, same bool) {
-	if c == nil {
-		return declared, false
-	}
-	known, ok := c.sources[addOn]
-	return c.declarations[addOn], ok && known.Equal(source)
 }
 
 // connect finds what the declarations are to each other.
@@ -88,18 +69,15 @@ func (c *Catalog) connect() {
 	c.providers = findProviders(c.declarations)
 }
 
-// With returns a catalog by which to judge an add-on among those of this one. It has
-// only the add-ons that could be on a cycle with it: usually none.
-func (c *Catalog) With(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
-	declared := declaration.Read(addOn)
-	with := &Catalog{declarations: map[string]declaration.Declaration{}, others: c}
-	dependencies, _ := targets(declared)
-	for _, name := range c.edges.Between(dependencies, addOn.Name) {
-		with.declarations[name] = c.declarations[name]
+// declare returns what the catalog has compiled of the same declaration, else
+// compiles it.
+func (c *Catalog) declare(addOn *addonv1alpha1.ClusterManagementAddOn, source declaration.Source) declaration.Declaration {
+	if c != nil {
+		if known, ok := c.sources[addOn.Name]; ok && known.Equal(source) {
+			return c.declarations[addOn.Name]
+		}
 	}
-	with.declarations[addOn.Name] = declared
-	with.connect()
-	return with
+	return declaration.Read(addOn)
 }
 
 // targets are the add-ons that edges are on, and those that are always waited
@@ -127,7 +105,7 @@ func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {
 	_, registered := c.declarations[addOn]
-	return registered || c.others != nil && c.others.Registered(addOn)
+	return registered || c.others.registered(addOn)
 }
 
 // AddOns returns the names of all registered add-ons, ascending.

@@ -38,6 +38,24 @@ type Declaration struct {
 // Empty reports whether nothing is declared that could be unsatisfied.
 func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) == 0 && !d.Invalid }
 
+// Outline keeps the edges by which cycles are found: those on add-ons, with their types,
+// and whether they have a condition.
+func (d Declaration) Outline() Declaration {
+	outline := Declaration{Invalid: d.Invalid, Path: d.Path}
+	for i := range d.Edges {
+		edge := &d.Edges[i]
+		if edge.AddOn == "" {
+			continue
+		}
+		kept := Edge{AddOn: edge.AddOn, Dependency: addonv1alpha1.AddonDependency{Type: edge.Dependency.Type}}
+		if edge.When != nil {
+			kept.When = &When{}
+		}
+		outline.Edges = append(outline.Edges, kept)
+	}
+	return outline
+}
+
 var (
 	specPath = field.NewPath("spec")
 	// FieldPath is where dependencies are declared by field.

@@ -12,31 +12,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 )
-
-func TestReviewCompilesADeclarationOnce(t *testing.T) {
-	hub := fixture.ConditionalHub(4, 3)
-	var reviewer Reviewer
-	compiled := func(addOn string) *expression.Expression {
-		return reviewer.registered.Declaration(addOn).Edges[0].When.Expression
-	}
-	reviewer.Review(&hub[0], nil, hub[1:])
-	before := compiled(hub[1].Name)
-	added := fixture.Registration("added", fixture.Required(hub[1].Name))
-	if review := reviewer.Review(&added, nil, hub); len(review.Denials) > 0 {
-		t.Fatalf("denied: %v", review.Denials)
-	}
-	if compiled(hub[1].Name) != before {
-		t.Error("compiled again although it has not changed")
-	}
-	hub[1].Spec.Dependencies = []addonv1alpha1.AddonDependency{fixture.Gated(hub[2].Name, "on")}
-	reviewer.Review(&added, nil, hub)
-	if compiled(hub[1].Name) == before {
-		t.Error("not compiled again after a change")
-	}
-}
 
 func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 	declared := func(expressions, selectors int) (addOn addonv1alpha1.ClusterManagementAddOn, annotation string) {

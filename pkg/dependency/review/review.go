@@ -14,15 +14,17 @@ import (
 type Result struct {
 	// Denials are why it cannot be accepted; empty when it can be.
 	Denials []string
+	// ByOthers: a denial rests on what other add-ons declare.
+	ByOthers bool
 	// Warnings are what the author should know although it is accepted.
 	Warnings []string
 }
 
-// Reviewer reviews registrations. It keeps the catalog of what is registered, so
-// that each declaration is compiled once. It is safe for concurrent use.
+// Reviewer reviews registrations. It keeps the outline of what is registered, so
+// that each declaration is read once. It is safe for concurrent use.
 type Reviewer struct {
 	mu         sync.Mutex
-	registered *catalog.Catalog
+	registered *catalog.Outline
 }
 
 // Review judges addOn as it is about to be stored among the others
@@ -46,7 +48,7 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		case declaration.ProblemDuplicate:
 			review.Denials = append(review.Denials, problem.Finding+"; remove all but one of them")
 		case declaration.ProblemCycle:
-			review.Denials = append(review.Denials, problem.Message)
+			review.Denials, review.ByOthers = append(review.Denials, problem.Message), true
 		case declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered, declaration.ProblemConditionalCycle:
 			review.Warnings = append(review.Warnings, problem.Message)
 		}

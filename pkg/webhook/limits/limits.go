@@ -132,19 +132,12 @@ func interrupter(w http.ResponseWriter) func() {
 	}
 }
 
-// countValues counts at least the values of a JSON text, but for the last of each
-// object or list that is not empty.
+// countValues counts at least the values of a JSON text, and those of the JSON and YAML
+// in its strings, where each line break is written with a backslash.
 func countValues(text []byte) int {
 	count := 0
-	for inString := false; len(text) > 0; text = text[1:] {
-		switch c := text[0]; {
-		case inString && c == '\\' && len(text) > 1:
-			text = text[1:]
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ',' || c == '{' || c == '['):
-			count++
-		}
+	for _, separator := range []string{",", "{", "[", `\`} {
+		count += bytes.Count(text, []byte(separator))
 	}
 	return count
 }
