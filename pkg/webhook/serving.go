@@ -45,7 +45,7 @@ func handlers(mgr *draining) ctrlwebhook.Server {
 	limit := limits.New(limits.Memory())
 	webhooks := ctrlwebhook.NewServer(ctrlwebhook.Options{})
 	webhooks.Register(conversion.Path,
-		mgr.closing(limit.Handler(limits.Of{}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))))
+		mgr.closing(limit.Handler(limits.Of{Response: conversion.MaxResponse}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))))
 	webhooks.Register(guard.Path, mgr.closing(limit.Handler(reviewed, guard.NewWebhook())))
 	webhooks.Register(admission.Path,
 		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader(), Cache: mgr.GetCache()}})))

@@ -18,12 +18,17 @@ import (
 const Path = "/convert"
 
 const (
-	// maxObject is more than an API server stores, in bytes.
+	// maxObject is more than an API server stores, in bytes, and maxValues more than a
+	// registration can have. Each value of an object takes a multiple of its length.
 	maxObject = 3 << 20
-	// maxGrowth is how many bytes more than the request the converted objects may take.
-	// Conversion adds some to each supported configuration without a default.
-	maxGrowth = 64 << 10
+	maxValues = 50_000
 )
+
+// MaxResponse is how many bytes the response to a request may have. Conversion adds a
+// name to each supported configuration without a default.
+func MaxResponse(request int64) int64 {
+	return request + max(request/4, min(request, 1<<20)) + 64<<10
+}
 
 // NewHandler returns a handler of the API server's ConversionReviews (v1) of
 // ClusterManagementAddOns. It has no state, so any number of replicas can serve it.
@@ -96,16 +101,17 @@ func readReview(body io.Reader) (*received, error) {
 // separated by commas.
 func respond(request *request) ([]byte, metav1.Status) {
 	var converted bytes.Buffer
-	converted.Grow(len(request.Objects))
+	most := int(MaxResponse(int64(len(request.Objects))))
+	converted.Grow(most)
 	err := eachObject(request.Objects, func(object []byte) error {
-		if len(object) > maxObject {
-			return fmt.Errorf("an object has %d bytes, at most %d are converted", len(object), maxObject)
+		if bytes.Count(object, []byte(",")) > maxValues {
+			return fmt.Errorf("an object has more than %d values", maxValues)
 		}
 		result, err := Convert(object, request.DesiredAPIVersion)
 		if err != nil {
 			return err
 		}
-		if converted.Len()+len(result) > len(request.Objects)+maxGrowth {
+		if converted.Len()+len(result) >= most {
 			return errors.New("the converted objects are much larger than the request")
 		}
 		if converted.Len() > 0 {
@@ -124,7 +130,8 @@ func eachObject(list part, convert func(object []byte) error) error {
 	if len(list) == 0 || string(list) == "null" {
 		return nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(list))
+	limited := &limitedReader{Reader: bytes.NewReader(list), left: maxObject}
+	decoder := json.NewDecoder(limited)
 	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
 		return errors.New("read the objects: they are no list")
 	}
@@ -136,8 +143,25 @@ func eachObject(list part, convert func(object []byte) error) error {
 		if err := convert(object); err != nil {
 			return err
 		}
+		limited.left = maxObject
 	}
 	return nil
+}
+
+// limitedReader reads no more than is left.
+type limitedReader struct {
+	*bytes.Reader
+	left int
+}
+
+// Read implements io.Reader.
+func (l *limitedReader) Read(into []byte) (int, error) {
+	if l.left == 0 {
+		return 0, fmt.Errorf("an object has more than %d bytes", maxObject)
+	}
+	count, err := l.Reader.Read(into[:min(len(into), l.left)])
+	l.left -= count
+	return count, err
 }
 
 // write writes the response in parts: an encoder would copy all objects once more.

@@ -88,8 +88,9 @@ func TestHandlerRefusesWhatIsNoReview(t *testing.T) {
 
 func TestHandlerRefusesObjectsThatAreTooLarge(t *testing.T) {
 	for name, test := range map[string]struct{ spec, message string }{
-		"an object that no API server stores": {`{"addOnMeta":{"description":"` + strings.Repeat("x", maxObject) + `"}}`, "at most"},
-		"an object that grows":                {`{"supportedConfigs":[` + strings.Repeat("{},", 100_000) + `{}]}`, "much larger"},
+		"an object that no API server stores": {`{"addOnMeta":{"description":"` + strings.Repeat("x", maxObject) + `"}}`, "more than"},
+		"an object of too many values":        {`{"supportedConfigs":[` + strings.Repeat("{},", 100_000) + `{}]}`, "more than"},
+		"an object that grows":                {`{"supportedConfigs":[` + strings.Repeat("{},", 40_000) + `{}]}`, "much larger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorder := post(review("{" + alpha + `,"spec":` + test.spec + "}"))

@@ -14,6 +14,12 @@ import (
 type budget struct {
 	mu   sync.Mutex
 	free int64
+	// garbage is what requests had. It is free once collect has returned: Go may allocate
+	// faster than it collects, and then exceeds its memory limit.
+	garbage    int64
+	collecting bool
+	collect    func() // nil: nothing has to be collected
+	total      int64
 	// ending is what interrupted requests still have.
 	ending  int64
 	held    map[string]int64 // by address
@@ -30,8 +36,8 @@ type share struct {
 	interrupted bool
 }
 
-func newBudget(total int64) *budget {
-	return &budget{free: total, held: map[string]int64{}, idle: map[*share]func(){}}
+func newBudget(total int64, collect func()) *budget {
+	return &budget{free: total, total: total, collect: collect, held: map[string]int64{}, idle: map[*share]func(){}}
 }
 
 // take waits for a share until the context ends, and reports whether there is one.
@@ -62,7 +68,11 @@ func (b *budget) release(s *share) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.idle, s)
-	b.free += s.size
+	if b.collect == nil {
+		b.free += s.size
+	} else {
+		b.garbage += s.size
+	}
 	if s.interrupted {
 		b.ending -= s.size
 	} else {
@@ -95,6 +105,7 @@ func (b *budget) unhold(s *share) {
 }
 
 func (b *budget) grant() {
+	defer b.collectGarbage()
 	for len(b.waiting) > 0 {
 		first := slices.MinFunc(b.waiting, func(x, y *share) int {
 			return cmp.Or(cmp.Compare(b.held[x.address]+x.size, b.held[y.address]+y.size), cmp.Compare(x.size, y.size))
@@ -110,10 +121,27 @@ func (b *budget) grant() {
 	}
 }
 
+// collectGarbage does so before it is urgent.
+func (b *budget) collectGarbage() {
+	if b.collecting || b.garbage == 0 || b.free > b.total/2 && len(b.waiting) == 0 {
+		return
+	}
+	b.collecting = true
+	go func(garbage int64) {
+		b.collect()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.collecting = false
+		b.garbage -= garbage
+		b.free += garbage
+		b.grant()
+	}(b.garbage)
+}
+
 // interruptFor interrupts requests until there will be enough for the first one: the
 // largest of the address that has most, as long as that comes after the first.
 func (b *budget) interruptFor(first *share) {
-	for b.free+b.ending < first.size && len(b.idle) > 0 {
+	for b.free+b.garbage+b.ending < first.size && len(b.idle) > 0 {
 		var last *share
 		for s := range b.idle {
 			if last == nil || cmp.Or(cmp.Compare(b.held[s.address], b.held[last.address]), cmp.Compare(s.size, last.size)) > 0 {

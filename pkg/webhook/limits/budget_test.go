@@ -39,7 +39,7 @@ func TestTheAddressWithLeastAndTheSmallestAreFirst(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBudget(100)
+				b := newBudget(100, nil)
 				b.taking(t, wanted{"a", 10})
 				rest := <-b.taking(t, wanted{"x", 90})
 				waiting := []<-chan *share{b.taking(t, test.waiting[0]), b.taking(t, test.waiting[1])}
@@ -69,7 +69,7 @@ func TestRequestsThatWaitForTheirClientAreInterrupted(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b, shares, interrupted := newBudget(100), make([]*share, len(test.idle)), []int{}
+				b, shares, interrupted := newBudget(100, nil), make([]*share, len(test.idle)), []int{}
 				for i, idle := range test.idle {
 					shares[i] = <-b.taking(t, idle)
 					b.await(shares[i], func() { interrupted = append(interrupted, i) })
@@ -104,7 +104,7 @@ func TestRequestsThatWaitForTheirClientAreInterrupted(t *testing.T) {
 
 func TestARequestThatResumedIsNotInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(100)
+		b := newBudget(100, nil)
 		s := <-b.taking(t, wanted{"a", 100})
 		b.await(s, func() { t.Error("interrupted") })
 		if !b.resume(s) {
@@ -118,6 +118,38 @@ func TestARequestThatResumedIsNotInterrupted(t *testing.T) {
 		b.release(s)
 		if s := <-b.taking(t, wanted{"b", 100}); s == nil || b.free != 0 || b.ending != 0 || len(b.waiting) != 0 {
 			t.Errorf("what gave up still has something: %+v", b)
+		}
+	})
+}
+
+func TestMemoryIsFreeOnceItIsCollected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		collections, collected := 0, make(chan bool)
+		b := newBudget(100, func() {
+			collections++
+			<-collected
+		})
+		b.release(<-b.taking(t, wanted{"a", 40}))
+		synctest.Wait()
+		if collections != 0 {
+			t.Error("collected although most is free")
+		}
+		rest := <-b.taking(t, wanted{"a", 50})
+		next := b.taking(t, wanted{"a", 30})
+		if len(next) != 0 || collections != 1 {
+			t.Errorf("granted: %d, collections: %d", len(next), collections)
+		}
+		collected <- true
+		synctest.Wait()
+		if len(next) != 1 || b.garbage != 0 || b.free != 20 {
+			t.Errorf("granted: %d, %+v", len(next), b)
+		}
+		b.release(rest)
+		synctest.Wait()
+		collected <- true
+		synctest.Wait()
+		if b.free != 70 {
+			t.Errorf("free: %d", b.free)
 		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"sort"
 	"sync"
 	"time"
 )
@@ -37,26 +39,33 @@ type Limits struct {
 func New(memory int64) *Limits {
 	work := memory / 8
 	// Large requests are handled one after the other, small ones beside them.
-	return &Limits{memory: newBudget(memory / 2), work: newBudget(work), total: memory / 2, largestWork: work / 4 * 3}
+	return &Limits{memory: newBudget(memory/2, runtime.GC), work: newBudget(work, nil), total: memory / 2, largestWork: work / 4 * 3}
 }
 
 // Of limits a request.
 type Of struct {
-	// Bytes of its body; 0: as much as memory permits.
+	// Bytes of its body; 0: as many as memory permits.
 	Bytes int64
 	// Values in its body, which is then JSON; 0: as many as there are.
 	Values int
+	// Response is how many bytes the response may have; nil: as many as the request.
+	Response func(request int64) int64
 }
 
-// share of the memory for a request: its body, and a response that is a little larger.
-func forBody(bytes int64) int64 { return overhead + bytes*9/4 }
+// memory is what the body and the response of a request may take.
+func (of Of) memory(body int64) int64 {
+	if of.Response == nil {
+		return overhead + 2*body
+	}
+	return overhead + body + of.Response(body)
+}
 
 // Handler hands requests over to a handler once they are read, when it is their turn.
 // What cannot be handled soon is refused with the code 429, and the API server repeats
 // it.
 func (l *Limits) Handler(of Of, next http.Handler) http.Handler {
 	if of.Bytes == 0 {
-		of.Bytes = (l.total - overhead) / 9 * 4
+		of.Bytes = int64(sort.Search(int(l.total), func(body int) bool { return of.memory(int64(body)) > l.total })) - 1
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -78,7 +87,7 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	client := hostOf(r.RemoteAddr)
-	memory, ok := l.memory.take(ctx, client, forBody(r.ContentLength))
+	memory, ok := l.memory.take(ctx, client, of.memory(r.ContentLength))
 	if !ok {
 		busy(w)
 		return

@@ -18,6 +18,7 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 		{"as large as it may be", Of{Bytes: 10}, post(`{"a":"bcd"}`[:10]), http.StatusOK},
 		{"empty", Of{Bytes: 10}, post(""), http.StatusOK},
 		{"too large", Of{Bytes: 10}, post(`{"a":"bcd"}`), http.StatusRequestEntityTooLarge},
+		{"as large as the memory permits", Of{}, post(strings.Repeat(" ", 1<<20-32<<10)), http.StatusOK},
 		{"larger than the memory permits", Of{}, post(strings.Repeat(" ", 1<<20)), http.StatusRequestEntityTooLarge},
 		{"of no length", Of{Bytes: 10}, httptest.NewRequest(http.MethodPost, "/", io.MultiReader(strings.NewReader("{}"))), http.StatusLengthRequired},
 		{"to be read", Of{Bytes: 10}, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusMethodNotAllowed},
@@ -44,7 +45,7 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 			if recorder.Code != test.code || handled != (test.code == http.StatusOK) {
 				t.Errorf("code %d: %s", recorder.Code, recorder.Body)
 			}
-			if limits.work.free != 4<<20/8 || limits.memory.free != 4<<20/2 || len(limits.memory.held)+len(limits.memory.idle) > 0 {
+			if limits.work.free != 4<<20/8 || limits.memory.free+limits.memory.garbage != 4<<20/2 || len(limits.memory.held)+len(limits.memory.idle) > 0 {
 				t.Errorf("memory is not given back: %+v", limits.memory)
 			}
 		})
