@@ -2,8 +2,12 @@
 package metricsserver
 
 import (
+	"crypto/tls"
+
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"open-cluster-management.io/interlock/pkg/tlsconfig"
 )
 
 // Options serve metrics on an address, [host]:port or "0" for none. Secure is
@@ -12,7 +16,7 @@ import (
 // nonResourceURL /metrics: that takes the rights to create tokenreviews and
 // subjectaccessreviews.
 func Options(address string, secure bool) server.Options {
-	options := server.Options{BindAddress: address, SecureServing: secure}
+	options := server.Options{BindAddress: address, SecureServing: secure, TLSOpts: []func(*tls.Config){tlsconfig.Restrict}}
 	if secure {
 		options.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}

@@ -5,16 +5,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// cacheOptions limit the cache to the one Secret and the one configuration that
-// the webhook may read.
+// cacheOptions limit the cache to the registered add-ons, and the one Secret and the one
+// configuration that the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
+		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {
 			Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName),
 		},
@@ -23,4 +27,14 @@ func cacheOptions(secret types.NamespacedName) cache.Options {
 			Field:      fields.OneTermEqualSelector("metadata.name", secret.Name),
 		},
 	}}
+}
+
+// strip drops what no review reads of a registered add-on.
+func strip(object any) (any, error) {
+	if addOn, ok := object.(*addonv1alpha1.ClusterManagementAddOn); ok {
+		addOn.ManagedFields, addOn.Status = nil, ocmv1alpha1.ClusterManagementAddOnStatus{}
+		delete(addOn.Annotations, corev1.LastAppliedConfigAnnotation)
+		addOn.Spec.ClusterManagementAddOnSpec = ocmv1alpha1.ClusterManagementAddOnSpec{}
+	}
+	return object, nil
 }

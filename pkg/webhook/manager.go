@@ -3,10 +3,8 @@
 package webhook
 
 import (
-	"crypto/tls"
 	"fmt"
-	"net"
-	"strconv"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,16 +14,13 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
-	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
 
@@ -85,65 +80,44 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		return nil, err
 	}
 	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), ConfigurationName, options.ServerName, options.Lifetimes)
-	webhookServer, err := newServer(options, keeper)
-	if err != nil {
-		return nil, err
-	}
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  cacheOptions(options.secret()),
 		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress: options.HealthAddress,
-		WebhookServer:          webhookServer,
 		// It can deadlock at shutdown, see pkg/hub.
 		Controller: config.Controller{UsePriorityQueue: ptr.To(false)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	certified, err := setupCertificate(mgr, options, keeper)
-	if err != nil {
+	served := &draining{Manager: mgr, after: options.StopAfter}
+	if options.Certificates == CertificatesFiles {
+		return served, setupServing(served, options, nil)
+	}
+	if err := keeper.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	served := &draining{Manager: mgr, after: options.StopAfter}
-	return served, setupServing(served, options, certified)
+	return served, setupServing(served, options, keeper)
 }
 
-func newServer(options Options, keeper *certificate.Keeper) (ctrlwebhook.Server, error) {
-	host, text, err := net.SplitHostPort(options.Address)
-	if err != nil {
-		return nil, fmt.Errorf("address to serve webhooks on: %w", err)
+// setupServing serves the webhooks, with the certificate of the keeper once there is
+// one, or without a keeper with that in files.
+func setupServing(mgr *draining, options Options, keeper *certificate.Keeper) error {
+	serving := &starter{secret: options.secret()}
+	if keeper == nil {
+		files, err := certwatcher.New(filepath.Join(options.CertificateDir, "tls.crt"), filepath.Join(options.CertificateDir, "tls.key"))
+		if err != nil {
+			return fmt.Errorf("read the certificate: %w", err)
+		}
+		if err := mgr.Add(files); err != nil {
+			return fmt.Errorf("add the certificate: %w", err)
+		}
+		serving.start = func() error { return serve(mgr, options.Address, files.GetCertificate) }
+	} else {
+		serving.certified = keeper.Certified()
+		serving.start = func() error { return serve(mgr, options.Address, keeper.Serving) }
 	}
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("address to serve webhooks on: %w", err)
-	}
-	serving := ctrlwebhook.Options{Host: host, Port: int(port), CertDir: options.CertificateDir}
-	if options.Certificates == CertificatesInterlock {
-		serving.TLSOpts = []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = keeper.Serving }}
-	}
-	return ctrlwebhook.NewServer(serving), nil
-}
-
-// setupCertificate sets up the controller that makes, renews and injects the
-// certificate, where Interlock does so. The channel closes once there is one.
-func setupCertificate(mgr ctrl.Manager, options Options, keeper *certificate.Keeper) (<-chan struct{}, error) {
-	if options.Certificates == CertificatesFiles {
-		certified := make(chan struct{})
-		close(certified)
-		return certified, nil
-	}
-	return keeper.Certified(), keeper.SetupWithManager(mgr)
-}
-
-func setupServing(mgr *draining, options Options, certified <-chan struct{}) error {
-	serving := &starter{certified: certified, secret: options.secret(), start: func() healthz.Checker {
-		webhooks := mgr.GetWebhookServer() // the first call adds the server to the manager, which starts it
-		webhooks.Register(conversion.Path, mgr.closing(conversion.NewHandler(mgr.GetLogger().WithName("conversion"))))
-		webhooks.Register(guard.Path, mgr.closing(guard.NewWebhook()))
-		webhooks.Register(admission.Path, mgr.closing(&ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader()}}))
-		return webhooks.StartedChecker()
-	}}
 	if err := mgr.Add(serving); err != nil {
 		return fmt.Errorf("add webhook server: %w", err)
 	}

@@ -7,42 +7,53 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // starter starts the server once there is a certificate.
 type starter struct {
+	// certified closes once there is one; nil: there is one.
 	certified <-chan struct{}
 	// secret holds the certificate.
 	secret  types.NamespacedName
-	start   func() healthz.Checker
-	started atomic.Pointer[healthz.Checker]
+	start   func() error
+	started atomic.Bool
 }
 
 // Start implements manager.Runnable.
 func (s *starter) Start(ctx context.Context) error {
-	select {
-	case <-s.certified:
-	default:
+	if !s.hasCertificate() {
 		log.FromContext(ctx).Info("Waiting for the Secret with the certificate", "secret", s.secret)
+		select {
+		case <-s.certified:
+		case <-ctx.Done():
+			return nil
+		}
 	}
+	if err := s.start(); err != nil {
+		return err
+	}
+	s.started.Store(true)
+	return nil
+}
+
+func (s *starter) hasCertificate() bool {
 	select {
 	case <-s.certified:
-		checker := s.start()
-		s.started.Store(&checker)
-	case <-ctx.Done():
+		return true
+	default:
+		return s.certified == nil
 	}
-	return nil
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: every replica serves.
 func (*starter) NeedLeaderElection() bool { return false }
 
-func (s *starter) check(request *http.Request) error {
-	checker := s.started.Load()
-	if checker == nil {
+// check makes no connection, because a replica that is busy has to stay in the Service.
+// The process ends when the server does.
+func (s *starter) check(*http.Request) error {
+	if !s.started.Load() {
 		return fmt.Errorf("there is no certificate yet: it is made once Secret %s exists", s.secret)
 	}
-	return (*checker)(request)
+	return nil
 }

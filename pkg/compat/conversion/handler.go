@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,54 +11,79 @@ import (
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 )
+
+// Path is where `addon-manager webhook` serves the handler.
+const Path = "/convert"
 
 const (
-	// Path is where `addon-manager webhook` serves the handler.
-	Path = "/convert"
-
-	// maxRequest bounds the memory of one request, because any client in the
-	// cluster may send one. A thousand large registrations are smaller.
-	maxRequest = 32 << 20
+	// maxObject is more than an API server stores, in bytes, and maxValues more than a
+	// registration can have. Each value of an object takes a multiple of its length.
+	maxObject = 3 << 20
+	maxValues = 50_000
 )
+
+// MaxResponse is how many bytes the response to a request may have. Conversion adds a
+// name to each supported configuration without a default.
+func MaxResponse(request int64) int64 {
+	return request + max(request/4, min(request, 1<<20)) + 64<<10
+}
 
 // NewHandler returns a handler of the API server's ConversionReviews (v1) of
 // ClusterManagementAddOns. It has no state, so any number of replicas can serve it.
 func NewHandler(log logr.Logger) http.Handler {
-	return newHandler(log, maxRequest)
-}
-
-func newHandler(log logr.Logger, limit int64) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		review, err := readReview(http.MaxBytesReader(writer, request.Body, limit))
+		review, err := readReview(request.Body)
 		if err != nil {
 			log.Info("Cannot read a conversion request", "reason", err.Error())
-			http.Error(writer, err.Error(), codeOf(err))
+			http.Error(writer, err.Error(), http.StatusBadRequest)
 			return
 		}
-		review.Response = respond(review.Request)
-		if review.Response.Result.Status != metav1.StatusSuccess {
-			log.Info("Conversion failed", "uid", review.Request.UID, "reason", review.Response.Result.Message)
+		converted, result := respond(review.Request)
+		if result.Status != metav1.StatusSuccess {
+			log.Info("Conversion failed", "uid", review.Request.UID, "reason", result.Message)
 		}
-		review.Request = nil
 		writer.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(writer).Encode(review); err != nil {
+		if err := write(writer, review.Request.UID, converted, result); err != nil {
 			log.Error(err, "Cannot write the response to a conversion request")
 		}
 	})
 }
 
-func codeOf(err error) int {
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return http.StatusRequestEntityTooLarge
-	}
-	return http.StatusBadRequest
+// received is a ConversionReview whose objects are not decoded yet.
+type received struct {
+	metav1.TypeMeta `json:",inline"`
+	Request         *request `json:"request"`
 }
 
-func readReview(body io.Reader) (*apiextensionsv1.ConversionReview, error) {
-	review := &apiextensionsv1.ConversionReview{}
-	if err := json.NewDecoder(body).Decode(review); err != nil {
+type request struct {
+	UID               types.UID `json:"uid"`
+	DesiredAPIVersion string    `json:"desiredAPIVersion"`
+	Objects           part      `json:"objects"`
+}
+
+// part is a part of a JSON text, not a copy of it.
+type part []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *part) UnmarshalJSON(text []byte) error {
+	*p = text // readReview never changes the text
+	return nil
+}
+
+func readReview(body io.Reader) (*received, error) {
+	var text []byte
+	if read, ok := body.(interface{ Bytes() []byte }); ok { // package limits has read it: no second copy
+		text = read.Bytes()
+	} else {
+		var err error
+		if text, err = io.ReadAll(body); err != nil {
+			return nil, fmt.Errorf("read the ConversionReview: %w", err)
+		}
+	}
+	review := &received{}
+	if err := json.Unmarshal(text, review); err != nil {
 		return nil, fmt.Errorf("read the ConversionReview: %w", err)
 	}
 	if review.APIVersion != apiextensionsv1.SchemeGroupVersion.String() || review.Kind != "ConversionReview" {
@@ -70,20 +96,88 @@ func readReview(body io.Reader) (*apiextensionsv1.ConversionReview, error) {
 	return review, nil
 }
 
-// respond converts all objects or none, as the API server requires.
-func respond(request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
-	response := &apiextensionsv1.ConversionResponse{
-		UID:    request.UID,
-		Result: metav1.Status{Status: metav1.StatusSuccess},
-	}
-	for _, object := range request.Objects {
-		converted, err := Convert(object.Raw, request.DesiredAPIVersion)
-		if err != nil {
-			response.ConvertedObjects = nil
-			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
-			return response
+// respond converts all objects or none, as the API server requires. It decodes one
+// object after the other: a review may have thousands. The converted ones are
+// separated by commas.
+func respond(request *request) ([]byte, metav1.Status) {
+	var converted bytes.Buffer
+	most := int(MaxResponse(int64(len(request.Objects))))
+	converted.Grow(most)
+	err := eachObject(request.Objects, func(object []byte) error {
+		if bytes.Count(object, []byte(",")) > maxValues {
+			return fmt.Errorf("an object has more than %d values", maxValues)
 		}
-		response.ConvertedObjects = append(response.ConvertedObjects, runtime.RawExtension{Raw: converted})
+		result, err := Convert(object, request.DesiredAPIVersion)
+		if err != nil {
+			return err
+		}
+		if converted.Len()+len(result) >= most {
+			return errors.New("the converted objects are much larger than the request")
+		}
+		if converted.Len() > 0 {
+			converted.WriteByte(',')
+		}
+		converted.Write(result)
+		return nil
+	})
+	if err != nil {
+		return nil, metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
 	}
-	return response
+	return converted.Bytes(), metav1.Status{Status: metav1.StatusSuccess}
+}
+
+func eachObject(list part, convert func(object []byte) error) error {
+	if len(list) == 0 || string(list) == "null" {
+		return nil
+	}
+	limited := &limitedReader{Reader: bytes.NewReader(list), left: maxObject}
+	decoder := json.NewDecoder(limited)
+	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
+		return errors.New("read the objects: they are no list")
+	}
+	var object json.RawMessage
+	for decoder.More() {
+		if err := decoder.Decode(&object); err != nil {
+			return fmt.Errorf("read the objects: %w", err)
+		}
+		if err := convert(object); err != nil {
+			return err
+		}
+		limited.left = maxObject
+	}
+	return nil
+}
+
+// limitedReader reads no more than is left.
+type limitedReader struct {
+	*bytes.Reader
+	left int
+}
+
+// Read implements io.Reader.
+func (l *limitedReader) Read(into []byte) (int, error) {
+	if l.left == 0 {
+		return 0, fmt.Errorf("an object has more than %d bytes", maxObject)
+	}
+	count, err := l.Reader.Read(into[:min(len(into), l.left)])
+	l.left -= count
+	return count, err
+}
+
+// write writes the response in parts: an encoder would copy all objects once more.
+func write(writer io.Writer, uid types.UID, converted []byte, result metav1.Status) error {
+	empty, err := json.Marshal(&apiextensionsv1.ConversionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "ConversionReview"},
+		Response: &apiextensionsv1.ConversionResponse{UID: uid, Result: result},
+	})
+	if err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(empty, []byte(`"convertedObjects":null`))
+	for _, part := range [][]byte{before, []byte(`"convertedObjects":[`), converted, []byte("]"), after} {
+		if _, err := writer.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

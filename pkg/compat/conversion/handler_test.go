@@ -86,12 +86,18 @@ func TestHandlerRefusesWhatIsNoReview(t *testing.T) {
 	}
 }
 
-func TestHandlerRefusesWhatIsTooLarge(t *testing.T) {
-	body := review("{" + alpha + `,"spec":{"addOnMeta":{"description":"` + strings.Repeat("x", 5000) + `"}}}`)
-	recorder := httptest.NewRecorder()
-	newHandler(logr.Discard(), 4000).ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body)))
-	if recorder.Code != http.StatusRequestEntityTooLarge || !strings.Contains(recorder.Body.String(), "too large") {
-		t.Errorf("code %d, %q", recorder.Code, recorder.Body)
+func TestHandlerRefusesObjectsThatAreTooLarge(t *testing.T) {
+	for name, test := range map[string]struct{ spec, message string }{
+		"an object that no API server stores": {`{"addOnMeta":{"description":"` + strings.Repeat("x", maxObject) + `"}}`, "more than"},
+		"an object of too many values":        {`{"supportedConfigs":[` + strings.Repeat("{},", 100_000) + `{}]}`, "more than"},
+		"an object that grows":                {`{"supportedConfigs":[` + strings.Repeat("{},", 40_000) + `{}]}`, "much larger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorder := post(review("{" + alpha + `,"spec":` + test.spec + "}"))
+			if body := recorder.Body.String(); recorder.Code != http.StatusOK || !strings.Contains(body, test.message) || len(body) > 1000 {
+				t.Errorf("code %d, %d bytes: %.200s", recorder.Code, len(body), body)
+			}
+		})
 	}
 }
 

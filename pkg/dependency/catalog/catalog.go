@@ -24,6 +24,8 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
+	// others has the add-ons that this catalog leaves out, see Outline; nil: none.
+	others *Outline
 	// fieldsUnread: only annotations could be read.
 	fieldsUnread bool
 }
@@ -42,7 +44,6 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 		sources:      make(map[string]declaration.Source, len(addOns)),
 		versions:     map[string]versions.Annotated{},
 	}
-	edges, required := make(map[string][]string, len(addOns)), make(map[string][]string, len(addOns))
 	for i := range addOns {
 		addOn := &addOns[i]
 		source := declaration.SourceOf(addOn)
@@ -52,12 +53,20 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 		if version := versions.In(addOn.Annotations); version != (versions.Annotated{}) {
 			renewed.versions[addOn.Name] = version
 		}
-		edges[addOn.Name], required[addOn.Name] = targets(declared)
 	}
-	renewed.edges, renewed.required = graph.New(edges), graph.New(required)
-	renewed.conditional = findConditionalCycles(renewed.declarations)
-	renewed.providers = findProviders(renewed.declarations)
+	renewed.connect()
 	return renewed
+}
+
+// connect finds what the declarations are to each other.
+func (c *Catalog) connect() {
+	edges, required := make(map[string][]string, len(c.declarations)), make(map[string][]string, len(c.declarations))
+	for addOn, declared := range c.declarations {
+		edges[addOn], required[addOn] = targets(declared)
+	}
+	c.edges, c.required = graph.New(edges), graph.New(required)
+	c.conditional = findConditionalCycles(c.declarations)
+	c.providers = findProviders(c.declarations)
 }
 
 // declare returns what the catalog has compiled of the same declaration, else
@@ -96,7 +105,7 @@ func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {
 	_, registered := c.declarations[addOn]
-	return registered
+	return registered || c.others.registered(addOn)
 }
 
 // AddOns returns the names of all registered add-ons, ascending.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
@@ -28,7 +29,7 @@ type ConditionalCycle struct {
 	conditions map[[2]string][]*declaration.When
 	inputs     input.Set
 	// statement is all of this as text: equal for equal conditional cycles.
-	statement string
+	statement func() string
 }
 
 // Conditional returns the conditional cycle that the add-on is a member of; nil
@@ -67,7 +68,6 @@ func findConditionalCycles(declarations map[string]declaration.Declaration) map[
 
 func newConditionalCycle(members []string, declarations map[string]declaration.Declaration) *ConditionalCycle {
 	k := &ConditionalCycle{members: members, conditions: map[[2]string][]*declaration.When{}}
-	var statement strings.Builder
 	required := make(map[string][]string, len(members))
 	certain := map[[2]string]bool{}
 	for _, from := range members {
@@ -77,7 +77,6 @@ func newConditionalCycle(members []string, declarations map[string]declaration.D
 			if _, within := slices.BinarySearch(members, edge.AddOn); !edge.Waits() || !within {
 				continue
 			}
-			fmt.Fprintf(&statement, "%q→%q", from, edge.AddOn)
 			required[from] = append(required[from], edge.AddOn)
 			ends := [2]string{from, edge.AddOn}
 			if edge.When == nil {
@@ -85,7 +84,6 @@ func newConditionalCycle(members []string, declarations map[string]declaration.D
 				continue
 			}
 			k.conditions[ends] = append(k.conditions[ends], edge.When)
-			fmt.Fprintf(&statement, " %q %q", edge.Dependency.When.ClusterSelector.String(), edge.Dependency.When.Expression)
 		}
 	}
 	maps.DeleteFunc(k.conditions, func(ends [2]string, _ []*declaration.When) bool { return certain[ends] })
@@ -94,8 +92,27 @@ func newConditionalCycle(members []string, declarations map[string]declaration.D
 			k.inputs |= when.Inputs()
 		}
 	}
-	k.graph, k.statement = graph.New(required), statement.String()
+	k.graph = graph.New(required)
+	k.statement = sync.OnceValue(func() string { return k.state(declarations) })
 	return k
+}
+
+func (k *ConditionalCycle) state(declarations map[string]declaration.Declaration) string {
+	var statement strings.Builder
+	for _, from := range k.members {
+		declared := declarations[from]
+		for i := range declared.Edges {
+			edge := &declared.Edges[i]
+			if _, within := slices.BinarySearch(k.members, edge.AddOn); !edge.Waits() || !within {
+				continue
+			}
+			fmt.Fprintf(&statement, "%q→%q", from, edge.AddOn)
+			if when := edge.Dependency.When; when != nil {
+				fmt.Fprintf(&statement, " %q %q", when.ClusterSelector.String(), when.Expression)
+			}
+		}
+	}
+	return statement.String()
 }
 
 // Members returns the add-ons, ascending.
@@ -142,5 +159,5 @@ func (k *ConditionalCycle) text() string {
 	if k == nil {
 		return ""
 	}
-	return k.statement
+	return k.statement()
 }

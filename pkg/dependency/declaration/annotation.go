@@ -5,6 +5,7 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"regexp"
@@ -35,6 +36,9 @@ type annotationObject struct {
 // object, as strictly as an API server reads the fields: no unknown, repeated
 // or wrongly cased key, no number or boolean where a string belongs.
 func parseAnnotation(text string) (declared, error) {
+	if len(text) > maxAnnotation {
+		return declared{}, fmt.Errorf("it has %d bytes; at most %d are read", len(text), maxAnnotation)
+	}
 	// Each alias of one long text copies it when YAML becomes JSON: some
 	// kilobytes of aliases would fill the memory of the hub.
 	if hasAlias(text) {

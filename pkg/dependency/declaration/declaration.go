@@ -38,6 +38,24 @@ type Declaration struct {
 // Empty reports whether nothing is declared that could be unsatisfied.
 func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) == 0 && !d.Invalid }
 
+// Outline keeps the edges by which cycles are found: those on add-ons, with their types,
+// and whether they have a condition.
+func (d Declaration) Outline() Declaration {
+	outline := Declaration{Invalid: d.Invalid, Path: d.Path}
+	for i := range d.Edges {
+		edge := &d.Edges[i]
+		if edge.AddOn == "" {
+			continue
+		}
+		kept := Edge{AddOn: edge.AddOn, Dependency: addonv1alpha1.AddonDependency{Type: edge.Dependency.Type}}
+		if edge.When != nil {
+			kept.When = &When{}
+		}
+		outline.Edges = append(outline.Edges, kept)
+	}
+	return outline
+}
+
 var (
 	specPath = field.NewPath("spec")
 	// FieldPath is where dependencies are declared by field.
@@ -99,9 +117,16 @@ func invalid(found, remedy string) Declaration {
 // declare compiles what was declared, and counts an entry once per name.
 func declare(d declared) Declaration {
 	// They are counted before any is compiled, which is what costs.
-	if count := expressions(d.dependencies); count > maxExpressions {
+	if count := len(d.dependencies); count > maxDependencies {
+		return invalid(fmt.Sprintf("%s: %d dependencies are declared; at most %d may be", d.path, count, maxDependencies), untilCorrected)
+	}
+	switch count, bytes := expressions(d.dependencies); {
+	case count > maxExpressions:
 		return invalid(fmt.Sprintf("%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
 			d.path, count, maxExpressions), untilCorrected)
+	case bytes > maxExpressionBytes:
+		return invalid(fmt.Sprintf("%s: all when.expression together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes),
+			untilCorrected)
 	}
 	errs := validateList(d.dependencies, d.path)
 	edges, compileErrs := compileEdges(d.dependencies, d.path)

@@ -20,7 +20,7 @@ func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
 	return Source{
 		annotation: annotation, annotated: annotated,
-		dependencies: withTypes(addOn.Spec.Dependencies), requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides,
+		dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides,
 	}
 }
 
@@ -28,6 +28,10 @@ func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 // the same name is a change, and so is an empty list, which hides the annotation.
 // Only a type that was left to its default is the same as the default.
 func (s Source) Equal(other Source) bool {
+	if reflect.DeepEqual(s, other) { // at once for objects of a cache, whose lists are the same
+		return true
+	}
+	s.dependencies, other.dependencies = withTypes(s.dependencies), withTypes(other.dependencies)
 	return reflect.DeepEqual(s, other)
 }
 

@@ -19,8 +19,14 @@ const (
 	maxName       = 253
 	maxRange      = 256
 	maxExpression = 4096
-	// maxExpressions is how many dependencies of one add-on may have an expression.
-	maxExpressions = 16
+	// maxDependencies is how many one add-on may have. Each is evaluated on every cluster.
+	maxDependencies = 256
+	// maxExpressions is how many dependencies of one add-on may have an expression, and
+	// maxExpressionBytes how long all of these may be: they are compiled at each change.
+	maxExpressions     = 16
+	maxExpressionBytes = 64 << 10
+	// maxAnnotation is what an API server stores of all annotations of an object.
+	maxAnnotation  = 256 << 10
 	maxIdentifiers = 16
 	maxIdentifier  = 64
 	maxAPIName     = 63

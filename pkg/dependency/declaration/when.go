@@ -58,13 +58,13 @@ func (w *When) Inputs() input.Set {
 	return inputs
 }
 
-// expressions counts the dependencies that have one.
-func expressions(dependencies []addonv1alpha1.AddonDependency) int {
-	count := 0
+// expressions counts the dependencies that have one, and the bytes of all expressions.
+func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int) {
 	for i := range dependencies {
 		if when := dependencies[i].When; when != nil && when.Expression != "" {
 			count++
+			bytes += len(when.Expression)
 		}
 	}
-	return count
+	return count, bytes
 }

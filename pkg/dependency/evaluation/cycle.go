@@ -32,7 +32,7 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 	}
 	return conditional.Cycles(addOn, func(dependent string, when *declaration.When) bool {
 		does, err := applies(when, dependent, state)
-		return does && !errors.Is(err, errConfigUnread)
+		return does && !errors.Is(err, errConfigUnread) && !errors.Is(err, errTooMany)
 	})
 }
 

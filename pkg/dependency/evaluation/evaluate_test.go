@@ -225,7 +225,7 @@ func TestHeldUntil(t *testing.T) {
 }
 
 func TestDenseGraph(t *testing.T) {
-	const size = 500
+	const size = 257
 	addOns := make([]addonv1alpha1.ClusterManagementAddOn, size)
 	for i := range addOns {
 		addOns[i] = fixture.Registration(strconv.Itoa(i))

@@ -16,6 +16,9 @@ import (
 type State struct {
 	Cluster Cluster `json:"cluster"`
 	AddOns  AddOns  `json:"addOns,omitempty"`
+
+	// spent is what the conditions that were evaluated have cost.
+	spent uint64
 }
 
 // String prints the state as JSON, from which it can be replayed.

@@ -14,11 +14,21 @@ import (
 // errConfigUnread: the variables that an expression needs are not known yet.
 var errConfigUnread = errors.New("the add-on's AddOnDeploymentConfigs could not be read yet")
 
+// errTooMany: the conditions of an add-on share what one expression may cost.
+var errTooMany = errors.New("when was not evaluated: the conditions of the add-on together take too many steps")
+
+// costOfCondition is what a condition costs in addition to its expression.
+const costOfCondition = 10
+
 // applies reports whether an edge of the named add-on applies on the cluster.
 // Where the expression fails it does, and the error says why; errConfigUnread
 // alone says that it is not known.
 func applies(when *declaration.When, addOn string, state *State) (bool, error) {
 	cluster := &state.Cluster
+	if state.spent > expression.CostLimit {
+		return true, errTooMany
+	}
+	state.spent += costOfCondition
 	if when.Selector != nil && !when.Selector.Matches(labels.Set(cluster.Labels)) {
 		return false, nil
 	}
@@ -29,11 +39,12 @@ func applies(when *declaration.When, addOn string, state *State) (bool, error) {
 	if when.Expression.Inputs().Any(input.Config) && self.ConfigUnread {
 		return true, errConfigUnread
 	}
-	holds, err := when.Expression.Evaluate(expression.Variables{
+	holds, cost, err := when.Expression.Evaluate(expression.Variables{
 		Cluster: expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion},
 		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations},
 		Config:  self.Config,
 	})
+	state.spent += cost
 	if err != nil {
 		return true, fmt.Errorf("when.expression failed: %w", err)
 	}

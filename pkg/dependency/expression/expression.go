@@ -16,9 +16,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// costLimit bounds what the evaluation of one expression may cost, in CEL's
+// CostLimit bounds what the evaluation of one expression may cost, in CEL's
 // units: it ends within some milliseconds, whatever its author wrote.
-const costLimit = 100_000
+const CostLimit = 100_000
 
 var errTooCostly = errors.New("it takes too many steps")
 
@@ -103,7 +103,7 @@ func Compile(text string) (*Expression, error) {
 	if err := checkLimits(checked.NativeRep()); err != nil {
 		return nil, err
 	}
-	program, err := env.Program(checked, cel.CostTracking(bySize{}), cel.CostLimit(costLimit))
+	program, err := env.Program(checked, cel.CostTracking(bySize{}), cel.CostLimit(CostLimit))
 	if err != nil {
 		return nil, err
 	}
@@ -120,25 +120,28 @@ func issueText(issues *cel.Issues) string {
 	return strings.Join(texts, "; ")
 }
 
-// Evaluate reports whether the expression is true.
-func (e *Expression) Evaluate(known Variables) (bool, error) {
+// Evaluate reports whether the expression is true, and what the evaluation cost.
+func (e *Expression) Evaluate(known Variables) (holds bool, cost uint64, err error) {
 	cluster, addOn := known.Cluster, known.AddOn
 	cluster.Labels, cluster.Claims = orEmpty(cluster.Labels), orEmpty(cluster.Claims)
 	addOn.Labels, addOn.Annotations = orEmpty(addOn.Labels), orEmpty(addOn.Annotations)
-	value, _, err := e.program.Eval(map[string]any{
+	value, details, err := e.program.Eval(map[string]any{
 		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config),
 	})
 	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") {
-		return false, errTooCostly
+		return false, CostLimit, errTooCostly
+	}
+	if actual := details.ActualCost(); actual != nil {
+		cost = *actual
 	}
 	if err != nil {
-		return false, err
+		return false, cost, err
 	}
 	holds, isBool := value.Value().(bool)
 	if !isBool {
-		return false, errNotBool
+		return false, cost, errNotBool
 	}
-	return holds, nil
+	return holds, cost, nil
 }
 
 func orEmpty(values map[string]string) map[string]string {

@@ -30,8 +30,8 @@ func FuzzExpression(f *testing.F) {
 			Cluster: Cluster{Labels: values, Claims: values, Version: value},
 			AddOn:   AddOn{Name: "x", Labels: values}, Config: values,
 		}
-		first, firstErr := compiled.Evaluate(known)
-		second, secondErr := compiled.Evaluate(known)
+		first, _, firstErr := compiled.Evaluate(known)
+		second, _, secondErr := compiled.Evaluate(known)
 		if first != second || fmt.Sprint(firstErr) != fmt.Sprint(secondErr) {
 			t.Errorf("%t, %v, then %t, %v", first, firstErr, second, secondErr)
 		}

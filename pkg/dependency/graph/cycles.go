@@ -43,8 +43,8 @@ func (g *Graph) search(id int, applies func(from, to int) bool) map[string][]str
 	}
 	distance := g.distancesTo(id, wanted, applies)
 	var cycles map[string][]string
-	for dependency := range wanted {
-		if distance[dependency] < 0 {
+	for _, dependency := range g.to[id] { // in order, because applies may have a limit
+		if !wanted[dependency] || distance[dependency] < 0 {
 			continue
 		}
 		if cycles == nil {

@@ -113,6 +113,49 @@ func (g *Graph) Reachable(node string) []string {
 	return names
 }
 
+// Between returns the nodes, ascending, on all ways from one of the first nodes to the
+// last one: they would be on cycles with edges from the last to the first ones.
+func (g *Graph) Between(first []string, last string) []string {
+	end, known := g.ids[last]
+	if !known {
+		return nil
+	}
+	var starts []int
+	for _, name := range first {
+		if id, known := g.ids[name]; known {
+			starts = append(starts, id)
+		}
+	}
+	leads, reached := mark(g.from, []int{end}, -1), mark(g.to, starts, end)
+	var names []string
+	for id, is := range reached {
+		if is && leads[id] {
+			names = append(names, g.names[id])
+		}
+	}
+	return names
+}
+
+// mark finds what edges lead to from the nodes, but not beyond the last one.
+func mark(edges [][]int, from []int, last int) []bool {
+	marked := make([]bool, len(edges))
+	for queue := from; len(queue) > 0; queue = queue[1:] {
+		if marked[queue[0]] {
+			continue
+		}
+		marked[queue[0]] = true
+		if queue[0] == last {
+			continue
+		}
+		for _, to := range edges[queue[0]] {
+			if !marked[to] {
+				queue = append(queue, to)
+			}
+		}
+	}
+	return marked
+}
+
 // Order returns all nodes, dependencies before their dependents. Nodes that
 // depend on each other, directly or indirectly, share an entry, ascending. The
 // order is the same for the same edges.

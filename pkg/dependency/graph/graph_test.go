@@ -346,3 +346,26 @@ func checkCycle(t *testing.T, cycle []string, from, to string, length int, edge 
 		t.Errorf("%v does not use %s → %s, or visits a member twice", cycle, from, to)
 	}
 }
+
+func TestBetween(t *testing.T) {
+	g := New(map[string][]string{
+		"a": {"b", "c"}, "b": {"d"}, "c": {"e"}, "d": {"x"}, "e": nil, "x": {"a", "y"}, "y": {"x"},
+	})
+	for _, test := range []struct {
+		first []string
+		last  string
+		want  []string
+	}{
+		{[]string{"a"}, "x", []string{"a", "b", "d", "x"}},
+		{[]string{"c"}, "x", nil},
+		{[]string{"c", "b"}, "x", []string{"b", "d", "x"}},
+		{[]string{"x"}, "x", []string{"x"}},
+		{[]string{"a"}, "unknown", nil},
+		{[]string{"unknown"}, "x", nil},
+		{nil, "x", nil},
+	} {
+		if got := g.Between(test.first, test.last); !slices.Equal(got, test.want) {
+			t.Errorf("between %v and %s: %v, want %v", test.first, test.last, got, test.want)
+		}
+	}
+}

@@ -2,41 +2,20 @@ package review
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-func TestReviewCompilesADeclarationOnce(t *testing.T) {
-	hub := fixture.ConditionalHub(4, 3)
-	var reviewer Reviewer
-	compiled := func(addOn string) *expression.Expression {
-		return reviewer.latest.Load().Declaration(addOn).Edges[0].When.Expression
-	}
-	reviewer.Review(&hub[0], nil, hub[1:])
-	before := compiled(hub[1].Name)
-	added := fixture.Registration("added", fixture.Required(hub[1].Name))
-	if review := reviewer.Review(&added, nil, hub); len(review.Denials) > 0 {
-		t.Fatalf("denied: %v", review.Denials)
-	}
-	if compiled(hub[1].Name) != before {
-		t.Error("compiled again although it has not changed")
-	}
-	hub[1].Spec.Dependencies = []addonv1alpha1.AddonDependency{fixture.Gated(hub[2].Name, "on")}
-	reviewer.Review(&added, nil, hub)
-	if compiled(hub[1].Name) == before {
-		t.Error("not compiled again after a change")
-	}
-}
-
-func TestNumberOfExpressionsIsLimited(t *testing.T) {
+func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 	declared := func(expressions, selectors int) (addOn addonv1alpha1.ClusterManagementAddOn, annotation string) {
 		addOn = fixture.Registration("x")
 		var text strings.Builder
@@ -55,20 +34,41 @@ func TestNumberOfExpressionsIsLimited(t *testing.T) {
 	if review := new(Reviewer).Review(&most, nil, nil); len(review.Denials) > 0 {
 		t.Errorf("16 expressions and 100 selectors are denied: %v", review.Denials)
 	}
-	inField, text := declared(17, 0)
-	for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{inField, fixture.Annotated("x", text)} {
-		review := new(Reviewer).Review(&addOn, nil, nil)
-		path := declaration.FieldPath
-		if len(addOn.Annotations) > 0 {
-			path = declaration.AnnotationPath
-		}
-		want := path.String() + ": 17 dependencies have when.expression; at most 16 may"
-		if len(review.Denials) != 1 || !strings.HasPrefix(review.Denials[0], want) {
-			t.Errorf("denials %q, want %q", review.Denials, want)
-		}
-		stored := catalog.New([]addonv1alpha1.ClusterManagementAddOn{addOn})
-		if problems := stored.Problems("x"); stored.Known("x") || len(problems) != 1 || !strings.HasPrefix(problems[0].Message, want) {
-			t.Errorf("one that is stored already is used: %v", problems)
+	if review := new(Reviewer).Review(ptr.To(fixture.ConditionalHub(257, 256)[0]), nil, nil); len(review.Denials) > 0 {
+		t.Errorf("256 dependencies are denied: %v", review.Denials)
+	}
+	tooMany, manyText := declared(17, 0)
+	long, longText := declared(16, 0)
+	for i := range long.Spec.Dependencies { // of characters that have two bytes
+		written := long.Spec.Dependencies[i].When.Expression
+		long.Spec.Dependencies[i].When.Expression = "'" + strings.Repeat("é", 2048) + "' != ''"
+		longText = strings.Replace(longText, strconv.Quote(written), strconv.Quote(long.Spec.Dependencies[i].When.Expression), 1)
+	}
+	edges, _ := declared(0, 257)
+	edgesText := strings.Repeat("- {name: x}\n", 257)
+	for _, test := range []struct {
+		inField addonv1alpha1.ClusterManagementAddOn
+		text    string
+		want    string
+	}{
+		{tooMany, manyText, ": 17 dependencies have when.expression; at most 16 may"},
+		{long, longText, ": all when.expression together have 65664 bytes; at most 65536 may"},
+		{edges, edgesText, ": 257 dependencies are declared; at most 256 may"},
+	} {
+		for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{test.inField, fixture.Annotated("x", test.text)} {
+			review := new(Reviewer).Review(&addOn, nil, nil)
+			path := declaration.FieldPath
+			if len(addOn.Annotations) > 0 {
+				path = declaration.AnnotationPath
+			}
+			want := path.String() + test.want
+			if len(review.Denials) != 1 || !strings.HasPrefix(review.Denials[0], want) {
+				t.Errorf("denials %q, want %q", review.Denials, want)
+			}
+			stored := catalog.New([]addonv1alpha1.ClusterManagementAddOn{addOn})
+			if problems := stored.Problems("x"); stored.Known("x") || len(problems) != 1 || !strings.HasPrefix(problems[0].Message, want) {
+				t.Errorf("one that is stored already is used: %v", problems)
+			}
 		}
 	}
 }

@@ -3,7 +3,7 @@
 package review
 
 import (
-	"sync/atomic"
+	"sync"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -14,14 +14,17 @@ import (
 type Result struct {
 	// Denials are why it cannot be accepted; empty when it can be.
 	Denials []string
+	// ByOthers: a denial rests on what other add-ons declare.
+	ByOthers bool
 	// Warnings are what the author should know although it is accepted.
 	Warnings []string
 }
 
-// Reviewer reviews registrations. It keeps the catalog of its latest review,
-// so that each declaration is compiled once. It is safe for concurrent use.
+// Reviewer reviews registrations. It keeps the outline of what is registered, so
+// that each declaration is read once. It is safe for concurrent use.
 type Reviewer struct {
-	latest atomic.Pointer[catalog.Catalog]
+	mu         sync.Mutex
+	registered *catalog.Outline
 }
 
 // Review judges addOn as it is about to be stored among the others
@@ -32,14 +35,10 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 	if before != nil && declaration.SourceOf(addOn).Equal(declaration.SourceOf(before)) {
 		return Result{}
 	}
-	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(others)+1)
-	for i := range others {
-		if others[i].Name != addOn.Name {
-			registered = append(registered, others[i])
-		}
-	}
-	declared := r.latest.Load().Renew(append(registered, *addOn))
-	r.latest.Store(declared)
+	r.mu.Lock() // one at a time: a review of a large hub takes memory
+	r.registered = r.registered.Renew(others)
+	declared := r.registered.With(addOn)
+	r.mu.Unlock()
 
 	var review Result
 	for _, problem := range declared.Problems(addOn.Name) {
@@ -49,7 +48,7 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		case declaration.ProblemDuplicate:
 			review.Denials = append(review.Denials, problem.Finding+"; remove all but one of them")
 		case declaration.ProblemCycle:
-			review.Denials = append(review.Denials, problem.Message)
+			review.Denials, review.ByOthers = append(review.Denials, problem.Message), true
 		case declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered, declaration.ProblemConditionalCycle:
 			review.Warnings = append(review.Warnings, problem.Message)
 		}

@@ -4,8 +4,11 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,11 +27,15 @@ const Path = "/validate-clustermanagementaddon"
 // Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
 // the request, because evaluation reports the same problems later.
 type Validator struct {
-	// Reader lists registered add-ons. It must not be a cache: after the CRD got the
-	// field, a cache still has add-ons without it.
+	// Reader lists registered add-ons. It is live.
 	Reader client.Reader
+	// Cache, if there is one, is read first, because any pod may send requests for reviews,
+	// and a list of all add-ons is much work for an API server. Only a denial because of
+	// what others declare needs a live list: they may just have changed.
+	Cache client.Reader
 
 	reviewer review.Reviewer
+	live     sync.Mutex
 }
 
 var _ admission.Handler = &Validator{}
@@ -48,11 +55,28 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return unchecked(request.Name, err)
 		}
 	}
+	if registered, err := v.cached(ctx); err == nil {
+		if result := v.reviewer.Review(addOn, before, registered); !result.ByOthers {
+			return respond(result)
+		}
+	}
+	v.live.Lock() // one list at a time, whoever requests reviews
+	defer v.live.Unlock()
 	registered, err := fleet.Objects{Reader: v.Reader}.AddOns(ctx)
 	if err != nil {
 		return unchecked(addOn.Name, err)
 	}
 	return respond(v.reviewer.Review(addOn, before, registered))
+}
+
+// cached returns what the cache has, which may be older than what is stored.
+func (v *Validator) cached(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
+	if v.Cache == nil {
+		return nil, errors.New("there is no cache")
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return fleet.Objects{Reader: v.Cache}.AddOns(ctx)
 }
 
 func respond(review review.Result) admission.Response {

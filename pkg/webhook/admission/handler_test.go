@@ -36,6 +36,44 @@ func hub(t *testing.T, fails error) client.Reader {
 	}).Build()
 }
 
+func TestACacheThatIsLateDeniesNothing(t *testing.T) {
+	object := written("v1alpha1", `,"spec":{"dependencies":[{"name":"base"}]}`) // a cycle, as base is registered in hub
+	lists := 0
+	counted := func(reader client.Reader) client.Reader {
+		return interceptor.NewClient(reader.(client.WithWatch), interceptor.Funcs{
+			List: func(ctx context.Context, reader client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				lists++
+				return reader.List(ctx, list, options...)
+			},
+		})
+	}
+	without := fake.NewClientBuilder().WithScheme(hub(t, nil).(client.Client).Scheme()).Build()
+	for _, test := range []struct {
+		name        string
+		cache, live client.Reader
+		object      []byte
+		allowed     bool
+		lists       int
+	}{
+		{"both have the cycle", hub(t, nil), hub(t, nil), object, false, 1},
+		{"the cycle is gone", hub(t, nil), without, object, true, 1},
+		{"the cycle is new", without, hub(t, nil), object, true, 0}, // evaluation reports it
+		{"the cache cannot be read", hub(t, errors.New("not synced")), hub(t, nil), object, false, 1},
+		{"what depends on no other add-on", without, without, written("v1alpha1", `,"spec":{"dependencies":[{"name":""}]}`), false, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lists = 0
+			validator := &Validator{Reader: counted(test.live), Cache: test.cache}
+			got := validator.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.object},
+			}})
+			if got.Allowed != test.allowed || lists != test.lists {
+				t.Errorf("allowed %t after %d live lists: %s", got.Allowed, lists, got.Result.Message)
+			}
+		})
+	}
+}
+
 func written(version, rest string) []byte {
 	return []byte(`{"apiVersion":"addon.open-cluster-management.io/` + version + `","kind":"ClusterManagementAddOn",` +
 		`"metadata":{"name":"gateway"}` + rest + "}")

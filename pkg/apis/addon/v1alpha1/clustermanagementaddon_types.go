@@ -34,8 +34,10 @@ type ClusterManagementAddOnSpec struct {
 	// are installed and available on the managed cluster.
 	// An empty list means the add-on has no dependencies.
 	// The default is an empty list.
+	// At most 256 may be declared, because each is evaluated on every managed cluster.
 	// At most 16 of them may have when.expression; when.clusterSelector has no such limit.
 	// +optional
+	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:XValidation:rule="self.filter(d, has(d.when) && has(d.when.expression)).size() <= 16",message="at most 16 dependencies may have when.expression; when.clusterSelector has no such limit"
 	Dependencies []AddonDependency `json:"dependencies,omitempty"`
 

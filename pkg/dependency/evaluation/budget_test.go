@@ -1,0 +1,93 @@
+package evaluation
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+func TestTheConditionsOfAnAddOnShareABudget(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		expensive, over int
+	}{
+		{"one expensive condition", 1, 0},
+		{"as many as there may be", 16, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			addOn := fixture.Registration("x")
+			for i := range 20 {
+				edge := fixture.Required(fmt.Sprintf("dependency-%02d", i))
+				if i < test.expensive {
+					edge.When = expensive
+				}
+				addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
+			}
+			c := evaluator([]addonv1alpha1.ClusterManagementAddOn{addOn})
+			over := 0
+			for _, finding := range c.Evaluate("x", State{Cluster: Cluster{Labels: fortyLabels()}}) {
+				if finding.Verdict != NotInstalled {
+					t.Errorf("%s: %s, want it to apply", finding.Dependency.Name, finding.Verdict)
+				}
+				if finding.Detail != nil && strings.Contains(finding.Detail.ConditionError, "together take too many steps") {
+					over++
+				}
+			}
+			if (over > 0) != (test.over > 0) || over == test.expensive {
+				t.Errorf("%d conditions were not evaluated", over)
+			}
+		})
+	}
+}
+
+func TestAConditionalCycleIsSearchedWithinABudget(t *testing.T) {
+	costly := ring(100, 16, "on")
+	for i := range costly {
+		for j := range costly[i].Spec.Dependencies {
+			costly[i].Spec.Dependencies[j].When = expensive
+		}
+	}
+	for name, test := range map[string]struct {
+		addOns    []addonv1alpha1.ClusterManagementAddOn
+		exhausted bool
+	}{
+		"8,000 expressions and 120,000 selectors": {fixture.ConditionalHub(500, 256), false},
+		"1,600 expressions that take long":        {costly, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := evaluator(test.addOns)
+			addOn := test.addOns[0].Name
+			state := c.State(addOn, Cluster{Labels: fortyLabels()},
+				func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
+			first := cyclesOn(c.Catalog, addOn, &state)
+			if state.spent > 2*expression.CostLimit || test.exhausted != (state.spent > expression.CostLimit) {
+				t.Errorf("spent %d", state.spent)
+			}
+			for range 3 {
+				state.spent = 0
+				if again := cyclesOn(c.Catalog, addOn, &state); !reflect.DeepEqual(again, first) {
+					t.Errorf("first %v, then %v", first, again)
+				}
+			}
+			findings := c.Evaluate(addOn, state)
+			if findings[0].Detail != nil && findings[0].Detail.ConditionError != "" {
+				t.Errorf("the cycle took the budget of the add-on's own conditions: %s", findings[0].Detail.ConditionError)
+			}
+		})
+	}
+}
+
+var expensive = &addonv1alpha1.DependencyWhen{Expression: "cluster.labels.all(k, cluster.labels.all(l, k != '' && l != ''))"}
+
+func fortyLabels() map[string]string {
+	labels := map[string]string{"network": "private"}
+	for i := range 39 {
+		labels[fmt.Sprint(i)] = "on"
+	}
+	return labels
+}

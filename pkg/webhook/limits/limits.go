@@ -1,0 +1,185 @@
+// Package limits bounds what the requests of any client of `addon-manager webhook` can
+// take: memory, processors, connections and time. Any pod may be a client, and the API
+// server has no certificate by which to know it.
+package limits
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"sort"
+	"sync"
+	"time"
+)
+
+const (
+	// patience is how long a request waits for memory or a processor.
+	patience = 10 * time.Second
+	// overhead is what a request takes beyond its body: buffers of its connection.
+	overhead = 64 << 10
+	// costOfValue is what a value in a body may take when it is decoded. `{}` in a
+	// list becomes a map or a struct of this size.
+	costOfValue = 400
+	// leastWork bounds how many requests are handled at the same time.
+	leastWork = 1 << 20
+)
+
+// Limits are shared by all handlers of a server.
+type Limits struct {
+	// memory is for bodies and responses; work for what handlers make of the bodies.
+	memory, work *budget
+	total        int64
+	largestWork  int64
+}
+
+// New returns limits for a process with so many bytes of memory.
+func New(memory int64) *Limits {
+	work := memory / 8
+	// Large requests are handled one after the other, small ones beside them.
+	return &Limits{memory: newBudget(memory/2, runtime.GC), work: newBudget(work, nil), total: memory / 2, largestWork: work / 4 * 3}
+}
+
+// Of limits a request.
+type Of struct {
+	// Bytes of its body; 0: as many as memory permits.
+	Bytes int64
+	// Values in its body, which is then JSON; 0: as many as there are.
+	Values int
+	// Response is how many bytes the response may have; nil: as many as the request.
+	Response func(request int64) int64
+}
+
+// memory is what the body and the response of a request may take.
+func (of Of) memory(body int64) int64 {
+	if of.Response == nil {
+		return overhead + 2*body
+	}
+	return overhead + body + of.Response(body)
+}
+
+// Handler hands requests over to a handler once they are read, when it is their turn.
+// What cannot be handled soon is refused with the code 429, and the API server repeats
+// it.
+func (l *Limits) Handler(of Of, next http.Handler) http.Handler {
+	if of.Bytes == 0 {
+		of.Bytes = int64(sort.Search(int(l.total), func(body int) bool { return of.memory(int64(body)) > l.total })) - 1
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method != http.MethodPost:
+			http.Error(w, "only POST is served", http.StatusMethodNotAllowed)
+			return
+		case r.ContentLength < 0:
+			http.Error(w, "the length of the body is required", http.StatusLengthRequired)
+			return
+		case r.ContentLength > of.Bytes:
+			tooLarge(w, fmt.Sprintf("the body is too large: at most %d bytes are read", of.Bytes))
+			return
+		}
+		l.serve(w, r, of, next)
+	})
+}
+
+func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.Handler) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	client := hostOf(r.RemoteAddr)
+	memory, ok := l.memory.take(ctx, client, of.memory(r.ContentLength))
+	if !ok {
+		busy(w)
+		return
+	}
+	defer l.memory.release(memory)
+	interrupt := interrupter(w)
+	l.memory.await(memory, interrupt)
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	if !l.memory.resume(memory) {
+		busy(w)
+		return
+	}
+	if err != nil {
+		http.Error(w, "the body did not arrive", http.StatusRequestTimeout)
+		return
+	}
+	values := countValues(body)
+	switch {
+	case of.Values == 0:
+	case values > of.Values:
+		tooLarge(w, fmt.Sprintf("the body has too many values: at most %d are read", of.Values))
+		return
+	case !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")):
+		// A decoder would try YAML, whose parser takes a lot more memory.
+		http.Error(w, "the body is not a JSON object", http.StatusBadRequest)
+		return
+	}
+	work, ok := l.work.take(ctx, client, min(max(2*r.ContentLength+costOfValue*int64(values), leastWork), l.largestWork))
+	if !ok {
+		busy(w)
+		return
+	}
+	// A client that does not read its response lets no other one wait.
+	handled := sync.OnceFunc(func() {
+		l.work.release(work)
+		l.memory.await(memory, interrupt)
+	})
+	defer handled()
+	r.Body = whole{bytes.NewBuffer(body)}
+	next.ServeHTTP(&responding{ResponseWriter: w, begin: handled}, r)
+}
+
+// interrupter returns a function that ends reading and writing of a request.
+func interrupter(w http.ResponseWriter) func() {
+	connection := http.NewResponseController(w)
+	return func() {
+		// An error means that the connection has ended by itself.
+		_ = connection.SetReadDeadline(time.Unix(1, 0))
+		_ = connection.SetWriteDeadline(time.Unix(1, 0))
+	}
+}
+
+// countValues counts at least the values of a JSON text, and those of the JSON and YAML
+// in its strings, where each line break is written with a backslash.
+func countValues(text []byte) int {
+	count := 0
+	for _, separator := range []string{",", "{", "[", `\`} {
+		count += bytes.Count(text, []byte(separator))
+	}
+	return count
+}
+
+func busy(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	w.Header().Set("Connection", "close")
+	http.Error(w, "too many requests", http.StatusTooManyRequests)
+}
+
+func tooLarge(w http.ResponseWriter, message string) {
+	w.Header().Set("Connection", "close")
+	http.Error(w, message, http.StatusRequestEntityTooLarge)
+}
+
+// whole is a body in memory. A handler that can do without a copy calls Bytes.
+type whole struct{ *bytes.Buffer }
+
+// Close implements io.Closer.
+func (whole) Close() error { return nil }
+
+// responding calls begin before the response is written.
+type responding struct {
+	http.ResponseWriter
+	begin func()
+}
+
+func (r *responding) WriteHeader(code int) {
+	r.begin()
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *responding) Write(content []byte) (int, error) {
+	r.begin()
+	return r.ResponseWriter.Write(content)
+}

@@ -1,0 +1,261 @@
+package webhook
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/compat/conversion"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/webhook/admission"
+)
+
+const (
+	// podLimit is the memory limit of deploy/hub, and goLimit what the process makes of it.
+	podLimit = 256 << 20
+	goLimit  = podLimit / 10 * 9
+	// rounds are how often the API server needs each webhook under fire.
+	rounds = 20
+)
+
+// hostile is what a client does on a connection of its own, again and again.
+type hostile struct {
+	name string
+	// request returns the headers, without the first line, and the body.
+	path string
+	body func() string
+	// slowly sends a byte at a time, and never ends.
+	slowly bool
+	// deaf clients do not read responses.
+	deaf bool
+	// silent clients send nothing.
+	silent bool
+	// header is the length of one that is too long.
+	header int
+}
+
+func admissionReview(object string) string {
+	return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","object":` + object + "}}"
+}
+
+func always(text string) func() string { return func() string { return text } }
+
+// hostiles are made once: each body takes memory of the test.
+func hostiles() []hostile {
+	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 31<<20)+`"`, 1)
+	convertible := review(200_000)
+	object := func(spec string) string {
+		return fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"},"spec":%s}`, storage, spec)
+	}
+	reviewOf := func(object string) string {
+		return strings.Replace(review(1), review(1)[strings.Index(review(1), `[{`)+1:strings.Index(review(1), `]}`)], object, 1)
+	}
+	deep := strings.Repeat("[", 6<<20)
+	return []hostile{
+		{name: "31 MiB in one object", path: conversion.Path, body: always(large)},
+		{name: "30 MiB of objects", path: conversion.Path, body: always(convertible)},
+		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: always(convertible), deaf: true},
+		{name: "a million small objects", path: conversion.Path, body: always(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
+		{
+			name: "a million small configurations", path: conversion.Path,
+			body: always(reviewOf(object(`{"supportedConfigs":[` + strings.Repeat("{},", 1_000_000) + "{}]}"))),
+		},
+		{
+			name: "many objects that grow", path: conversion.Path,
+			body: always(reviewOf(strings.Repeat(object(`{"supportedConfigs":[`+strings.Repeat("{},", 5000)+"{}]}")+",", 500) + "{}")),
+		},
+		{name: "nested deep, to conversion", path: conversion.Path, body: always(reviewOf(deep))},
+		{name: "nested deep, to admission", path: admission.Path, body: always(admissionReview(deep))},
+		{name: "nested deep, to the guard", path: guard.Path, body: always(admissionReview(deep))},
+		{
+			name: "a million dependencies", path: admission.Path,
+			body: always(admissionReview(object(`{"dependencies":[` + strings.Repeat("{},", 1_000_000) + "{}]}"))),
+		},
+		{
+			name: "a million conditions", path: guard.Path,
+			body: always(admissionReview(`{"status":{"conditions":[` + strings.Repeat("{},", 1_000_000) + "{}]}}")),
+		},
+		{name: "YAML", path: admission.Path, body: always("a: [" + strings.Repeat("b,", 3<<20) + "]")},
+		{
+			name: "YAML in an annotation", path: admission.Path,
+			body: always(admissionReview(fmt.Sprintf(
+				`{"metadata":{"name":"x","annotations":{"addon.open-cluster-management.io/dependencies":"%s"}}}`, strings.Repeat(`- {}\n`, 40_000),
+			))),
+		},
+		{name: "a long header", path: conversion.Path, body: always(""), header: 1 << 20},
+		{name: "slow", path: conversion.Path, body: always(large), slowly: true},
+		{name: "slow and small", path: admission.Path, body: always(admissionReview(object("{}"))), slowly: true},
+		{name: "silent", silent: true},
+	}
+}
+
+// attack sends requests from an address until the context ends, and counts them.
+func (h hostile) attack(ctx context.Context, from, to string, count *atomic.Int64) {
+	dialer := &tls.Dialer{
+		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second},
+		Config:    &tls.Config{InsecureSkipVerify: true},
+	}
+	for ctx.Err() == nil {
+		connection, err := dialer.DialContext(ctx, "tcp", to)
+		if err != nil {
+			continue
+		}
+		count.Add(1)
+		stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+		h.send(ctx, connection)
+		stop()
+		_ = connection.Close() // the server may have done so
+	}
+}
+
+func (h hostile) send(ctx context.Context, connection net.Conn) {
+	if h.silent {
+		_, _ = io.Copy(io.Discard, connection) // until the server closes the connection
+		return
+	}
+	body := h.body()
+	header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", h.path, len(body))
+	if h.header > 0 {
+		header += "X-Long: " + strings.Repeat("x", h.header) + "\r\n"
+	}
+	if _, err := io.WriteString(connection, header+"\r\n"); err != nil {
+		return
+	}
+	for i := 0; h.slowly && i < len(body)-1; i++ {
+		if _, err := io.WriteString(connection, body[i:i+1]); err != nil || ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+	}
+	if _, err := io.WriteString(connection, body); err != nil {
+		return
+	}
+	if h.deaf {
+		<-ctx.Done()
+		return
+	}
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+}
+
+// peakMemory is the most that the process ever had in memory.
+func peakMemory(process int) int {
+	GinkgoHelper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
+	Expect(err).NotTo(HaveOccurred())
+	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	Expect(found).NotTo(BeNil())
+	kilobytes, err := strconv.Atoi(string(found[1]))
+	Expect(err).NotTo(HaveOccurred())
+	return kilobytes << 10
+}
+
+var _ = Describe("addon-manager webhook under fire", Ordered, func() {
+	var (
+		session *gexec.Session
+		address string
+		all     []hostile
+	)
+
+	BeforeAll(func(ctx context.Context) {
+		user, files := withoutSecrets(ctx, "under-fire"), mount()
+		address = freeAddress()
+		command := exec.Command(managerBinary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
+			"--certificates=files", "--certificate-dir", files.dir,
+			"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+		command.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", goLimit))
+		var err error
+		session, err = gexec.Start(command, nil, GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { session.Kill().Wait() })
+		Eventually(func() error { return convert(address, "localhost", files.authority.CertPEM) }).WithTimeout(60 * time.Second).Should(Succeed())
+		withoutHandlers(ctx)
+		_, port, err := net.SplitHostPort(address)
+		Expect(err).NotTo(HaveOccurred())
+		configuration := admitBy(ctx, "under-fire", "https://localhost:"+port, files.authority.CertPEM)
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
+		convertBy(ctx, "https://localhost:"+port, files.authority.CertPEM)
+		awaitAdmission(ctx)
+		create(ctx, clusterManagementAddOn(storage, "converted", declared))
+		all = hostiles()
+	})
+
+	// needed is what the API server needs the webhook for, each time.
+	needed := func(ctx context.Context) {
+		GinkgoHelper()
+		object := reference(other, "converted")
+		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed(), "conversion")
+		Expect(dependenciesOf(object)).To(Equal(declared))
+		Expect(registerForItself(ctx)).To(MatchError(ContainSubstring("probed → probed")), "admission")
+	}
+
+	// fire attacks with many clients while the API server needs the webhook.
+	fire := func(ctx context.Context, clients int, kinds []hostile, from func(client int) string) {
+		GinkgoHelper()
+		attacking, stop := context.WithCancel(ctx)
+		var group sync.WaitGroup
+		sent := make([]atomic.Int64, len(kinds))
+		for i := range clients {
+			group.Go(func() { kinds[i%len(kinds)].attack(attacking, from(i), address, &sent[i%len(kinds)]) })
+		}
+		defer group.Wait()
+		defer stop()
+		for i, kind := range kinds {
+			Eventually(sent[i].Load).WithTimeout(time.Minute).Should(BeNumerically(">=", max(1, clients/len(kinds)/2)), kind.name)
+		}
+		var longest time.Duration
+		for range rounds {
+			began := time.Now()
+			needed(ctx)
+			longest = max(longest, time.Since(began))
+		}
+		Expect(session).NotTo(gexec.Exit())
+		peak := peakMemory(session.Command.Process.Pid)
+		AddReportEntry("longest round", longest.String())
+		AddReportEntry("peak of memory", fmt.Sprintf("%d MiB", peak>>20))
+		Expect(peak).To(BeNumerically("<", podLimit))
+	}
+	pods := func(client int) string { return fmt.Sprintf("127.0.0.%d", 2+client%4) }
+	apiServer := func(int) string { return "127.0.0.1" }
+
+	for i := range 17 {
+		It(fmt.Sprintf("serves the API server beside hostile clients of kind %d", i), func(ctx context.Context) {
+			Expect(all).To(HaveLen(17))
+			AddReportEntry("kind", all[i].name)
+			fire(ctx, 16, all[i:i+1], pods)
+		})
+	}
+
+	It("serves the API server beside 500 hostile clients of all kinds", func(ctx context.Context) {
+		fire(ctx, 500, all, pods)
+	})
+
+	It("serves the API server beside 500 hostile clients at its own address", func(ctx context.Context) {
+		fire(ctx, 500, all, apiServer)
+	})
+})
