@@ -31,10 +31,11 @@ type Additions struct {
 type Survey struct {
 	// Original is the CRD without a graft.
 	Original map[string]any
-	// Added are the fields that the CRD lacks, by version.
+	// Added are the fields that the CRD lacks, by version. Of a field that the owner
+	// ships with a smaller schema, they are the nested ones.
 	Added Fields
 	// Native are the fields of the same names that the owner ships, by version.
-	// A graft does not change them.
+	// A graft changes none of their properties.
 	Native Fields
 	// Converts means that a webhook converts the versions. It must know the fields.
 	Converts bool
@@ -74,7 +75,7 @@ func Graft(crd map[string]any, additions Additions) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := record{Fields: survey.Added.digests(additions.Properties)}
+	taken := record{Fields: survey.Added}
 	if survey.Converts {
 		taken.Conversion = replaceConversion(grafted, additions.Conversion)
 	}
