@@ -24,6 +24,10 @@ const (
 	v1beta1  = ocmv1beta1.GroupName + "/v1beta1"
 )
 
+// Refused is in the message on every object that cannot be converted. Where an API
+// server reports it, the API server can use the conversion.
+const Refused = "cannot be converted by Interlock"
+
 // Convert returns the object, the JSON of a ClusterManagementAddOn, in the
 // desired version. A missing spec or status stays missing.
 func Convert(object []byte, desired string) ([]byte, error) {
@@ -36,10 +40,10 @@ func Convert(object []byte, desired string) ([]byte, error) {
 	}
 	from := content.text("apiVersion")
 	if got := content.text("kind"); got != kind {
-		return nil, fmt.Errorf("%s %q of %s: only a %s can be converted", got, content.name(), from, kind)
+		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, content.name(), from, Refused, kind)
 	}
 	if err := content.convert(from, desired); err != nil {
-		return nil, fmt.Errorf("%s %q: convert %s to %s: %w", kind, content.name(), from, desired, err)
+		return nil, fmt.Errorf("%s %q %s: %s to %s: %w", kind, content.name(), Refused, from, desired, err)
 	}
 	return json.Marshal(content)
 }
@@ -70,10 +74,7 @@ func specToV1Beta1(spec fields) error {
 	spec.rename("supportedConfigs", "defaultConfigs")
 	return spec.changeElements("defaultConfigs", func(config fields) error {
 		var referent fields
-		hasDefault, err := config.read("defaultConfig", &referent)
-		if err != nil {
-			return err
-		}
+		hasDefault := config.read("defaultConfig", &referent)
 		delete(config, "defaultConfig")
 		config.put("namespace", referent["namespace"])
 		config.put("name", referent["name"])

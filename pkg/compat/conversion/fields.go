@@ -8,16 +8,12 @@ import (
 // fields are the fields of one JSON object as they were written.
 type fields map[string]json.RawMessage
 
-// read decodes a field, and reports whether it has a value.
-func (f fields) read(name string, into any) (bool, error) {
+// read decodes a field, and reports whether it has a value of that type. What has
+// another type stays as it was written: an error would fail the conversion of all
+// objects of the request, because of one that no schema accepts.
+func (f fields) read(name string, into any) bool {
 	raw, found := f[name]
-	if !found || string(raw) == "null" {
-		return false, nil
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return false, fmt.Errorf("read %s: %w", name, err)
-	}
-	return true, nil
+	return found && string(raw) != "null" && json.Unmarshal(raw, into) == nil
 }
 
 func (f fields) set(name string, value any) (err error) {
@@ -43,8 +39,8 @@ func (f fields) rename(from, to string) {
 // change changes the fields of an object, if there is one of the name.
 func (f fields) change(name string, change func(fields) error) error {
 	var object fields
-	if found, err := f.read(name, &object); err != nil || !found {
-		return err
+	if !f.read(name, &object) {
+		return nil
 	}
 	if err := change(object); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -55,8 +51,8 @@ func (f fields) change(name string, change func(fields) error) error {
 // changeElements changes each object of a list.
 func (f fields) changeElements(name string, change func(fields) error) error {
 	var elements []fields
-	if found, err := f.read(name, &elements); err != nil || !found {
-		return err
+	if !f.read(name, &elements) {
+		return nil
 	}
 	for i, element := range elements {
 		if element == nil { // null
@@ -70,16 +66,12 @@ func (f fields) changeElements(name string, change func(fields) error) error {
 }
 
 func (f fields) text(name string) (text string) {
-	if _, err := f.read(name, &text); err != nil {
-		return ""
-	}
+	f.read(name, &text)
 	return text
 }
 
 func (f fields) name() string {
 	var metadata fields
-	if _, err := f.read("metadata", &metadata); err != nil {
-		return ""
-	}
+	f.read("metadata", &metadata)
 	return metadata.text("name")
 }
