@@ -9,6 +9,7 @@ package crdgraft
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -80,6 +81,9 @@ func Graft(crd map[string]any, additions Additions) (map[string]any, error) {
 		taken.Conversion = replaceConversion(grafted, additions.Conversion)
 	}
 	taken.Version = replaceVersion(grafted)
+	if postponed, ok := (&unstructured.Unstructured{Object: crd}).GetAnnotations()[RemovalsAnnotation]; ok {
+		setAnnotation(grafted, RemovalsAnnotation, &postponed)
+	}
 	return grafted, taken.write(grafted)
 }
 
@@ -107,5 +111,23 @@ func Remove(crd map[string]any) (map[string]any, error) {
 	taken.Conversion.restore(original)
 	taken.Version.restore(original)
 	setAnnotation(original, RecordAnnotation, nil)
+	setAnnotation(original, RemovalsAnnotation, nil)
 	return original, nil
+}
+
+// RemovalsAnnotation on a grafted CRD holds the time before which it is not known
+// whether a writer that leaves a field out removes it. A writer that read the object
+// before the graft did not see the field.
+const RemovalsAnnotation = "interlock.open-cluster-management.io/removals-count-from"
+
+// PostponeRemovals has removals of a field count from that time on.
+func PostponeRemovals(grafted map[string]any, until time.Time) {
+	text := until.UTC().Format(time.RFC3339)
+	setAnnotation(grafted, RemovalsAnnotation, &text)
+}
+
+// RemovalsCount reports whether removals count now, by the annotations of the CRD.
+func RemovalsCount(annotations map[string]string, now time.Time) bool {
+	from, err := time.Parse(time.RFC3339, annotations[RemovalsAnnotation])
+	return err != nil || !now.Before(from)
 }

@@ -91,6 +91,15 @@ func (w Written) Recorded() bool {
 	}
 }
 
+// Settled reports whether the record of an add-on is as Keep would have it, and
+// nothing is to be restored from it.
+func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
+	spec := declared{dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides}
+	w := Written{Annotations: addOn.Annotations, Fields: spec.fields()}
+	annotations, _ := Keep(nil, w, nil)
+	return maps.Equal(annotations, w.Annotations) && w.Restore() == nil
+}
+
 // record returns the derived record, or whether the annotation was written by hand.
 func (w Written) record() (recorded map[string]any, byHand bool) {
 	recorded, derived := recordIn(w.Annotations)

@@ -86,7 +86,7 @@ func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.
 	after := addOn.DeepCopy()
 	if restore {
 		for name, value := range lost {
-			problem = errorText(unstructured.SetNestedField(after.Object, value, "spec", name))
+			_ = unstructured.SetNestedField(after.Object, value, "spec", name) // spec is an object, or absent
 		}
 	}
 	if !maps.Equal(annotations, before.Annotations) {
@@ -121,13 +121,6 @@ func (p *pass) add(now declaration.Written, addOn *unstructured.Unstructured, re
 	if !now.Recorded() {
 		p.unrecorded = append(p.unrecorded, addOn.GetName())
 	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func written(addOn *unstructured.Unstructured) declaration.Written {
