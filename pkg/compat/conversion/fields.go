@@ -1,9 +1,6 @@
 package conversion
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // fields are the fields of one JSON object as they were written.
 type fields map[string]json.RawMessage
@@ -16,9 +13,9 @@ func (f fields) read(name string, into any) bool {
 	return found && string(raw) != "null" && json.Unmarshal(raw, into) == nil
 }
 
-func (f fields) set(name string, value any) (err error) {
-	f[name], err = json.Marshal(value)
-	return err
+// set sets a field to a text, or to what was read: both have a JSON.
+func (f fields) set(name string, value any) {
+	f[name], _ = json.Marshal(value)
 }
 
 // put sets a field to what was written, and removes it where nothing was.
@@ -37,32 +34,26 @@ func (f fields) rename(from, to string) {
 }
 
 // change changes the fields of an object, if there is one of the name.
-func (f fields) change(name string, change func(fields) error) error {
+func (f fields) change(name string, change func(fields)) {
 	var object fields
-	if !f.read(name, &object) {
-		return nil
+	if f.read(name, &object) {
+		change(object)
+		f.set(name, object)
 	}
-	if err := change(object); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return f.set(name, object)
 }
 
 // changeElements changes each object of a list.
-func (f fields) changeElements(name string, change func(fields) error) error {
+func (f fields) changeElements(name string, change func(fields)) {
 	var elements []fields
 	if !f.read(name, &elements) {
-		return nil
+		return
 	}
-	for i, element := range elements {
-		if element == nil { // null
-			continue
-		}
-		if err := change(element); err != nil {
-			return fmt.Errorf("%s[%d]: %w", name, i, err)
+	for _, element := range elements {
+		if element != nil { // null
+			change(element)
 		}
 	}
-	return f.set(name, elements)
+	f.set(name, elements)
 }
 
 func (f fields) text(name string) (text string) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -79,36 +80,40 @@ func run(ctx context.Context, hub client.Client, restore bool) (pass, error) {
 
 // keep makes the record of one add-on, and writes its lost fields back.
 func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, restore bool) {
-	before := written(addOn)
-	annotations, problem := declaration.Keep(nil, before, nil)
-	lost := declaration.Written{Annotations: annotations, Fields: before.Fields}.Restore()
-	restore = restore && lost != nil && addOn.GetDeletionTimestamp() == nil
-	after := addOn.DeepCopy()
-	if restore {
-		for name, value := range lost {
-			_ = unstructured.SetNestedField(after.Object, value, "spec", name) // spec is an object, or absent
-		}
-	}
-	if !maps.Equal(annotations, before.Annotations) {
-		after.SetAnnotations(annotations)
-	} else if !restore {
-		after = nil
-	}
-	if after != nil {
+	after, restored, problem := desired(addOn, restore)
+	if !equality.Semantic.DeepEqual(addOn.Object, after.Object) {
 		err := hub.Patch(ctx, after, client.MergeFromWithOptions(addOn, client.MergeFromWithOptimisticLock{}), client.FieldOwner(names.AddonManager))
 		if apierrors.IsNotFound(err) {
 			return
 		}
 		if err != nil {
-			problem, after = err.Error(), addOn
+			after, problem = addOn, err.Error()
 			p.failed++
 		}
-		addOn = after
 	}
 	if problem != "" {
 		log.FromContext(ctx).Info("Cannot keep a declaration", "addOn", addOn.GetName(), "reason", problem)
 	}
-	p.add(written(addOn), addOn, restore)
+	p.add(written(after), after, restored)
+}
+
+// desired returns the add-on with its record and, where restore is true, with the
+// fields that it has lost. The problem says why there is no record.
+func desired(addOn *unstructured.Unstructured, restore bool) (after *unstructured.Unstructured, restored bool, problem string) {
+	after = addOn.DeepCopy()
+	now := written(after)
+	annotations, problem := declaration.Keep(nil, now, nil)
+	if !maps.Equal(annotations, now.Annotations) {
+		after.SetAnnotations(annotations)
+	}
+	lost := written(after).Restore()
+	if !restore || lost == nil || addOn.GetDeletionTimestamp() != nil {
+		return after, false, problem
+	}
+	for name, value := range lost {
+		_ = unstructured.SetNestedField(after.Object, value, "spec", name) // spec is an object, or absent
+	}
+	return after, true, problem
 }
 
 func (p *pass) add(now declaration.Written, addOn *unstructured.Unstructured, restored bool) {
