@@ -124,10 +124,6 @@ func dependencies(ctx context.Context, version, name string) func() ([]any, erro
 	}
 }
 
-// unreadable declares that the dependencies of an add-on cannot be read for some
-// time, because the CRD lacks the field. The spec checks that they are back.
-func unreadable(name string) { observer.Removed(name) }
-
 func installation(name string) *unstructured.Unstructured {
 	addOn := &unstructured.Unstructured{}
 	addOn.SetAPIVersion(storage)
@@ -246,7 +242,6 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		operator, err := hub.StampOperator(ctx, next)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(hub.ReplaceOperator, "")
-		unreadable("upgraded")
 		Expect(hub.ReplaceOperator(ctx, operator)).To(Succeed())
 		Eventually(marked(ctx)).Should(Equal(above(next.String())))
 		Expect(hub.Reconciled(ctx)).To(Succeed())
@@ -284,7 +279,6 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		install(ctx, "patient")
 		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
 
-		unreadable("patient")
 		kill()
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
 		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declared))
@@ -389,6 +383,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Expect(records.Require(ctx, admin)).To(MatchError(And(ContainSubstring("ambiguous"), Not(ContainSubstring("unrecorded")))))
 
 		By("the author deciding which of the two counts")
+		observer.Removed("ambiguous") // what the annotation declared
 		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), merge(`{"metadata":{"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":null}}}`))).To(Succeed())
 		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
 		Expect(unmanaged(present(ctx))).To(Equal(found))
