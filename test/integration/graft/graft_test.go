@@ -457,6 +457,33 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, "1.0.1"),
 		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
 	)
+
+	It("adds the properties that a field of OCM's lacks, and restores what that field loses", func(ctx context.Context) {
+		found := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		whole := []any{map[string]any{
+			"name": "proxy", "type": "Required", "message": "No credentials", "version": ">= 1",
+			"when": map[string]any{"clusterSelector": map[string]any{"matchLabels": map[string]any{"network": "private"}}},
+		}}
+		object := registration(storage, "nested")
+		Expect(unstructured.SetNestedSlice(object.Object, whole, "spec", "dependencies")).To(Succeed())
+		create(ctx, object)
+		Eventually(func(ctx context.Context) string { return annotation(ctx, "nested") }).WithContext(ctx).ShouldNot(BeEmpty(), "no webhook runs")
+		manager.stop()
+
+		By("only OCM's field being left, through which others write")
+		Expect(graft.Restore(ctx, admin)).To(BeTrue())
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(func(g Gomega, ctx context.Context) {
+			g.Expect(admin.Patch(ctx, registration(other, "nested"), merge(`{"metadata":{"labels":{"at":"`+time.Now().String()[20:29]+`"}}}`))).To(Succeed())
+			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declared))
+		}).WithContext(ctx).Should(Succeed())
+		again := manage(ctx, true)
+		Eventually(again.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, other, "nested")).Should(Equal(whole))
+		Eventually(told(ctx, "nested")).Should(ContainElement(records.EventRestored))
+	})
 })
 
 var _ = Describe("OCM's operator", func() {
