@@ -14,14 +14,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// cacheOptions limit the cache to the registered add-ons, and the one Secret and the one
-// configuration that the webhook may read.
+// cacheOptions limit the cache to the registered add-ons, and the one Secret and the two
+// configurations that the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
+	configuration := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName)}
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
-		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {
-			Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName),
-		},
+		&addonv1alpha1.ClusterManagementAddOn{}:                   {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: configuration,
+		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
 		&corev1.Secret{}: {
 			Namespaces: map[string]cache.Config{secret.Namespace: {}},
 			Field:      fields.OneTermEqualSelector("metadata.name", secret.Name),

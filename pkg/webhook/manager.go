@@ -24,7 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
 
-// ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub.
+// ConfigurationName names both webhook configurations of deploy/hub.
 const ConfigurationName = endpoint.ConfigurationName
 
 // Options configure the webhook.

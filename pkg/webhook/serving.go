@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -49,5 +50,8 @@ func handlers(mgr *draining) ctrlwebhook.Server {
 	webhooks.Register(guard.Path, mgr.closing(limit.Handler(reviewed, guard.NewWebhook())))
 	webhooks.Register(admission.Path,
 		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader(), Cache: mgr.GetCache()}})))
+	webhooks.Register(admission.RecordPath, mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{
+		Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}},
+	})))
 	return webhooks
 }

@@ -26,8 +26,6 @@ type Catalog struct {
 	conditional     map[string]*ConditionalCycle
 	// others has the add-ons that this catalog leaves out, see Outline; nil: none.
 	others *Outline
-	// fieldsUnread: only annotations could be read.
-	fieldsUnread bool
 }
 
 // New builds the catalog of all add-ons registered on a hub.
@@ -101,6 +99,10 @@ func targets(declared declaration.Declaration) (all, required []string) {
 func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 	return c.declarations[addOn]
 }
+
+// Known reports whether it is known what the add-on declares. Where its declaration
+// cannot be used, its verdicts stay as they are.
+func (c *Catalog) Known(addOn string) bool { return !c.declarations[addOn].Invalid }
 
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {

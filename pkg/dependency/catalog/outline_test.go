@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func TestAnOutlineReadsADeclarationOnce(t *testing.T) {

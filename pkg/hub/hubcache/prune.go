@@ -20,6 +20,11 @@ type members = map[string]*jsonprune.Drop
 // the API server sends, and that the transforms of the cache would strip. In a watch
 // event, the object has the name object.
 var unread = members{
+	// Its numbers may be too large for OCM's types. Then no registration could be decoded.
+	"clustermanagementaddons": {Members: members{"object": {Members: members{
+		"spec":     {Members: members{"installStrategy": nil}},
+		"metadata": {Members: members{"managedFields": nil}},
+	}}}},
 	"managedclusteraddons": {Members: members{"object": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{

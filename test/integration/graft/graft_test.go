@@ -18,6 +18,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
 // present is the CRD as it is.
@@ -123,10 +124,6 @@ func dependencies(ctx context.Context, version, name string) func() ([]any, erro
 	}
 }
 
-// unreadable declares that the dependencies of an add-on cannot be read for some
-// time, because the CRD lacks the field. The spec checks that they are back.
-func unreadable(name string) { observer.Removed(name) }
-
 func installation(name string) *unstructured.Unstructured {
 	addOn := &unstructured.Unstructured{}
 	addOn.SetAPIVersion(storage)
@@ -162,6 +159,14 @@ func degraded(ctx context.Context, name string) func() (string, error) {
 	}
 }
 
+// annotation is the record of an add-on.
+func annotation(ctx context.Context, name string) string {
+	GinkgoHelper()
+	object := registration(storage, name)
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	return object.GetAnnotations()[addonv1alpha1.DependenciesAnnotation]
+}
+
 func merge(body string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(body)) }
 
 var _ = Describe("On a hub of OCM's with both versions of the API", func() {
@@ -180,7 +185,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		manager := manage(ctx, true)
 		Eventually(marked(ctx)).Should(Equal(mark))
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonGrafted)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonGrafted)))
 
 		By("OCM's operator reconciling")
 		grafted := present(ctx)
@@ -237,7 +242,6 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		operator, err := hub.StampOperator(ctx, next)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(hub.ReplaceOperator, "")
-		unreadable("upgraded")
 		Expect(hub.ReplaceOperator(ctx, operator)).To(Succeed())
 		Eventually(marked(ctx)).Should(Equal(above(next.String())))
 		Expect(hub.Reconciled(ctx)).To(Succeed())
@@ -258,7 +262,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 	It("grafts only once the webhook converts", func(ctx context.Context) {
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
-		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonNotServed)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonNotServed)))
 		Consistently(isGrafted(ctx)).Should(BeFalse())
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 
@@ -275,7 +279,6 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		install(ctx, "patient")
 		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
 
-		unreadable("patient")
 		kill()
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
 		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declared))
@@ -291,19 +294,26 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 			return admin.Get(ctx, client.ObjectKeyFromObject(object), object)
 		}).Should(Succeed())
 
-		By("verdicts being held meanwhile, although nobody can read what the add-on declares")
+		By("the record counting meanwhile, while a write through v1beta1 deletes the field")
 		Expect(dependencies(ctx, storage, "patient")()).To(BeEmpty())
-		registerByAnnotation(ctx, "another")
+		Expect(admin.Status().Patch(ctx, registration(other, "patient"), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
+		Expect(admin.Patch(ctx, registration(other, "patient"), merge(`{"metadata":{"labels":{"written":"again"}}}`))).To(Succeed())
+		Consistently(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		anew := manager
+		anew.stop()
+		anew = manage(ctx, true)
 		install(ctx, "another")
+		registerByAnnotation(ctx, "another")
 		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
-		Consistently(degraded(ctx, "patient")).WithTimeout(6 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Consistently(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"), "a new leader knows the record")
 
 		By("a replica coming back")
 		serveWebhook()
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(anew.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declared))
 		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
-		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Eventually(told(ctx, "patient")).Should(ContainElement(records.EventRestored))
+		Expect(degraded(ctx, "patient")()).To(Equal("True RequiredDependencyNotSatisfied"))
 	})
 
 	It("gives the CRD back when the webhook answers addon-manager and not the API server", func(ctx context.Context) {
@@ -326,6 +336,70 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 		Consistently(isGrafted(ctx)).Should(BeFalse(), "the next try is not at once")
+	})
+
+	It("believes that a field was removed once all writers could see it", func(ctx context.Context) {
+		serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(func(ctx context.Context) string { // until admission responds
+			register(ctx, storage, "removed")
+			text := annotation(ctx, "removed")
+			if text == "" {
+				Expect(admin.Delete(ctx, registration(storage, "removed"))).To(Succeed())
+			}
+			return text
+		}).WithContext(ctx).Should(Equal(`{"dependencies":[{"message":"No credentials","name":"proxy","type":"Required"}]}`), "recorded with the first write")
+		remove := func() error { return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`)) }
+
+		By("a writer that read the add-on before the graft")
+		Expect(remove()).To(Succeed())
+		Eventually(dependencies(ctx, storage, "removed")).Should(Equal(declared))
+		Eventually(told(ctx, "removed")).Should(ContainElement(records.EventRestored))
+
+		By("its author, later")
+		observer.Removed("removed")
+		Expect(admin.Patch(ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.RemovalsAnnotation+`":"2026-01-02T03:04:05Z"}}}`))).To(Succeed())
+		Expect(remove()).To(Succeed())
+		Expect(annotation(ctx, "removed")).To(BeEmpty())
+		Consistently(dependencies(ctx, storage, "removed")).Should(BeEmpty())
+	})
+
+	It("refuses to give the CRD back while a declaration would be lost", func(ctx context.Context) {
+		kill := serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		register(ctx, storage, "ambiguous", func(object *unstructured.Unstructured) {
+			object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"})
+		})
+		register(ctx, storage, "unrecorded")
+		Eventually(func(ctx context.Context) string { return annotation(ctx, "unrecorded") }).WithContext(ctx).ShouldNot(BeEmpty())
+		manager.stop()
+
+		off := manage(ctx, false)
+		Eventually(off.state).Should(Equal(is(graft.ReasonRecordsMissing, 1)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonRecordsMissing)))
+		Expect(isGrafted(ctx)()).To(BeTrue())
+		Expect(records.Require(ctx, admin)).To(MatchError(And(ContainSubstring("ambiguous"), Not(ContainSubstring("unrecorded")))))
+
+		By("the author deciding which of the two counts")
+		observer.Removed("ambiguous") // what the annotation declared
+		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), merge(`{"metadata":{"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":null}}}`))).To(Succeed())
+		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		kill()
+
+		By("grafting being turned on again")
+		for _, name := range []string{"ambiguous", "unrecorded"} {
+			Expect(admin.Status().Patch(ctx, registration(other, name), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
+			Expect(dependencies(ctx, storage, name)()).To(BeEmpty())
+		}
+		off.stop()
+		serveWebhook()
+		manage(ctx, true)
+		for _, name := range []string{"ambiguous", "unrecorded"} {
+			Eventually(dependencies(ctx, other, name)).Should(Equal(declared))
+		}
 	})
 
 	It("follows a new CA without failing a request for long", func(ctx context.Context) {
@@ -353,7 +427,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		overwrote := insist(found)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonContested, 0)))
 		Eventually(manager.contested).Should(BeNumerically(">=", 1))
-		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonContested)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonContested)))
 		start := overwrote()
 		Consistently(overwrote).WithTimeout(3 * time.Second).Should(BeNumerically("<=", start+2))
 	})
@@ -383,6 +457,33 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, "1.0.1"),
 		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
 	)
+
+	It("adds the properties that a field of OCM's lacks, and restores what that field loses", func(ctx context.Context) {
+		found := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		whole := []any{map[string]any{
+			"name": "proxy", "type": "Required", "message": "No credentials", "version": ">= 1",
+			"when": map[string]any{"clusterSelector": map[string]any{"matchLabels": map[string]any{"network": "private"}}},
+		}}
+		object := registration(storage, "nested")
+		Expect(unstructured.SetNestedSlice(object.Object, whole, "spec", "dependencies")).To(Succeed())
+		create(ctx, object)
+		Eventually(func(ctx context.Context) string { return annotation(ctx, "nested") }).WithContext(ctx).ShouldNot(BeEmpty(), "no webhook runs")
+		manager.stop()
+
+		By("only OCM's field being left, through which others write")
+		Expect(graft.Restore(ctx, admin)).To(BeTrue())
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(func(g Gomega, ctx context.Context) {
+			g.Expect(admin.Patch(ctx, registration(other, "nested"), merge(`{"metadata":{"labels":{"at":"`+time.Now().String()[20:29]+`"}}}`))).To(Succeed())
+			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declared))
+		}).WithContext(ctx).Should(Succeed())
+		again := manage(ctx, true)
+		Eventually(again.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, other, "nested")).Should(Equal(whole))
+		Eventually(told(ctx, "nested")).Should(ContainElement(records.EventRestored))
+	})
 })
 
 var _ = Describe("OCM's operator", func() {
