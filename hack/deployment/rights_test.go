@@ -13,7 +13,7 @@ func rightsOf(all objects, account string) []string {
 	var rights []string
 	for _, binding := range all {
 		reference, isBinding := binding["roleRef"].(object)
-		if !isBinding || !slices.ContainsFunc(binding["subjects"].([]any), func(subject any) bool { return subject.(object)["name"] == account }) {
+		if !isBinding || !bindsTo(binding, account) {
 			continue
 		}
 		for _, role := range all {
@@ -24,6 +24,10 @@ func rightsOf(all objects, account string) []string {
 	}
 	slices.Sort(rights)
 	return rights
+}
+
+func bindsTo(binding object, account string) bool {
+	return slices.ContainsFunc(binding["subjects"].([]any), func(subject any) bool { return subject.(object)["name"] == account })
 }
 
 func expand(rules []any) []string {
@@ -53,7 +57,8 @@ const (
 var (
 	policyRights = []string{
 		"create mutatingadmissionpolicies interlock-required-dependency", "patch mutatingadmissionpolicies interlock-required-dependency",
-		"create mutatingadmissionpolicybindings interlock-required-dependency", "patch mutatingadmissionpolicybindings interlock-required-dependency",
+		"create mutatingadmissionpolicybindings interlock-required-dependency",
+		"patch mutatingadmissionpolicybindings interlock-required-dependency",
 	}
 	webhookRights = []string{
 		"create mutatingwebhookconfigurations interlock-required-dependency", "patch mutatingwebhookconfigurations interlock-required-dependency",
@@ -69,7 +74,8 @@ func values(t *testing.T, try func(t *testing.T, guard string, graft, agent bool
 	for _, guard := range []string{"auto", "policy", "webhook", "off"} {
 		for _, graft := range []bool{true, false} {
 			for _, agent := range []bool{true, false} {
-				t.Run(fmt.Sprintf("guard %s, graft %t, agent %t", guard, graft, agent), func(t *testing.T) { try(t, guard, graft, agent) })
+				name := fmt.Sprintf("guard %s, graft %t, agent %t", guard, graft, agent)
+				t.Run(name, func(t *testing.T) { try(t, guard, graft, agent) })
 			}
 		}
 	}

@@ -64,7 +64,8 @@ func hostedNowhere(ctx context.Context) {
 	metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, "open-cluster-management.io/image-registries",
 		`{"registries":[{"source":"quay.io/open-cluster-management","mirror":"hosted.example"}]}`)
 	Expect(hub.Update(ctx, cluster)).To(Succeed())
-	Eventually(deploymentOn(ctx, administrator(managed["cluster10"].Cluster), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+	own := administrator(managed["cluster10"].Cluster)
+	Eventually(deploymentOn(ctx, own, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 		ConsistOf(HaveField("Image", "hosted.example/interlock-addon-agent:0.1.0"))))
 
 	Expect(on1(ctx)).To(HaveEach(BeElementOf(before)))

@@ -24,7 +24,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const grpcServer = "system:serviceaccount:open-cluster-management-hub:grpc-server-sa"
+// OCM's gRPC server requests for agents, and names them in an annotation.
+const (
+	grpcServer = "system:serviceaccount:open-cluster-management-hub:grpc-server-sa"
+	requester  = "open-cluster-management.io/csr-user"
+)
 
 // request is a request for a certificate of addon-agent on a cluster, by a user.
 func request(ctx context.Context, user, cluster string, annotations map[string]string) *certificatesv1.CertificateSigningRequest {
@@ -81,7 +85,7 @@ var _ = Describe("A certificate of addon-agent", Ordered, func() {
 		Expect(approve(ctx, request(ctx, user, cluster, annotations))).To(Succeed())
 	},
 		Entry("for the cluster whose registration agent requests it", registrationAgent, "cluster1", nil),
-		Entry("for a cluster that is registered by gRPC", grpcServer, "cluster1", map[string]string{"open-cluster-management.io/csr-user": registrationAgent}),
+		Entry("for a cluster that is registered by gRPC", grpcServer, "cluster1", map[string]string{requester: registrationAgent}),
 	)
 
 	DescribeTable("is not approved", func(ctx context.Context, user, cluster string, annotations map[string]string) {
@@ -97,8 +101,8 @@ var _ = Describe("A certificate of addon-agent", Ordered, func() {
 		Entry("for a cluster named cluster, by the agent of an add-on elsewhere",
 			"system:open-cluster-management:cluster:cluster1:addon:another:agent:another-agent", "cluster", nil),
 		Entry("for a cluster by a user with no agent's name", "system:open-cluster-management:cluster1", "cluster1", nil),
-		Entry("by another user who names an agent", "someone", "cluster1", map[string]string{"open-cluster-management.io/csr-user": registrationAgent}),
-		Entry("by gRPC for another cluster", grpcServer, "cluster2", map[string]string{"open-cluster-management.io/csr-user": registrationAgent}),
+		Entry("by another user who names an agent", "someone", "cluster1", map[string]string{requester: registrationAgent}),
+		Entry("by gRPC for another cluster", grpcServer, "cluster2", map[string]string{requester: registrationAgent}),
 		Entry("by gRPC for no user", grpcServer, "cluster1", nil),
 	)
 

@@ -67,7 +67,8 @@ var _ = Describe("On a ManagedClusterAddOn", func() {
 				It("changes its own condition, by every kind of write", func(ctx context.Context) {
 					addOn := install(ctx, version, "cluster1")
 					for _, conditions := range [][]any{
-						with(addOn, part.own, condition(part.own, "Unknown", "After")), with(addOn, part.own, nil), with(addOn, part.own, condition(part.own, "False", "Again")),
+						with(addOn, part.own, condition(part.own, "Unknown", "After")), with(addOn, part.own, nil),
+						with(addOn, part.own, condition(part.own, "False", "Again")),
 					} {
 						Expect(patchStatus(ctx, part.user, addOn, map[string]any{"conditions": conditions})).To(Succeed())
 					}
@@ -91,7 +92,8 @@ var _ = Describe("On a ManagedClusterAddOn", func() {
 							changes = append(changes, with(addOn, kind, nil))
 						}
 						for _, conditions := range changes {
-							Expect(patchStatus(ctx, part.user, addOn, map[string]any{"conditions": conditions})).To(Satisfy(apierrors.IsForbidden), kind)
+							err := patchStatus(ctx, part.user, addOn, map[string]any{"conditions": conditions})
+							Expect(err).To(Satisfy(apierrors.IsForbidden), kind)
 						}
 						if version == "v1alpha1" {
 							Expect(apply(ctx, part.user, addOn, condition(kind, "Unknown", "After"))).To(Satisfy(apierrors.IsForbidden), kind)
@@ -119,7 +121,8 @@ var _ = Describe("On a ManagedClusterAddOn", func() {
 					Expect(admin.Status().Patch(ctx, addOn, merge(`{"status":null}`))).To(Succeed())
 					for field, schema := range statusOf(version) {
 						if field != "conditions" {
-							Expect(patchStatus(ctx, part.user, addOn, map[string]any{field: sample(schema, "after")})).To(Satisfy(apierrors.IsForbidden), field)
+							err := patchStatus(ctx, part.user, addOn, map[string]any{field: sample(schema, "after")})
+							Expect(err).To(Satisfy(apierrors.IsForbidden), field)
 						}
 					}
 					unchanged(ctx, addOn)
@@ -204,5 +207,6 @@ func apply(ctx context.Context, user string, addOn *unstructured.Unstructured, o
 		"metadata": map[string]any{"namespace": addOn.GetNamespace(), "name": addOn.GetName()},
 		"status":   map[string]any{"conditions": []any{one}},
 	}}
-	return as(user).Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration), client.FieldOwner("test"), client.ForceOwnership)
+	return as(user).Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
+		client.FieldOwner("test"), client.ForceOwnership)
 }
