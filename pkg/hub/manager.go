@@ -148,7 +148,7 @@ func setupGraft(mgr ctrl.Manager, options Options, build *trigger.Trigger) (regi
 		Recorder: mgr.GetEventRecorder(names.AddonManager), Metrics: graft.NewMetrics(options.registry()),
 	}
 	read := registrations{reader: mgr.GetCache(), hidden: grafter.Hidden}
-	if options.Graft.On {
+	if options.Graft.On || options.Graft.Keep {
 		read.reader = mgr.GetAPIReader()
 	}
 	return read, grafter.SetupWithManager(mgr)

@@ -25,6 +25,9 @@ const CRDName = "clustermanagementaddons.addon.open-cluster-management.io"
 type Settings struct {
 	// On grafts the CRD. Off gives an earlier graft back.
 	On bool
+	// Keep, without On, grafts the CRD only where a graft is found. So turning
+	// grafting off takes a setting, and a deployment that lacks one changes nothing.
+	Keep bool
 	// Grace is how long the conversion may fail before the CRD is given back.
 	Grace time.Duration
 	// Interval is how often the conversion is checked; 0 for the default.
@@ -49,6 +52,8 @@ type Reconciler struct {
 	// Build triggers the controller that reads all declarations.
 	Build *trigger.Trigger
 
+	kept       bool        // with Settings.Keep, a graft was found
+	nothing    atomic.Bool // with Settings.Keep, none was
 	present    atomic.Bool // whether the CRD has the fields, as last observed
 	rereads    rereads
 	schemas    schemas
@@ -121,14 +126,14 @@ func sooner(a, b time.Duration) time.Duration {
 // Hidden reports whether declarations by field cannot be read, or what was
 // read of them may be incomplete.
 func (r *Reconciler) Hidden() bool {
-	return r.Settings.On && (!r.present.Load() || r.rereads.pending())
+	return r.active() && (!r.present.Load() || r.rereads.pending())
 }
 
 const conflictDelay = 50 * time.Millisecond
 
 // decide inspects the CRD, and probes the webhook only where a graft needs it.
 func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured) decision {
-	if !r.Settings.On {
+	if !r.wanted(crd) {
 		return giveBack(crd, ReasonOff, "Grafting is off")
 	}
 	survey, err := crdgraft.Inspect(crd.Object, r.schemas.properties)
@@ -154,6 +159,21 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	return r.decideConverted(ctx, crd, survey)
 }
 
+// wanted reports whether the CRD is to be grafted. A graft that was found once is
+// kept, also where another writer overwrites it later.
+func (r *Reconciler) wanted(crd *unstructured.Unstructured) bool {
+	if r.Settings.Keep && !r.kept {
+		r.kept = crdgraft.Grafted(crd.Object)
+		r.nothing.Store(!r.kept)
+	}
+	return r.active()
+}
+
+// active reports whether the CRD is to be grafted, as far as is known.
+func (r *Reconciler) active() bool {
+	return r.Settings.On || r.Settings.Keep && !r.nothing.Load()
+}
+
 // put decides to graft.
 func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey, conversion map[string]any) decision {
 	grafted, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: r.schemas.properties, Conversion: conversion})
@@ -163,6 +183,9 @@ func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey,
 	message := "Added " + survey.Added.String()
 	if len(survey.Native) > 0 {
 		message += "; left as OCM has them: " + survey.Native.String()
+	}
+	if r.Settings.Keep {
+		message += ". The graft was found and is kept: --graft-crds=false gives it back"
 	}
 	return decision{desired: grafted, reason: ReasonGrafted, message: message}
 }

@@ -28,7 +28,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	r.prepare()
 	return objectwatch.SetupWithManager(mgr, "crd-graft", CRDName, r, func(ctx context.Context, objects *objectwatch.Watches) error {
-		if !r.Settings.On {
+		if !r.active() {
 			return nil
 		}
 		// The leader before may have changed the CRD a moment ago.
