@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
