@@ -41,9 +41,9 @@ var writes = []write{
 	}),
 	patch(`{"metadata":{"labels":{"patched":%q}}}`),
 	update(func(addOn *unstructured.Unstructured, value string) {
-		// The Placement does not exist, so OCM leaves the installations alone.
+		// With the type Placements, OCM would remove the installations.
 		placement := map[string]any{"namespace": "default", "name": "none-" + value}
-		_ = unstructured.SetNestedField(addOn.Object, map[string]any{"type": "Placements", "placements": []any{placement}}, "spec", "installStrategy")
+		_ = unstructured.SetNestedField(addOn.Object, map[string]any{"type": "Manual", "placements": []any{placement}}, "spec", "installStrategy")
 	}),
 	patch(`{"metadata":{"annotations":{"example.com/patched":%q}}}`),
 	func(ctx context.Context, name, _ string) error { // what OCM's controllers do, and what deletes a field that is hidden
