@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -98,11 +100,15 @@ func (i image) build(ctx context.Context) (*built, error) {
 		if err := i.compile(ctx, platform, binary); err != nil {
 			return nil, err
 		}
-		single, err := i.single(platform, binary)
+		linked, err := linkedInto(ctx, i, binary)
 		if err != nil {
 			return nil, fmt.Errorf("for %s: %w", platform, err)
 		}
-		if made.materials[platform], err = billOfMaterials(i, platform, binary); err != nil {
+		single, err := i.single(platform, binary, linked)
+		if err != nil {
+			return nil, fmt.Errorf("for %s: %w", platform, err)
+		}
+		if made.materials[platform], err = billOfMaterials(i, platform, linked); err != nil {
 			return nil, fmt.Errorf("for %s: %w", platform, err)
 		}
 		made.index = mutate.AppendManifests(made.index, mutate.IndexAddendum{Add: single, Descriptor: v1.Descriptor{
@@ -124,12 +130,12 @@ func (i image) compile(ctx context.Context, platform platformOf, binary string) 
 }
 
 // single is the image for one platform.
-func (i image) single(platform platformOf, binary string) (v1.Image, error) {
+func (i image) single(platform platformOf, binary string, linked *modules) (v1.Image, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
-	files, err := i.files(content)
+	files, err := i.files(content, licenseFiles(linked.licenses))
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +170,10 @@ func (i image) config(platform platformOf, single v1.Image) *v1.ConfigFile {
 	return config
 }
 
-// files is the file system of the image, as a tar: the program, and a folder for
-// temporary files, which a pod whose root is read-only mounts a volume on.
-func (i image) files(program []byte) ([]byte, error) {
+// files is the file system of the image, as a tar: the program, a folder for
+// temporary files, which a pod whose root is read-only mounts a volume on, and
+// the licences of what is linked into the program.
+func (i image) files(program []byte, licenses map[string][]byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	writer := tar.NewWriter(&buffer)
 	type entry struct {
@@ -179,6 +186,9 @@ func (i image) files(program []byte) ([]byte, error) {
 	}
 	for _, link := range i.links {
 		entries = append(entries, entry{tar.Header{Typeflag: tar.TypeSymlink, Name: link, Linkname: i.name, Mode: 0o777}, nil})
+	}
+	for _, name := range slices.Sorted(maps.Keys(licenses)) {
+		entries = append(entries, entry{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o444}, licenses[name]})
 	}
 	for _, file := range entries {
 		file.header.Size = int64(len(file.content))

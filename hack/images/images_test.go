@@ -8,7 +8,10 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,7 +269,10 @@ func TestTheBillNamesWhatWasLinked(t *testing.T) {
 		Metadata  struct {
 			Component struct{ Name, Version string }
 		}
-		Components []struct{ Name, Version, Purl string }
+		Components []struct {
+			Name, Version, Purl string
+			Licenses            []struct{ License struct{ ID string } }
+		}
 	}
 	if err := json.Unmarshal(content, &bill); err != nil {
 		t.Fatal(err)
@@ -274,10 +280,94 @@ func TestTheBillNamesWhatWasLinked(t *testing.T) {
 	if bill.BOMFormat != "CycloneDX" || bill.Metadata.Component.Name != "localhost/hello" || bill.Metadata.Component.Version != "v1.2.3" {
 		t.Errorf("%+v", bill)
 	}
-	if len(bill.Components) != 1 || bill.Components[0].Name != "std" || !strings.HasPrefix(bill.Components[0].Purl, "pkg:golang/std@1.") {
-		t.Errorf("components %+v", bill.Components)
+	if len(bill.Components) != 2 || bill.Components[0].Name != "std" || !strings.HasPrefix(bill.Components[0].Purl, "pkg:golang/std@1.") {
+		t.Fatalf("components %+v", bill.Components)
+	}
+	for i, want := range []string{"BSD-3-Clause", "MIT"} {
+		if licenses := bill.Components[i].Licenses; len(licenses) != 1 || licenses[0].License.ID != want {
+			t.Errorf("%s has the licences %v, want %s", bill.Components[i].Name, licenses, want)
+		}
 	}
 }
+
+func TestAnImageHasTheLicencesOfWhatIsLinked(t *testing.T) {
+	o := hello(t)
+	makeAll(t, o)
+	manifest, err := index(t, o).IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, descriptor := range manifest.Manifests {
+		single, err := index(t, o).Image(descriptor.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := files(t, single)
+		for name, want := range map[string]string{
+			"licenses/example.com/hello/LICENSE":           "Copyright the authors of hello",
+			"licenses/std/LICENSE":                         "The Go Authors",
+			"licenses/example.com/greeting/LICENSE":        "The authors of the greeting",
+			"licenses/example.com/greeting/old/NOTICE.txt": "taken over from elsewhere",
+		} {
+			if !strings.Contains(content[name], want) {
+				t.Errorf("%s: %s is %q, want a text with %q", descriptor.Platform, name, content[name], want)
+			}
+		}
+		if _, there := content["licenses/example.com/greeting/greeting.go"]; there {
+			t.Error("more than texts of licences")
+		}
+	}
+}
+
+func TestAModuleWithoutALicenceIsNamed(t *testing.T) {
+	for name, text := range map[string]string{"no file": "", "no known text": "Do as you like with this."} {
+		t.Run(name, func(t *testing.T) {
+			o := hello(t)
+			if err := os.WriteFile(filepath.Join(o.images[0].moduleDir, "greeting", "LICENSE"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.run(t.Context()); err == nil || !strings.Contains(err.Error(), "licence of example.com/greeting") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// What is released has a known licence for each module.
+func TestLicencesOfThePrograms(t *testing.T) {
+	for _, program := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
+		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/"+program)
+		list.Dir = "../.."
+		output, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var linked []*debug.Module
+		for _, line := range slices.Compact(slices.Sorted(strings.Lines(string(output)))) {
+			if path, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				linked = append(linked, &debug.Module{Path: path, Version: version})
+			}
+		}
+		if len(linked) < 10 {
+			t.Fatalf("%s is linked from %d modules only", program, len(linked))
+		}
+		licenses, err := licensesOf(t.Context(), list.Dir, linked)
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+		}
+		for module, license := range licenses {
+			for _, identifier := range license.identifiers() {
+				if !slices.Contains(permissive, identifier) {
+					t.Errorf("%s: %s has the licence %s", program, module, identifier)
+				}
+			}
+		}
+	}
+}
+
+// permissive are the licences that a binary can be passed on under with no more
+// than their texts beside it.
+var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "GooglePatentsFile"}
 
 func TestPushCopiesTheIndexAsItIs(t *testing.T) {
 	server := httptest.NewServer(registry.New())

@@ -3,24 +3,45 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOfMaterials lists what the binary was linked from, as Go wrote it into the
-// binary itself. It has neither time nor serial number: the same binary has the
-// same bill.
-func billOfMaterials(i image, platform platformOf, binary string) ([]byte, error) {
+// modules are what a binary was linked from, as Go wrote it into the binary.
+type modules struct {
+	goVersion string
+	all       []*debug.Module
+	// licenses are their texts, by the path of the module; "std" has those of Go.
+	licenses map[string]moduleLicense
+}
+
+func linkedInto(ctx context.Context, i image, binary string) (*modules, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return nil, fmt.Errorf("read the modules of %s: %w", i.name, err)
 	}
+	licenses, err := licensesOf(ctx, i.moduleDir, info.Deps)
+	if err != nil {
+		return nil, err
+	}
+	if own, err := os.ReadFile(filepath.Join(i.moduleDir, "LICENSE")); err == nil {
+		licenses[info.Main.Path] = moduleLicense{"LICENSE": own}
+	}
+	return &modules{goVersion: strings.TrimPrefix(info.GoVersion, "go"), all: info.Deps, licenses: licenses}, nil
+}
+
+// billOfMaterials lists what a binary was linked from. It has neither time nor
+// serial number: the same binary has the same bill.
+func billOfMaterials(i image, platform platformOf, linked *modules) ([]byte, error) {
 	bill := cdx.NewBOM()
 	subject := cdx.Component{
 		BOMRef: i.name, Type: cdx.ComponentTypeContainer, Name: i.repository, Version: i.version,
@@ -29,10 +50,10 @@ func billOfMaterials(i image, platform platformOf, binary string) ([]byte, error
 	bill.Metadata = &cdx.Metadata{Component: &subject}
 	components := []cdx.Component{{
 		BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std",
-		Version: strings.TrimPrefix(info.GoVersion, "go"), PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go"),
+		Version: linked.goVersion, PackageURL: "pkg:golang/std@" + linked.goVersion, Licenses: linked.licenses["std"].forBill(),
 	}}
-	for _, module := range info.Deps {
-		components = append(components, component(module))
+	for _, module := range linked.all {
+		components = append(components, component(module, linked.licenses[module.Path]))
 	}
 	references := make([]string, len(components))
 	for i := range components {
@@ -41,16 +62,17 @@ func billOfMaterials(i image, platform platformOf, binary string) ([]byte, error
 	bill.Components = &components
 	bill.Dependencies = &[]cdx.Dependency{{Ref: subject.BOMRef, Dependencies: &references}}
 	var buffer bytes.Buffer
-	err = cdx.NewBOMEncoder(&buffer, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
+	err := cdx.NewBOMEncoder(&buffer, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
 	return buffer.Bytes(), err
 }
 
 // component is a module; if it was replaced, what was compiled in its place.
-func component(module *debug.Module) cdx.Component {
+func component(module *debug.Module, license moduleLicense) cdx.Component {
 	module = cmp.Or(module.Replace, module)
 	address := "pkg:golang/" + module.Path + "@" + module.Version
 	made := cdx.Component{
 		BOMRef: address, Type: cdx.ComponentTypeLibrary, Name: module.Path, Version: module.Version, PackageURL: address,
+		Licenses: license.forBill(),
 	}
 	// go.sum's hash, of all files of the module: "h1:" and the base64 of a SHA-256.
 	if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(module.Sum, "h1:")); err == nil && len(sum) > 0 {

@@ -1,4 +1,6 @@
 // Command hello stands for the programs that images are made of.
 package main
 
-func main() { println("hello") }
+import "example.com/greeting"
+
+func main() { println(greeting.Text) }
