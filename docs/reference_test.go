@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/ocmversion"
+	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -31,7 +32,8 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
 		addonv1alpha1.TemplateVersionLabel, ocmversion.Annotation, degraded.EventContested,
-		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation,
+		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation, crdgraft.RemovalsAnnotation,
+		addonv1alpha1.RecordAnnotation, records.EventRestored,
 		facts.EventNotServed,
 	}
 	for _, reason := range dependencyv1alpha1.FactReasons {
@@ -60,6 +62,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	maps.Copy(help, agentmetrics.Help)
 	help[installer.NameGuard] = installer.HelpGuard
 	maps.Copy(help, graft.Help)
+	maps.Copy(help, records.Help)
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)

@@ -22,6 +22,7 @@ const uninstallLong = `addon-manager uninstall restores the hub to its state bef
 objects that were deployed stay: delete them afterwards with the tool that
 deployed them. These are its steps:
 
+  - record in annotations what is declared by field, and stop here if that fails
   - scale the Deployment of addon-manager to 0, and wait until no replica leads
   - remove addon-agent from the clusters where it is an add-on
   - remove the guard

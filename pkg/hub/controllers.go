@@ -29,14 +29,12 @@ import (
 
 // triggers are how the controllers enqueue one another:
 //
-//	graft ─build→ declarations ─evaluate→ degraded
-//	              declarations ─request→  facts ─evaluate→ degraded
-//	              declarations ─Enable→   lazy watches ─evaluate→ degraded
-//	              ManagedClusterFacts ─request→ facts
-//	              guard ─evaluate→ degraded
+//	declarations ─evaluate→ degraded
+//	declarations ─request→  facts ─evaluate→ degraded
+//	declarations ─Enable→   lazy watches ─evaluate→ degraded
+//	ManagedClusterFacts ─request→ facts
+//	guard ─evaluate→ degraded
 type triggers struct {
-	// build enqueues the catalog in the declarations controller.
-	build *trigger.Trigger
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger
 	// evaluate enqueues add-ons on managed clusters in the degraded controller.
@@ -44,11 +42,11 @@ type triggers struct {
 }
 
 func newTriggers() triggers {
-	return triggers{build: trigger.New(), request: trigger.New(), evaluate: trigger.New()}
+	return triggers{request: trigger.New(), evaluate: trigger.New()}
 }
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, registered registrations, guarded *degraded.Guarded) error {
+func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
 	var (
 		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
@@ -71,9 +69,9 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 
 	return setupEach(mgr,
 		&declarations.Reconciler{
-			Registered: fleet.Objects{Reader: registered.reader}, Fleet: reader, Indexed: warmup.Indexed(), Store: store,
-			Metrics: measured, Recorder: recorder, Hidden: registered.hidden,
-			Build: on.build, Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
+			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Indexed: warmup.Indexed(), Store: store,
+			Metrics: measured, Recorder: recorder,
+			Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported, Signs: signs,

@@ -2,6 +2,7 @@
 package hub
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,7 +11,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -22,10 +22,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/records"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // Options configure addon-manager.
@@ -94,13 +94,12 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warmup); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	on := newTriggers()
-	registrations, err := setupGraft(mgr, options, on.build)
-	if err != nil {
+	if err := setupGraft(mgr, options); err != nil {
 		return nil, err
 	}
+	on := newTriggers()
 	guarded := &degraded.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
-	if err := setupControllers(mgr, warmup, options, on, registrations, guarded); err != nil {
+	if err := setupControllers(mgr, warmup, options, on, guarded); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options, guarded); err != nil {
@@ -130,28 +129,20 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *degraded.Guarded) er
 	}).SetupWithManager(mgr)
 }
 
-// registrations are how registered add-ons are read, which a graft of the CRD changes.
-type registrations struct {
-	reader client.Reader
-	// hidden reports whether declarations by field cannot be read; nil: they can.
-	hidden func() bool
-}
-
-// setupGraft adds the graft controller to the manager. It builds the catalog when all
-// declarations are to be read again.
-func setupGraft(mgr ctrl.Manager, options Options, build *trigger.Trigger) (registrations, error) {
+// setupGraft adds the controllers that graft the CRD, and keep what is declared by it.
+func setupGraft(mgr ctrl.Manager, options Options) error {
 	if options.Graft == nil {
-		return registrations{reader: mgr.GetCache()}, nil
+		return nil
 	}
+	recorder := mgr.GetEventRecorder(names.AddonManager)
+	kept := records.New(mgr.GetClient(), recorder, options.registry())
 	grafter := &graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{}, Build: build,
-		Recorder: mgr.GetEventRecorder(names.AddonManager), Metrics: graft.NewMetrics(options.registry()),
+		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
+		Recorder: recorder, Metrics: graft.NewMetrics(options.registry()),
+		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: kept.CRDChanged,
 	}
-	read := registrations{reader: mgr.GetCache(), hidden: grafter.Hidden}
-	if options.Graft.On || options.Graft.Keep {
-		read.reader = mgr.GetAPIReader()
-	}
-	return read, grafter.SetupWithManager(mgr)
+	kept.Present = grafter.Present
+	return setupEach(mgr, grafter, kept)
 }
 
 // setupProbes: addon-manager is alive while the process responds. It is ready once

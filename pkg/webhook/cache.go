@@ -11,13 +11,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// cacheOptions limit the cache to the one Secret and the one configuration that
+// cacheOptions limit the cache to the one Secret and the two configurations that
 // the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
+	configuration := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName)}
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {
-			Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName),
-		},
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: configuration,
+		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
 		&corev1.Secret{}: {
 			Namespaces: map[string]cache.Config{secret.Namespace: {}},
 			Field:      fields.OneTermEqualSelector("metadata.name", secret.Name),

@@ -29,7 +29,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
 
-// ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub.
+// ConfigurationName names both webhook configurations of deploy/hub.
 const ConfigurationName = endpoint.ConfigurationName
 
 // Options configure the webhook.
@@ -142,6 +142,9 @@ func setupServing(mgr *draining, options Options, certified <-chan struct{}) err
 		webhooks.Register(conversion.Path, mgr.closing(conversion.NewHandler(mgr.GetLogger().WithName("conversion"))))
 		webhooks.Register(guard.Path, mgr.closing(guard.NewWebhook()))
 		webhooks.Register(admission.Path, mgr.closing(&ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader()}}))
+		webhooks.Register(admission.RecordPath, mgr.closing(&ctrlwebhook.Admission{
+			Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}},
+		}))
 		return webhooks.StartedChecker()
 	}}
 	if err := mgr.Add(serving); err != nil {

@@ -103,13 +103,16 @@ func declaredBy(registration *unstructured.Unstructured) map[string]bool {
 			declared[name] = true
 		}
 	}
-	var annotated []struct {
+	type list []struct {
 		Name string `json:"name"`
 	}
-	if yaml.Unmarshal([]byte(registration.GetAnnotations()[addonv1alpha1.DependenciesAnnotation]), &annotated) == nil {
-		for _, entry := range annotated {
-			declared[entry.Name] = true
-		}
+	var annotated struct{ Dependencies list }
+	text := []byte(registration.GetAnnotations()[addonv1alpha1.DependenciesAnnotation])
+	if yaml.Unmarshal(text, &annotated) != nil && yaml.Unmarshal(text, &annotated.Dependencies) != nil {
+		return declared
+	}
+	for _, entry := range annotated.Dependencies {
+		declared[entry.Name] = true
 	}
 	return declared
 }

@@ -24,6 +24,10 @@ const (
 	v1beta1  = ocmv1beta1.GroupName + "/v1beta1"
 )
 
+// Refused is in the message on every object that cannot be converted. Where an API
+// server reports it, the API server can use the conversion.
+const Refused = "cannot be converted by Interlock"
+
 // Convert returns the object, the JSON of a ClusterManagementAddOn, in the
 // desired version. A missing spec or status stays missing.
 func Convert(object []byte, desired string) ([]byte, error) {
@@ -36,16 +40,16 @@ func Convert(object []byte, desired string) ([]byte, error) {
 	}
 	from := content.text("apiVersion")
 	if got := content.text("kind"); got != kind {
-		return nil, fmt.Errorf("%s %q of %s: only a %s can be converted", got, content.name(), from, kind)
+		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, content.name(), from, Refused, kind)
 	}
 	if err := content.convert(from, desired); err != nil {
-		return nil, fmt.Errorf("%s %q: convert %s to %s: %w", kind, content.name(), from, desired, err)
+		return nil, fmt.Errorf("%s %q %s: %s to %s: %w", kind, content.name(), Refused, from, desired, err)
 	}
 	return json.Marshal(content)
 }
 
 func (f fields) convert(from, to string) error {
-	var convertSpec, convertStatus func(fields) error
+	var convertSpec, convertStatus func(fields)
 	switch {
 	case from == to:
 		return nil
@@ -56,57 +60,47 @@ func (f fields) convert(from, to string) error {
 	default:
 		return fmt.Errorf("only %s and %s are known", v1alpha1, v1beta1)
 	}
-	if err := f.change("spec", convertSpec); err != nil {
-		return err
-	}
-	if err := f.change("status", convertStatus); err != nil {
-		return err
-	}
-	return f.set("apiVersion", to)
+	f.change("spec", convertSpec)
+	f.change("status", convertStatus)
+	f.set("apiVersion", to)
+	return nil
 }
 
-func specToV1Beta1(spec fields) error {
+func specToV1Beta1(spec fields) {
 	delete(spec, "addOnConfiguration") // v1beta1 has none
 	spec.rename("supportedConfigs", "defaultConfigs")
-	return spec.changeElements("defaultConfigs", func(config fields) error {
+	spec.changeElements("defaultConfigs", func(config fields) {
 		var referent fields
-		hasDefault, err := config.read("defaultConfig", &referent)
-		if err != nil {
-			return err
-		}
+		hasDefault := config.read("defaultConfig", &referent)
 		delete(config, "defaultConfig")
 		config.put("namespace", referent["namespace"])
 		config.put("name", referent["name"])
 		if !hasDefault {
-			return config.set("name", ocmv1beta1.ReservedNoDefaultConfigName)
+			config.set("name", ocmv1beta1.ReservedNoDefaultConfigName)
 		}
-		return nil
 	})
 }
 
-func specToV1Alpha1(spec fields) error {
+func specToV1Alpha1(spec fields) {
 	delete(spec, "addOnConfiguration") // not a field of v1beta1
 	spec.rename("defaultConfigs", "supportedConfigs")
-	return spec.changeElements("supportedConfigs", func(config fields) error {
+	spec.changeElements("supportedConfigs", func(config fields) {
 		name, referent := config.text("name"), fields{}
 		referent.put("namespace", config["namespace"])
 		referent.put("name", config["name"])
 		for _, field := range []string{"namespace", "name", "defaultConfig"} {
 			delete(config, field)
 		}
-		if name == "" || name == ocmv1beta1.ReservedNoDefaultConfigName {
-			return nil
+		if name != "" && name != ocmv1beta1.ReservedNoDefaultConfigName {
+			config.set("defaultConfig", referent)
 		}
-		return config.set("defaultConfig", referent)
 	})
 }
 
-func statusToV1Beta1(status fields) error {
+func statusToV1Beta1(status fields) {
 	status.rename("defaultconfigReferences", "defaultConfigReferences")
-	return nil
 }
 
-func statusToV1Alpha1(status fields) error {
+func statusToV1Alpha1(status fields) {
 	status.rename("defaultConfigReferences", "defaultconfigReferences")
-	return nil
 }

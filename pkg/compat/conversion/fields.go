@@ -1,28 +1,21 @@
 package conversion
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // fields are the fields of one JSON object as they were written.
 type fields map[string]json.RawMessage
 
-// read decodes a field, and reports whether it has a value.
-func (f fields) read(name string, into any) (bool, error) {
+// read decodes a field, and reports whether it has a value of that type. What has
+// another type stays as it was written: an error would fail the conversion of all
+// objects of the request, because of one that no schema accepts.
+func (f fields) read(name string, into any) bool {
 	raw, found := f[name]
-	if !found || string(raw) == "null" {
-		return false, nil
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return false, fmt.Errorf("read %s: %w", name, err)
-	}
-	return true, nil
+	return found && string(raw) != "null" && json.Unmarshal(raw, into) == nil
 }
 
-func (f fields) set(name string, value any) (err error) {
-	f[name], err = json.Marshal(value)
-	return err
+// set sets a field to a text, or to what was read: both have a JSON.
+func (f fields) set(name string, value any) {
+	f[name], _ = json.Marshal(value)
 }
 
 // put sets a field to what was written, and removes it where nothing was.
@@ -41,45 +34,35 @@ func (f fields) rename(from, to string) {
 }
 
 // change changes the fields of an object, if there is one of the name.
-func (f fields) change(name string, change func(fields) error) error {
+func (f fields) change(name string, change func(fields)) {
 	var object fields
-	if found, err := f.read(name, &object); err != nil || !found {
-		return err
+	if f.read(name, &object) {
+		change(object)
+		f.set(name, object)
 	}
-	if err := change(object); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return f.set(name, object)
 }
 
 // changeElements changes each object of a list.
-func (f fields) changeElements(name string, change func(fields) error) error {
+func (f fields) changeElements(name string, change func(fields)) {
 	var elements []fields
-	if found, err := f.read(name, &elements); err != nil || !found {
-		return err
+	if !f.read(name, &elements) {
+		return
 	}
-	for i, element := range elements {
-		if element == nil { // null
-			continue
-		}
-		if err := change(element); err != nil {
-			return fmt.Errorf("%s[%d]: %w", name, i, err)
+	for _, element := range elements {
+		if element != nil { // null
+			change(element)
 		}
 	}
-	return f.set(name, elements)
+	f.set(name, elements)
 }
 
 func (f fields) text(name string) (text string) {
-	if _, err := f.read(name, &text); err != nil {
-		return ""
-	}
+	f.read(name, &text)
 	return text
 }
 
 func (f fields) name() string {
 	var metadata fields
-	if _, err := f.read("metadata", &metadata); err != nil {
-		return ""
-	}
+	f.read("metadata", &metadata)
 	return metadata.text("name")
 }

@@ -9,6 +9,7 @@ package crdgraft
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,10 +32,11 @@ type Additions struct {
 type Survey struct {
 	// Original is the CRD without a graft.
 	Original map[string]any
-	// Added are the fields that the CRD lacks, by version.
+	// Added are the fields that the CRD lacks, by version. Of a field that the owner
+	// ships with a smaller schema, they are the nested ones.
 	Added Fields
 	// Native are the fields of the same names that the owner ships, by version.
-	// A graft does not change them.
+	// A graft changes none of their properties.
 	Native Fields
 	// Converts means that a webhook converts the versions. It must know the fields.
 	Converts bool
@@ -74,11 +76,14 @@ func Graft(crd map[string]any, additions Additions) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := record{Fields: survey.Added.digests(additions.Properties)}
+	taken := record{Fields: survey.Added}
 	if survey.Converts {
 		taken.Conversion = replaceConversion(grafted, additions.Conversion)
 	}
 	taken.Version = replaceVersion(grafted)
+	if postponed, ok := (&unstructured.Unstructured{Object: crd}).GetAnnotations()[RemovalsAnnotation]; ok {
+		setAnnotation(grafted, RemovalsAnnotation, &postponed)
+	}
 	return grafted, taken.write(grafted)
 }
 
@@ -106,5 +111,23 @@ func Remove(crd map[string]any) (map[string]any, error) {
 	taken.Conversion.restore(original)
 	taken.Version.restore(original)
 	setAnnotation(original, RecordAnnotation, nil)
+	setAnnotation(original, RemovalsAnnotation, nil)
 	return original, nil
+}
+
+// RemovalsAnnotation on a grafted CRD holds the time before which it is not known
+// whether a writer that leaves a field out removes it. A writer that read the object
+// before the graft did not see the field.
+const RemovalsAnnotation = "interlock.open-cluster-management.io/removals-count-from"
+
+// PostponeRemovals has removals of a field count from that time on.
+func PostponeRemovals(grafted map[string]any, until time.Time) {
+	text := until.UTC().Format(time.RFC3339)
+	setAnnotation(grafted, RemovalsAnnotation, &text)
+}
+
+// RemovalsCount reports whether removals count now, by the annotations of the CRD.
+func RemovalsCount(annotations map[string]string, now time.Time) bool {
+	from, err := time.Parse(time.RFC3339, annotations[RemovalsAnnotation])
+	return err != nil || !now.Before(from)
 }

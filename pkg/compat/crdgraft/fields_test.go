@@ -221,3 +221,85 @@ func removeFromSpec(t *testing.T, crd map[string]any, field string) {
 		t.Fatal(err)
 	}
 }
+
+// The field that the proposal would have OCM ship lacks what Interlock adds to it.
+func TestGraftAddsNestedPropertiesToASmallerField(t *testing.T) {
+	object := func(properties map[string]any) map[string]any {
+		return map[string]any{"type": "object", "properties": properties}
+	}
+	text := map[string]any{"type": "string"}
+	theirs := map[string]any{"type": "array", "items": object(map[string]any{
+		"name": map[string]any{"type": "string", "minLength": int64(1)}, "theirs": text,
+		"free": map[string]any{"type": "object", preserve: true}, "map": map[string]any{"type": "object", "additionalProperties": text},
+		"bare": map[string]any{"type": "object"}, "other": text,
+	})}
+	original := found(t, "1.4.0")
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		setSpecProperty(t, original, version, "dependencies", theirs)
+	}
+	bare := object(map[string]any{"text": text})
+	additions := ours("a")
+	additions.Properties = map[string]any{"dependencies": map[string]any{"type": "array", "items": object(map[string]any{
+		"name": text, "when": object(map[string]any{"expression": text}), "free": bare, "map": bare, "bare": bare, "other": bare,
+	})}}
+
+	survey, err := Inspect(original, additions.Properties)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const added = "v1alpha1 spec.dependencies[].bare.text, v1alpha1 spec.dependencies[].when, " +
+		"v1beta1 spec.dependencies[].bare.text, v1beta1 spec.dependencies[].when"
+	same(t, "added", added, survey.Added.String())
+	same(t, "native", "v1alpha1 spec.dependencies, v1beta1 spec.dependencies", survey.Native.String())
+
+	grafted := mustGraft(t, original, additions)
+	want := runtime.DeepCopyJSON(theirs)
+	properties := want["items"].(map[string]any)["properties"].(map[string]any)
+	properties["when"], properties["bare"] = object(map[string]any{"expression": text}), bare
+	got, err := SpecProperties(grafted, "v1beta1", "dependencies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "schema", want, got["dependencies"])
+	same(t, "grafting twice changes nothing", grafted, mustGraft(t, grafted, additions))
+	same(t, "removing gives back what was found", original, mustRemove(t, grafted))
+	if HasFields(original, additions.Properties) || !HasFields(grafted, additions.Properties) {
+		t.Error("a nested property that is missing is a missing field")
+	}
+
+	t.Run("a nested property that another writer changed stays", func(t *testing.T) {
+		changed, want := runtime.DeepCopyJSON(grafted), runtime.DeepCopyJSON(theirs)
+		for _, version := range []string{"v1alpha1", "v1beta1"} {
+			fields, err := SpecProperties(changed, version, "dependencies")
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields["dependencies"].(map[string]any)["items"].(map[string]any)["properties"].(map[string]any)["when"] = text
+			setSpecProperty(t, changed, version, "dependencies", fields["dependencies"])
+		}
+		want["items"].(map[string]any)["properties"].(map[string]any)["when"] = text
+		got, err := SpecProperties(mustRemove(t, changed), "v1alpha1", "dependencies")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "schema", want, got["dependencies"])
+	})
+}
+
+func setSpecProperty(t *testing.T, crd map[string]any, version, name string, schema any) {
+	t.Helper()
+	versions, err := versionsOf(crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range versions {
+		if v.name() != version {
+			continue
+		}
+		spec, err := v.specSchema()
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec["properties"].(map[string]any)[name] = runtime.DeepCopyJSONValue(schema)
+	}
+}

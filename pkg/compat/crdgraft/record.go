@@ -16,8 +16,8 @@ const RecordAnnotation = "interlock.open-cluster-management.io/graft"
 // record holds what is needed to undo a graft. Each part also holds what the
 // graft wrote, so that a later change by another writer is recognized and kept.
 type record struct {
-	// Fields are the digests of the schemas that were added, by version and field.
-	Fields map[string]map[string]string `json:"fields"`
+	// Fields are those that were added.
+	Fields Fields `json:"fields"`
 	// Version and Conversion are nil where the graft did not change them.
 	Version    *replacedVersion    `json:"version,omitempty"`
 	Conversion *replacedConversion `json:"conversion,omitempty"`

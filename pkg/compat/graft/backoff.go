@@ -17,9 +17,14 @@ func (b *backoff) wait(now time.Time) time.Duration {
 	return max(0, b.at.Add(b.delay).Sub(now))
 }
 
+// repeated reports whether it happened not long before.
+func (b *backoff) repeated(now time.Time) bool {
+	return b.delay > 0 && now.Sub(b.at) <= b.forget
+}
+
 // record notes that it happened now, and reports whether it is a repetition.
 func (b *backoff) record(now time.Time) (again bool) {
-	again = b.delay > 0 && now.Sub(b.at) <= b.forget
+	again = b.repeated(now)
 	if again {
 		b.delay = min(2*b.delay, b.last)
 	} else {

@@ -8,14 +8,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // CRDName names the only CRD that is grafted.
@@ -40,7 +38,7 @@ type Settings struct {
 // defaultInterval is as often as a kubelet probes.
 const defaultInterval = 10 * time.Second
 
-// Reconciler grafts the CRD or gives it back. It has a single key. Only Hidden
+// Reconciler grafts the CRD or gives it back. It has a single key. Only Present
 // is safe for concurrent use.
 type Reconciler struct {
 	Settings Settings
@@ -49,13 +47,14 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	Recorder events.EventRecorder
 	Metrics  *Metrics
-	// Build triggers the controller that reads all declarations.
-	Build *trigger.Trigger
+	// Records fails unless what is declared by field is recorded, so that the CRD may
+	// be given back.
+	Records func(context.Context) error
+	// Changed is called after the fields of the CRD have changed.
+	Changed func()
 
 	kept       bool        // with Settings.Keep, a graft was found
-	nothing    atomic.Bool // with Settings.Keep, none was
 	present    atomic.Bool // whether the CRD has the fields, as last observed
-	rereads    rereads
 	schemas    schemas
 	prober     prober
 	overwrites backoff // of restoring a graft that another writer overwrites
@@ -84,10 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	decided := r.delayRestore(crd, r.decide(ctx, crd))
-	if decided.desired != nil && !r.hasFields(crd, decided, true) {
-		r.present.Store(false) // before the write, so that no reader trusts what it reads after it
-	}
+	decided := r.postponeRemovals(crd, r.delayRestore(crd, r.decide(ctx, crd)))
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
 	if apierrors.IsConflict(err) { // another writer was first: read what it wrote
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
@@ -98,44 +94,50 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	r.remember(decided, wrote)
-	again := r.scheduleReads(wrote, r.hasFields(crd, decided, wrote))
+	present := r.wanted(crd) && r.hasFields(crd, decided, wrote)
+	if r.present.Swap(present) != present || wrote {
+		r.Changed()
+	}
 	r.report(ctx, crd, decided, wrote)
-	return reconcile.Result{RequeueAfter: sooner(decided.again, again)}, nil
+	return reconcile.Result{RequeueAfter: decided.again}, nil
 }
 
-// scheduleReads triggers the reads that are due, and returns when the next one is.
-func (r *Reconciler) scheduleReads(wrote, present bool) time.Duration {
-	if wrote {
-		r.rereads.start(r.Clock.Now(), true)
-	}
-	due, again := r.rereads.take(r.Clock.Now())
-	if r.present.Swap(present) != present || due {
-		r.Build.Enqueue(types.NamespacedName{Name: CRDName})
-	}
-	return again
-}
-
-// sooner returns the shorter of two delays, where 0 means never.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
-}
-
-// Hidden reports whether declarations by field cannot be read, or what was
-// read of them may be incomplete.
-func (r *Reconciler) Hidden() bool {
-	return r.active() && (!r.present.Load() || r.rereads.pending())
-}
+// Present reports whether grafting is on and the CRD has the fields.
+func (r *Reconciler) Present() bool { return r.present.Load() }
 
 const conflictDelay = 50 * time.Millisecond
 
-// decide inspects the CRD, and probes the webhook only where a graft needs it.
+// decide gives the CRD back where grafting is off and all declarations are recorded.
 func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured) decision {
-	if !r.wanted(crd) {
+	if r.wanted(crd) {
+		return r.decideOn(ctx, crd)
+	}
+	err := r.recorded(ctx, crd)
+	if err == nil {
 		return giveBack(crd, ReasonOff, "Grafting is off")
 	}
+	decided := r.decideOn(ctx, crd)
+	if decided.reason == ReasonGrafted {
+		decided.reason, decided.message = ReasonRecordsMissing, "Grafting is off, but the CRD stays grafted: "+err.Error()
+		decided.again = recordsInterval
+	}
+	return decided
+}
+
+// recordsInterval is how often records are read again that keep the CRD from being
+// given back.
+const recordsInterval = 10 * time.Second
+
+// recorded fails where something is declared that would be lost with the graft.
+func (r *Reconciler) recorded(ctx context.Context, crd *unstructured.Unstructured) error {
+	if !crdgraft.Grafted(crd.Object) {
+		return nil
+	}
+	return r.Records(ctx)
+}
+
+// decideOn inspects the CRD, and probes the webhook only where a graft needs it.
+func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructured) decision {
 	survey, err := crdgraft.Inspect(crd.Object, r.schemas.properties)
 	if err != nil {
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
@@ -154,6 +156,10 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 	case !survey.Converts:
 		return r.put(crd, survey, nil)
 	case len(lost) > 0:
+		if err := r.recorded(ctx, crd); err != nil {
+			return decision{reason: ReasonRecordsMissing, again: recordsInterval, message: newerMessage(lost) +
+				". The CRD stays grafted: " + err.Error()}
+		}
 		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(lost)}
 	}
 	return r.decideConverted(ctx, crd, survey)
@@ -162,16 +168,8 @@ func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured)
 // wanted reports whether the CRD is to be grafted. A graft that was found once is
 // kept, also where another writer overwrites it later.
 func (r *Reconciler) wanted(crd *unstructured.Unstructured) bool {
-	if r.Settings.Keep && !r.kept {
-		r.kept = crdgraft.Grafted(crd.Object)
-		r.nothing.Store(!r.kept)
-	}
-	return r.active()
-}
-
-// active reports whether the CRD is to be grafted, as far as is known.
-func (r *Reconciler) active() bool {
-	return r.Settings.On || r.Settings.Keep && !r.nothing.Load()
+	r.kept = r.kept || r.Settings.Keep && crdgraft.Grafted(crd.Object)
+	return r.Settings.On || r.kept
 }
 
 // put decides to graft.
@@ -212,6 +210,23 @@ func (r *Reconciler) delayRestore(crd *unstructured.Unstructured, decided decisi
 	}
 	return decided
 }
+
+// postponeRemovals has admission doubt removals of a field for some time after a graft.
+func (r *Reconciler) postponeRemovals(crd *unstructured.Unstructured, decided decision) decision {
+	if decided.reason != ReasonGrafted || equal(crd.Object, decided.desired) {
+		return decided
+	}
+	now, doubt := r.Clock.Now(), staleWriters
+	if r.overwritten(crd, decided) && r.overwrites.repeated(now) {
+		doubt = r.overwrites.forget
+	}
+	crdgraft.PostponeRemovals(decided.desired, now.Add(doubt))
+	return decided
+}
+
+// staleWriters is how long after a graft a writer may write what it read before, when
+// the object had no field. Such a write looks as if the field was removed.
+const staleWriters = 30 * time.Second
 
 // overwritten reports whether the same graft was written before.
 func (r *Reconciler) overwritten(crd *unstructured.Unstructured, decided decision) bool {

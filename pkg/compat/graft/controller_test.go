@@ -27,10 +27,6 @@ func bare(crd *unstructured.Unstructured) map[string]any {
 func TestGraftsAndGivesBack(t *testing.T) {
 	b := newBench(t)
 	found := bare(b.crd(t))
-	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != rereadAfter[0] {
-		t.Errorf("declarations are read again after %s", again)
-	}
-	b.readAgain()
 	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != defaultInterval {
 		t.Errorf("conversion is checked again after %s", again)
 	}
@@ -164,7 +160,6 @@ func TestAGraftIsRestoredAtGrowingIntervals(t *testing.T) {
 	var waited []time.Duration
 	for range 12 {
 		b.overwrite(t)
-		b.readAgain()
 		again := b.expect(t, ReasonContested, false).RequeueAfter
 		waited = append(waited, again)
 		b.clock.Step(again)

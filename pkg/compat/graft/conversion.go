@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
@@ -52,7 +54,7 @@ type history struct {
 func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unstructured, survey crdgraft.Survey) decision {
 	stanza, err := r.servedStanza(ctx, crd, survey)
 	if err != nil {
-		return r.conversionFails(crd, err)
+		return r.conversionFails(ctx, crd, err)
 	}
 	decided := r.put(crd, survey, stanza)
 	decided.again = r.Settings.Interval
@@ -67,7 +69,7 @@ func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unst
 		return decided
 	}
 	if err := r.usedByAPIServer(ctx, survey); err != nil {
-		return r.conversionFails(crd, err)
+		return r.conversionFails(ctx, crd, err)
 	}
 	r.history.failing, r.history.confirmed = time.Time{}, true
 	return decided
@@ -76,7 +78,7 @@ func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unst
 // conversionFails keeps a graft for the grace period, and then gives it back.
 // The period starts when this process first observes the failure. A new leader,
 // or one that could not read the hub, does not know what happened before.
-func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error) decision {
+func (r *Reconciler) conversionFails(ctx context.Context, crd *unstructured.Unstructured, cause error) decision {
 	if !crdgraft.Grafted(crd.Object) {
 		return decision{reason: ReasonNotServed, message: "Not grafted until conversion is served: " + cause.Error(), again: r.soon()}
 	}
@@ -96,6 +98,9 @@ func (r *Reconciler) conversionFails(crd *unstructured.Unstructured, cause error
 		r.attempts.record(now)
 	}
 	decided := giveBack(crd, ReasonNotServed, "Given back because conversion is not served: "+cause.Error())
+	if err := r.recorded(ctx, crd); err != nil { // Open Cluster Management does not work until it is given back
+		decided.message += ". " + err.Error()
+	}
 	decided.again = r.soon()
 	return decided
 }
@@ -149,6 +154,9 @@ func (r *Reconciler) usedByAPIServer(ctx context.Context, survey crdgraft.Survey
 		one := &unstructured.Unstructured{}
 		one.SetGroupVersionKind(schema.GroupVersionKind{Group: kind.Group, Version: version, Kind: kind.Kind})
 		err := r.Client.Get(ctx, client.ObjectKeyFromObject(&some.Items[0]), one)
+		if err != nil && strings.Contains(err.Error(), conversion.Refused) {
+			continue // the webhook's own words: it is used
+		}
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("%w: read %s of %s: %w", errUnused, some.Items[0].GetName(), version, err)
 		}

@@ -75,6 +75,15 @@ func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstruc
 	return true, nil
 }
 
+// Grafted reports whether the hub has the CRD, with a graft.
+func Grafted(ctx context.Context, hub client.Reader) (bool, error) {
+	crd, err := readCRD(ctx, hub)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return crdgraft.Grafted(crd.Object), nil
+}
+
 // Restore gives the CRD back as it was found, and reports whether there was
 // anything to give back. Stop an addon-manager that grafts before: it would
 // graft again.

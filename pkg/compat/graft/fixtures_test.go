@@ -26,8 +26,6 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
-	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/trigger/triggertest"
 )
 
 var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -42,9 +40,11 @@ type bench struct {
 	clock    *clocktesting.FakeClock
 	registry *prometheus.Registry
 	events   chan string
-	// built takes the keys with which it triggered a read of all declarations.
-	built   func() []string
-	webhook *httptest.Server
+	// changes counts the reports that the fields of the CRD changed.
+	changes int
+	// unrecorded is why the CRD may not be given back; nil: it may.
+	unrecorded error
+	webhook    *httptest.Server
 	// answer replaces the webhook's handler; nil: it converts correctly.
 	answer http.HandlerFunc
 	// fail returns the error of a read or write; nil: none fails.
@@ -74,13 +74,13 @@ func newBench(t *testing.T) *bench {
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(b.configuration()).Build()
 	b.Reconciler = &Reconciler{
 		Settings: Settings{On: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
-		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry), Build: trigger.New(),
+		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry),
+		Changed: func() { b.changes++ }, Records: func(context.Context) error { return b.unrecorded },
 	}
 	var err error
 	if b.schemas, err = loadSchemas(); err != nil {
 		t.Fatal(err)
 	}
-	b.built = triggertest.Enqueued(t, b.Build)
 	b.prepare()
 	b.create(t, stockCRD(t, b.schemas))
 	return b
@@ -227,12 +227,6 @@ func (b *bench) gather(t *testing.T, name string) []*dto.Metric {
 	}
 	return nil
 }
-
-// reads reports whether a read of all declarations was triggered.
-func (b *bench) reads() bool { return len(b.built()) > 0 }
-
-// readAgain lets the time of all rereads pass, without the clock of the rest.
-func (b *bench) readAgain() { b.rereads.take(b.clock.Now().Add(time.Hour)) }
 
 // emitted returns the events since the last call.
 func (b *bench) emitted() []string {

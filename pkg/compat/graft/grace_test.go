@@ -88,7 +88,6 @@ func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(firstUse + time.Second)
 	b.expect(t, ReasonNotServed, false)
-	b.readAgain()
 	if again := b.expect(t, ReasonNotServed, false).RequeueAfter; again < 50*time.Second {
 		t.Errorf("tried again after %s, although the API server could not use it", again)
 	}

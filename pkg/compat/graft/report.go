@@ -27,12 +27,14 @@ const (
 	ReasonNotGraftable Reason = "CRDNotGraftable"
 	ReasonWriteFailed  Reason = "CRDWriteFailed"
 	ReasonMissing      Reason = "CRDMissing"
+	// ReasonRecordsMissing: it would be given back, but declarations would be lost.
+	ReasonRecordsMissing Reason = "CRDRecordsMissing"
 )
 
 // Reasons are all reasons.
 var Reasons = []Reason{
 	ReasonGrafted, ReasonOff, ReasonNative, ReasonNotServed, ReasonContested,
-	ReasonNewer, ReasonNotGraftable, ReasonWriteFailed, ReasonMissing,
+	ReasonNewer, ReasonNotGraftable, ReasonWriteFailed, ReasonMissing, ReasonRecordsMissing,
 }
 
 const actionGraft = "GraftCRD"

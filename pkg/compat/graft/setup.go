@@ -8,7 +8,6 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
@@ -28,17 +27,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	r.prepare()
 	return objectwatch.SetupWithManager(mgr, "crd-graft", CRDName, r, func(ctx context.Context, objects *objectwatch.Watches) error {
-		if !r.active() {
+		if !r.Settings.On && !r.Settings.Keep {
 			return nil
 		}
-		// The leader before may have changed the CRD a moment ago.
-		r.rereads.start(r.Clock.Now(), false)
-		err := objects.Watch(ctx, crdResource, CRDName, 0, func(before, after *metav1.PartialObjectMetadata) {
-			if before.Generation != after.Generation {
-				r.rereads.start(r.Clock.Now(), true)
-			}
-		})
-		return errors.Join(err, objects.Watch(ctx, configurationResource, endpoint.ConfigurationName, 0, nil))
+		err := objects.Watch(ctx, crdResource, CRDName, 0)
+		return errors.Join(err, objects.Watch(ctx, configurationResource, endpoint.ConfigurationName, 0))
 	})
 }
 

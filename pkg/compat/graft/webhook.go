@@ -9,6 +9,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -51,17 +52,10 @@ func trusted(crd *unstructured.Unstructured, config *apiextensionsv1.WebhookClie
 		return nil
 	}
 	present := conversion.Webhook.ClientConfig
-	if !sameService(present.Service, config.Service) || !ptr.Equal(present.URL, config.URL) {
+	if !equality.Semantic.DeepEqual(present.Service, config.Service) || !ptr.Equal(present.URL, config.URL) {
 		return nil
 	}
 	return present.CABundle
-}
-
-func sameService(a, b *apiextensionsv1.ServiceReference) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Namespace == b.Namespace && a.Name == b.Name && ptr.Equal(a.Path, b.Path) && ptr.Equal(a.Port, b.Port)
 }
 
 // caOverlap is how long a replaced CA is still trusted, because replicas do not

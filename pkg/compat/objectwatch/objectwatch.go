@@ -65,24 +65,16 @@ func SetupWithManager(mgr ctrl.Manager, controllerName, key string, reconciler r
 }
 
 // Watch enqueues the controller, after the delay, when the one cluster-scoped object
-// of that name is created, changed or deleted, until the context ends. A changed
-// object is first given to changed, if that is set.
-func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResource, name string, delay time.Duration,
-	changed func(before, after *metav1.PartialObjectMetadata),
-) error {
+// of that name is created, changed or deleted, until the context ends.
+func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResource, name string, delay time.Duration) error {
 	enqueue := func(any) { w.queue.AddAfter(w.key, delay) }
 	informer := metadatainformer.NewFilteredMetadataInformer(w.objects, resource, metav1.NamespaceAll, 0, nil,
 		func(options *metav1.ListOptions) {
 			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
 		}).Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: enqueue,
-		UpdateFunc: func(before, after any) { // without a resync, updates are changes
-			if changed != nil {
-				changed(before.(*metav1.PartialObjectMetadata), after.(*metav1.PartialObjectMetadata))
-			}
-			enqueue(after)
-		},
+		AddFunc:    enqueue,
+		UpdateFunc: func(_, after any) { enqueue(after) }, // without a resync, updates are changes
 		DeleteFunc: enqueue,
 	})
 	if err != nil {

@@ -24,8 +24,6 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
-	// fieldsUnread: only annotations could be read.
-	fieldsUnread bool
 }
 
 // New builds the catalog of all add-ons registered on a hub.
@@ -92,6 +90,10 @@ func targets(declared declaration.Declaration) (all, required []string) {
 func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 	return c.declarations[addOn]
 }
+
+// Known reports whether it is known what the add-on declares. Where its declaration
+// cannot be used, its verdicts stay as they are.
+func (c *Catalog) Known(addOn string) bool { return !c.declarations[addOn].Invalid }
 
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {

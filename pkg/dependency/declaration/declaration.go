@@ -58,24 +58,42 @@ type declared struct {
 // Read reads the declaration of addOn: its fields in spec, else its
 // annotation. It never fails; Problems lists what is wrong.
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
-	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
-	spec := &addOn.Spec
-	if spec.Dependencies != nil || spec.Requirements != nil || spec.Provides != nil || !annotated {
-		declaration := declare(declared{spec.Dependencies, spec.Requirements, spec.Provides, FieldPath, specPath})
-		if annotated {
-			declaration.Problems = append(declaration.Problems, NewProblem(ProblemDeclaredTwice,
-				fmt.Sprintf("%s is ignored because %s is set", AnnotationPath, presentField(spec)),
-				"remove one of the two"))
-		}
-		return declaration
-	}
-
-	parsed, err := parseAnnotation(annotation)
+	counted, byHand, err := counting(addOn)
 	if err != nil {
 		return invalid(fmt.Sprintf("%s: %s", AnnotationPath, err),
 			fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements and provides", FieldPath))
 	}
-	return declare(parsed)
+	declaration := declare(counted)
+	if byHand && counted.parent == specPath {
+		if written, err := parseAnnotation(addOn.Annotations[addonv1alpha1.DependenciesAnnotation]); err != nil || !sameMeaning(counted, written) {
+			declaration.Problems = append(declaration.Problems, NewProblem(ProblemDeclaredTwice,
+				fmt.Sprintf("%s is ignored because %s is set", AnnotationPath, presentField(&addOn.Spec)),
+				"remove one of the two"))
+		}
+	}
+	return declaration
+}
+
+// counting returns what counts: the fields, if there are any. Without fields the
+// annotation counts, and so does a record of which the API server has lost a part.
+// byHand reports whether there is an annotation that is no record.
+func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, byHand bool, err error) {
+	text, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
+	spec := declared{addOn.Spec.Dependencies, addOn.Spec.Requirements, addOn.Spec.Provides, FieldPath, specPath}
+	if !annotated {
+		return spec, false, nil
+	}
+	if recorded, derived := recordIn(addOn.Annotations); derived {
+		if all, err := readFields(recorded); err == nil && spec.smaller(all) {
+			return all, false, nil
+		}
+		return spec, false, nil
+	}
+	if spec.dependencies != nil || spec.requirements != nil || spec.provides != nil {
+		return spec, true, nil
+	}
+	counted, err = parseAnnotation(text)
+	return counted, true, err
 }
 
 // presentField is the path of the first field that hides the annotation.

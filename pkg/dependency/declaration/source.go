@@ -10,6 +10,7 @@ import (
 type Source struct {
 	annotation   string
 	annotated    bool
+	mark         string // of a record
 	dependencies []addonv1alpha1.AddonDependency
 	requirements *addonv1alpha1.AddonRequirements
 	provides     []addonv1alpha1.AddonAPI
@@ -19,7 +20,7 @@ type Source struct {
 func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 	annotation, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
 	return Source{
-		annotation: annotation, annotated: annotated,
+		annotation: annotation, annotated: annotated, mark: addOn.Annotations[addonv1alpha1.RecordAnnotation],
 		dependencies: withTypes(addOn.Spec.Dependencies), requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides,
 	}
 }
@@ -29,6 +30,22 @@ func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 // Only a type that was left to its default is the same as the default.
 func (s Source) Equal(other Source) bool {
 	return reflect.DeepEqual(s, other)
+}
+
+// SameDeclared reports whether two states of a registration declare the same. A
+// record, and fields that are restored from it, are no change.
+func SameDeclared(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
+	return SourceOf(a).Equal(SourceOf(b)) || countedSource(a).Equal(countedSource(b))
+}
+
+// countedSource is what counts, and an annotation that was written by hand.
+func countedSource(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
+	counted, byHand, _ := counting(addOn) // an annotation that cannot be read is compared as text
+	source := Source{annotated: byHand, dependencies: withTypes(counted.dependencies), requirements: counted.requirements, provides: counted.provides}
+	if byHand {
+		source.annotation = addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
+	}
+	return source
 }
 
 // withTypes fills in the default, which an object stored before it has not.

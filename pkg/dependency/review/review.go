@@ -29,7 +29,7 @@ type Reviewer struct {
 // update that leaves the declaration alone is never denied, so that what is
 // stored already stays editable. What it is given must not be changed afterwards.
 func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, others []addonv1alpha1.ClusterManagementAddOn) Result {
-	if before != nil && declaration.SourceOf(addOn).Equal(declaration.SourceOf(before)) {
+	if before != nil && declaration.SameDeclared(addOn, before) {
 		return Result{}
 	}
 	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(others)+1)

@@ -31,8 +31,7 @@ type Watch interface {
 // Reconciler builds the catalog from all registered add-ons. It has a single key:
 // however many registrations change at once, it builds the catalog once.
 type Reconciler struct {
-	// Registered reads the registered add-ons. The cache may lack fields that a
-	// graft of the CRD has added.
+	// Registered reads the registered add-ons.
 	Registered fleet.Objects
 	Fleet      hubcache.Reader
 	// Indexed is closed once the fleet can be read; nil: it can.
@@ -40,12 +39,7 @@ type Reconciler struct {
 	Store    *Store
 	Metrics  *metrics.Metrics
 	Recorder events.EventRecorder
-	// Hidden reports whether declarations by field cannot be read now. When that
-	// changes, Build is triggered. nil: they can always be read.
-	Hidden func() bool
 
-	// Build triggers this controller.
-	Build *trigger.Trigger
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
 	// Request triggers the controller that requests facts of managed clusters.
@@ -65,7 +59,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	for _, s := range []source.Source{
 		// The first key comes from here: a hub without registered add-ons has no event.
-		r.Build.Source(Key),
+		trigger.New().Source(Key),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()),
 	} {
 		if err := c.Watch(s); err != nil {
@@ -89,11 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if before == nil {
 		before = evaluation.New(catalog.New(nil))
 	}
-	renewed := before.Renew(addOns)
-	if r.Hidden != nil && r.Hidden() {
-		renewed = renewed.WithoutFields()
-	}
-	declared := evaluation.New(renewed)
+	declared := evaluation.New(before.Renew(addOns))
 	r.Metrics.Registered(declared.AddOns())
 	r.Store.Set(declared)
 	r.enableWatches(declared)

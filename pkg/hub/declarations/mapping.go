@@ -25,12 +25,11 @@ func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request]
 }
 
 // declarationChanged passes creations, deletions and changed declarations. OCM
-// updates the status of registrations far more often. Every change of spec counts:
-// after a graft of the CRD, the cache may lack a declaration that is stored.
+// updates the status of registrations far more often.
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return e.ObjectOld.Generation != e.ObjectNew.Generation || !catalog.Same(e.ObjectOld, e.ObjectNew)
+			return !catalog.Same(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }

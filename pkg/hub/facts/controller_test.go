@@ -21,6 +21,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 )
 
@@ -95,16 +96,14 @@ func TestNothingIsRequestedOfAClusterThatNeedsNothing(t *testing.T) {
 	}
 }
 
-// While OCM's operator has taken the fields from its CRD, or an author has
-// mistyped an annotation, it is not known what is needed.
-func TestNothingIsRetractedWhileADeclarationIsHidden(t *testing.T) {
+// While an author has mistyped a declaration, it is not known what is needed.
+func TestNothingIsRetractedWhileADeclarationIsInvalid(t *testing.T) {
 	b := newBench(t)
 	b.reports(status{})
 	declared := b.Declarations.Current()
-	hidden := declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
-		registeredAddOn("api"), registeredAddOn("version"), registeredAddOn("plain"), registeredAddOn("base"),
-	})
-	b.Declarations.Set(evaluation.New(hidden.WithoutFields()))
+	b.Declarations.Set(evaluation.New(declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Annotated("api", "{"), fixture.Annotated("version", "{"), registeredAddOn("plain"), registeredAddOn("base"),
+	})))
 	b.reconcile(t)
 	b.Declarations.Set(declared)
 	b.reconcile(t)

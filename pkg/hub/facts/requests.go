@@ -32,13 +32,13 @@ func requestable(all needs) needs {
 }
 
 // undecided reports whether the declaration of one of the add-ons is not known:
-// it is invalid, or cannot be read while the CRD lacks Interlock's fields.
+// it is invalid.
 func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.Known(addOn.Name) })
 }
 
 // merged adds what an object requests already. So no request is removed from a
-// whole fleet while a declaration is hidden for a moment.
+// whole fleet while a declaration cannot be used for a moment.
 func merged(all needs, spec requested) needs {
 	apis, addOns := slices.Clone(all.APIs), slices.Clone(all.AddOns)
 	for _, api := range spec.APIs {

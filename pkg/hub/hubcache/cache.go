@@ -48,7 +48,7 @@ func stripClusterManagementAddOn(full *addonv1alpha1.ClusterManagementAddOn) *ad
 	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
 	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
-	for _, name := range append([]string{addonv1alpha1.DependenciesAnnotation}, versions.Annotations...) {
+	for _, name := range append([]string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation}, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, annotation)
 		}

@@ -17,6 +17,11 @@ import (
 // the API server sends, and that the transforms of the cache would strip. In a watch
 // event, the object has the name object.
 var unread = map[string]jsonprune.Drop{
+	// Its numbers may be too large for OCM's types. Then no registration could be decoded.
+	"clustermanagementaddons": {Members: []jsonprune.Member{
+		{Object: "spec", Name: "installStrategy"},
+		{Object: "metadata", Name: "managedFields"},
+	}},
 	"managedclusteraddons": {Members: []jsonprune.Member{
 		{Object: "object", Name: "spec"},
 		{Object: "metadata", Name: "creationTimestamp"},

@@ -14,6 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
 // removeAgent deletes addon-agent as an add-on, and waits until OCM has removed it from
@@ -43,9 +44,24 @@ func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
 	return "is not in force", nil
 }
 
+// record makes sure that the CRD can be given back without a loss.
+func (u *uninstallation) record(ctx context.Context) (string, error) {
+	grafted, err := graft.Grafted(ctx, u.hub)
+	if err != nil || !grafted {
+		return "the CRD of ClusterManagementAddOns is not grafted", err
+	}
+	if err := records.Require(ctx, u.hub); err != nil {
+		return "", err
+	}
+	return "annotations have all that is declared by field", nil
+}
+
 // restoreCRD gives the CRD of ClusterManagementAddOns back. `addon-manager webhook` is
 // removed later, so conversion is served meanwhile.
 func (u *uninstallation) restoreCRD(ctx context.Context) (string, error) {
+	if _, err := u.record(ctx); err != nil { // for what was declared since the first step
+		return "", err
+	}
 	changed, err := graft.Restore(ctx, u.hub)
 	switch {
 	case err != nil:

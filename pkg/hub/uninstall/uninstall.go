@@ -53,15 +53,15 @@ type step struct {
 	name string
 	// run returns what was done, in a few words.
 	run func(context.Context) (string, error)
-	// first means that the other steps need it.
+	// first means that all later steps need it.
 	first bool
 	// always means that Options.Only does not leave it out.
 	always bool
 }
 
-// Run runs all steps. A step that fails does not stop the others, except the
-// first: an addon-manager that runs would write again what they remove. The
-// error names the steps that failed.
+// Run runs all steps. A step that fails does not stop the others, except the first
+// two: declarations would be lost, or an addon-manager that runs would write again
+// what is removed. The error names the steps that failed.
 func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme)); err != nil {
@@ -77,6 +77,7 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	defer cancel()
 	u := &uninstallation{clock: clock.RealClock{}, hub: hub, config: restConfig, options: options}
 	steps := []step{
+		{name: "records", run: u.record, first: true, always: true},
 		{name: "addon-manager", run: u.stop, first: true, always: true},
 		{name: "agent", run: u.removeAgent},
 		{name: "guard", run: u.removeGuard},

@@ -38,6 +38,9 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
+	if why := unreadable(request); why != "" {
+		return admission.Denied(why)
+	}
 	addOn, err := decode(request.Object.Raw)
 	if err != nil {
 		return unchecked(request.Name, err)

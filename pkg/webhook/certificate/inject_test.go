@@ -133,3 +133,28 @@ func TestTheCAIsInjectedAtMostOnceASecond(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCAIsInjectedIntoBothConfigurations(t *testing.T) {
+	fresh, _, _ := renewAt(t, nil, start)
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: configurationName}, Webhooks: []admissionregistrationv1.MutatingWebhook{{}, {}},
+	}
+	keeper := keeperOf(nil)
+	keeper.client = fake.NewClientBuilder().WithObjects(secretWith(fresh), configured(nil), mutating).Build()
+	if result, err := keeper.Reconcile(t.Context(), ctrl.Request{}); err != nil || result.RequeueAfter < time.Hour {
+		t.Fatalf("again after %s, error %v", result.RequeueAfter, err)
+	}
+	validating := configured()
+	for _, object := range []client.Object{validating, mutating} {
+		if err := keeper.client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, got := range [][]byte{
+		validating.Webhooks[0].ClientConfig.CABundle, mutating.Webhooks[0].ClientConfig.CABundle, mutating.Webhooks[1].ClientConfig.CABundle,
+	} {
+		if string(got) != string(fresh[BundleKey]) {
+			t.Errorf("CA %q", got)
+		}
+	}
+}

@@ -37,12 +37,13 @@ type Keeper struct {
 	client client.Client
 	clock  clock.PassiveClock
 	secret types.NamespacedName
-	// configuration names the ValidatingWebhookConfiguration.
+	// configuration names the ValidatingWebhookConfiguration and the
+	// MutatingWebhookConfiguration.
 	configuration string
 	// name is the DNS name of the server.
 	name      string
 	lifetimes Lifetimes
-	injected  time.Time
+	injected  map[string]time.Time // by kind
 
 	current   atomic.Pointer[tls.Certificate]
 	once      sync.Once
@@ -52,7 +53,7 @@ type Keeper struct {
 // NewKeeper returns a Keeper of an existing Secret and a webhook's configuration, for
 // a server of that DNS name.
 func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, configuration, name string, lifetimes Lifetimes) *Keeper {
-	return &Keeper{clock: now, secret: secret, configuration: configuration, name: name, lifetimes: lifetimes, certified: make(chan struct{})}
+	return &Keeper{clock: now, secret: secret, configuration: configuration, name: name, lifetimes: lifetimes, injected: map[string]time.Time{}, certified: make(chan struct{})}
 }
 
 // SetupWithManager lets the manager run the keeper on every replica. The manager's
@@ -64,6 +65,7 @@ func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error {
 	})
 	err := ctrl.NewControllerManagedBy(mgr).Named("certificate").
 		For(&corev1.Secret{}).Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, both).
+		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, both).
 		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false), SkipNameValidation: ptr.To(true)}).Complete(k)
 	if err != nil {
 		return fmt.Errorf("set up the keeper of the certificate: %w", err)
@@ -145,29 +147,55 @@ func (k *Keeper) serve(data map[string][]byte) {
 // another CA, such as a cert-manager whose annotation was left in place.
 const writeInterval = time.Second
 
-// inject writes the bundle to all webhooks of the configuration that have another.
-// It returns when to try again, zero for never.
+// inject writes the bundle to all webhooks that have another. It returns when to try
+// again, zero for never.
 func (k *Keeper) inject(ctx context.Context, bundle []byte) (again time.Duration, err error) {
-	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
-	if err := k.client.Get(ctx, types.NamespacedName{Name: k.configuration}, &configuration); err != nil {
-		return 0, client.IgnoreNotFound(err)
+	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
+	if err := k.read(ctx, validating, mutating); err != nil {
+		return 0, err
 	}
+	var validators, mutators []*admissionregistrationv1.WebhookClientConfig
+	for i := range validating.Webhooks {
+		validators = append(validators, &validating.Webhooks[i].ClientConfig)
+	}
+	for i := range mutating.Webhooks {
+		mutators = append(mutators, &mutating.Webhooks[i].ClientConfig)
+	}
+	first, err := k.write(ctx, "ValidatingWebhookConfiguration", validating, validators, bundle)
+	second, other := k.write(ctx, "MutatingWebhookConfiguration", mutating, mutators, bundle)
+	return max(first, second), errors.Join(err, other)
+}
+
+// read reads the configurations. Absent ones have no webhooks.
+func (k *Keeper) read(ctx context.Context, configurations ...client.Object) error {
+	for _, configuration := range configurations {
+		if err := k.client.Get(ctx, types.NamespacedName{Name: k.configuration}, configuration); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the bundle to the webhooks of one configuration.
+func (k *Keeper) write(ctx context.Context, kind string, configuration client.Object,
+	webhooks []*admissionregistrationv1.WebhookClientConfig, bundle []byte,
+) (again time.Duration, err error) {
 	changed := false
-	for i := range configuration.Webhooks {
-		if config := &configuration.Webhooks[i].ClientConfig; !bytes.Equal(config.CABundle, bundle) {
-			config.CABundle, changed = bundle, true
+	for _, webhook := range webhooks {
+		if !bytes.Equal(webhook.CABundle, bundle) {
+			webhook.CABundle, changed = bundle, true
 		}
 	}
 	if !changed {
 		return 0, nil
 	}
 	now := k.clock.Now()
-	if wait := k.injected.Add(writeInterval).Sub(now); wait > 0 {
+	if wait := k.injected[kind].Add(writeInterval).Sub(now); wait > 0 {
 		return wait, nil
 	}
-	k.injected = now
-	if err := k.client.Update(ctx, &configuration, fieldOwner); err != nil && !apierrors.IsConflict(err) {
-		return 0, fmt.Errorf("write the CA to ValidatingWebhookConfiguration %s: %w", k.configuration, err)
+	k.injected[kind] = now
+	if err := k.client.Update(ctx, configuration, fieldOwner); err != nil && !apierrors.IsConflict(err) {
+		return 0, fmt.Errorf("write the CA to %s %s: %w", kind, k.configuration, err)
 	}
 	return 0, nil // after a conflict, the other write triggers the next reconcile
 }

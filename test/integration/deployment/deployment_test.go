@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/test/snapshot"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
@@ -233,11 +234,49 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(grafted(ctx)).Should(Succeed())
 
 		requests.begin("reads OCM's version for an add-on that requires one")
-		unregister := register(ctx, "versioned", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
-		})
+		unregister := register(ctx, "versioned", requiringOCM)
 		Eventually(condition(ctx, types.NamespacedName{Namespace: "cluster1", Name: "versioned"}, "Degraded")).Should(Equal("True/" + required))
 		unregister()
+
+		requests.begin("doubts that a field was removed, and restores it")
+		crd := &unstructured.Unstructured{}
+		crd.SetAPIVersion("apiextensions.k8s.io/v1")
+		crd.SetKind("CustomResourceDefinition")
+		crd.SetName(crdName)
+		until := `{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2100-01-01T00:00:00Z"}}}`
+		Expect(admin.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(until)))).To(Succeed())
+		unregister = register(ctx, "doubted", requiringOCM)
+		doubted := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "doubted"}}
+		Expect(admin.Patch(ctx, doubted, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"requirements":null}}`)))).To(Succeed())
+		Eventually(func() (*addonv1alpha1.AddonRequirements, error) {
+			err := admin.Get(ctx, client.ObjectKeyFromObject(doubted), doubted)
+			return doubted.Spec.Requirements, err
+		}).ShouldNot(BeNil())
+		unregister()
+	})
+
+	It("is not uninstalled while a declaration would be lost", func(ctx context.Context) {
+		apply(ctx, uninstallation)
+		stop(manager)
+		recording := slices.DeleteFunc(slices.Clone(deployed), func(object *unstructured.Unstructured) bool {
+			return object.GetKind() != "MutatingWebhookConfiguration"
+		})
+		remove(ctx, recording)
+		unregister := []func(){register(ctx, "unrecorded", requiringOCM), register(ctx, "ambiguous", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+			requiringOCM(registered)
+			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
+		})}
+		requests.begin("makes missing records, and refuses to uninstall without them")
+		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+		Eventually(uninstall).Should(gexec.Exit(1))
+		Expect(uninstall.Err).To(gbytes.Say("nothing was removed: records: .* ClusterManagementAddOns ambiguous would be lost"))
+		Expect(grafted(ctx)()).To(Succeed())
+		for _, remove := range unregister {
+			remove()
+		}
+		apply(ctx, recording)
+		remove(ctx, uninstallation)
+		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
 	})
 
 	It("does not let the webhook be deleted while it converts OCM's objects", func(ctx context.Context) {
@@ -268,7 +307,6 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
 		installAgentAddOn(ctx)
-		observer.Removed("widgetry") // with the CRD's fields, as uninstall's documentation says
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
 		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
@@ -317,6 +355,10 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(refused).To(BeEmpty(), "requests that no right covers")
 	})
 })
+
+func requiringOCM(registered *addonv1alpha1.ClusterManagementAddOn) {
+	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
+}
 
 // review is the webhook's answer to the registration of an add-on.
 func review(address, addOn, dependency string) func() (string, error) {

@@ -299,7 +299,7 @@ func serveOnLoopback(objects []*unstructured.Unstructured, address string) {
 		switch object.GetKind() {
 		case "Service":
 			object.Object["spec"] = map[string]any{"type": string(corev1.ServiceTypeExternalName), "externalName": "localhost"}
-		case "ValidatingWebhookConfiguration":
+		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
 			for _, webhook := range object.Object["webhooks"].([]any) {
 				Expect(unstructured.SetNestedField(webhook.(map[string]any), port, "clientConfig", "service", "port")).To(Succeed())
 			}

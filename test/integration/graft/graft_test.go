@@ -18,6 +18,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
 // present is the CRD as it is.
@@ -162,6 +163,14 @@ func degraded(ctx context.Context, name string) func() (string, error) {
 	}
 }
 
+// annotation is the record of an add-on.
+func annotation(ctx context.Context, name string) string {
+	GinkgoHelper()
+	object := registration(storage, name)
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	return object.GetAnnotations()[addonv1alpha1.DependenciesAnnotation]
+}
+
 func merge(body string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(body)) }
 
 var _ = Describe("On a hub of OCM's with both versions of the API", func() {
@@ -180,7 +189,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		manager := manage(ctx, true)
 		Eventually(marked(ctx)).Should(Equal(mark))
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonGrafted)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonGrafted)))
 
 		By("OCM's operator reconciling")
 		grafted := present(ctx)
@@ -258,7 +267,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 	It("grafts only once the webhook converts", func(ctx context.Context) {
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
-		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonNotServed)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonNotServed)))
 		Consistently(isGrafted(ctx)).Should(BeFalse())
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 
@@ -291,19 +300,26 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 			return admin.Get(ctx, client.ObjectKeyFromObject(object), object)
 		}).Should(Succeed())
 
-		By("verdicts being held meanwhile, although nobody can read what the add-on declares")
+		By("the record counting meanwhile, while a write through v1beta1 deletes the field")
 		Expect(dependencies(ctx, storage, "patient")()).To(BeEmpty())
-		registerByAnnotation(ctx, "another")
+		Expect(admin.Status().Patch(ctx, registration(other, "patient"), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
+		Expect(admin.Patch(ctx, registration(other, "patient"), merge(`{"metadata":{"labels":{"written":"again"}}}`))).To(Succeed())
+		Consistently(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		anew := manager
+		anew.stop()
+		anew = manage(ctx, true)
 		install(ctx, "another")
+		registerByAnnotation(ctx, "another")
 		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
-		Consistently(degraded(ctx, "patient")).WithTimeout(6 * time.Second).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Consistently(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"), "a new leader knows the record")
 
 		By("a replica coming back")
 		serveWebhook()
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(anew.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declared))
 		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
-		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Eventually(told(ctx, "patient")).Should(ContainElement(records.EventRestored))
+		Expect(degraded(ctx, "patient")()).To(Equal("True RequiredDependencyNotSatisfied"))
 	})
 
 	It("gives the CRD back when the webhook answers addon-manager and not the API server", func(ctx context.Context) {
@@ -326,6 +342,69 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 		Consistently(isGrafted(ctx)).Should(BeFalse(), "the next try is not at once")
+	})
+
+	It("believes that a field was removed once all writers could see it", func(ctx context.Context) {
+		serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(func(ctx context.Context) string { // until admission responds
+			register(ctx, storage, "removed")
+			text := annotation(ctx, "removed")
+			if text == "" {
+				Expect(admin.Delete(ctx, registration(storage, "removed"))).To(Succeed())
+			}
+			return text
+		}).WithContext(ctx).Should(Equal(`{"dependencies":[{"message":"No credentials","name":"proxy","type":"Required"}]}`), "recorded with the first write")
+		remove := func() error { return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`)) }
+
+		By("a writer that read the add-on before the graft")
+		Expect(remove()).To(Succeed())
+		Eventually(dependencies(ctx, storage, "removed")).Should(Equal(declared))
+		Eventually(told(ctx, "removed")).Should(ContainElement(records.EventRestored))
+
+		By("its author, later")
+		observer.Removed("removed")
+		Expect(admin.Patch(ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.RemovalsAnnotation+`":"2026-01-02T03:04:05Z"}}}`))).To(Succeed())
+		Expect(remove()).To(Succeed())
+		Expect(annotation(ctx, "removed")).To(BeEmpty())
+		Consistently(dependencies(ctx, storage, "removed")).Should(BeEmpty())
+	})
+
+	It("refuses to give the CRD back while a declaration would be lost", func(ctx context.Context) {
+		kill := serveWebhook()
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		register(ctx, storage, "ambiguous", func(object *unstructured.Unstructured) {
+			object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"})
+		})
+		register(ctx, storage, "unrecorded")
+		Eventually(func(ctx context.Context) string { return annotation(ctx, "unrecorded") }).WithContext(ctx).ShouldNot(BeEmpty())
+		manager.stop()
+
+		off := manage(ctx, false)
+		Eventually(off.state).Should(Equal(is(graft.ReasonRecordsMissing, 1)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonRecordsMissing)))
+		Expect(isGrafted(ctx)()).To(BeTrue())
+		Expect(records.Require(ctx, admin)).To(MatchError(And(ContainSubstring("ambiguous"), Not(ContainSubstring("unrecorded")))))
+
+		By("the author deciding which of the two counts")
+		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), merge(`{"metadata":{"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":null}}}`))).To(Succeed())
+		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		kill()
+
+		By("grafting being turned on again")
+		for _, name := range []string{"ambiguous", "unrecorded"} {
+			Expect(admin.Status().Patch(ctx, registration(other, name), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
+			Expect(dependencies(ctx, storage, name)()).To(BeEmpty())
+		}
+		off.stop()
+		serveWebhook()
+		manage(ctx, true)
+		for _, name := range []string{"ambiguous", "unrecorded"} {
+			Eventually(dependencies(ctx, other, name)).Should(Equal(declared))
+		}
 	})
 
 	It("follows a new CA without failing a request for long", func(ctx context.Context) {
@@ -353,7 +432,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		overwrote := insist(found)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonContested, 0)))
 		Eventually(manager.contested).Should(BeNumerically(">=", 1))
-		Eventually(told(ctx)).Should(ContainElement(string(graft.ReasonContested)))
+		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonContested)))
 		start := overwrote()
 		Consistently(overwrote).WithTimeout(3 * time.Second).Should(BeNumerically("<=", start+2))
 	})

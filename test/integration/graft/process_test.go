@@ -68,7 +68,12 @@ func deployWebhook(ctx context.Context) {
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
 	}
-	for _, object := range []client.Object{secret, service, configuration} {
+	recording := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	deployed("webhook-record-configuration.yaml", recording)
+	for i := range recording.Webhooks {
+		recording.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
+	}
+	for _, object := range []client.Object{secret, service, configuration, recording} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
 	webhookUser = userWith(ctx, "webhook", "webhook-clusterrole.yaml", "webhook-role.yaml")
@@ -180,14 +185,14 @@ func is(reason graft.Reason, grafted float64) map[string]float64 {
 	return map[string]float64{string(reason): grafted}
 }
 
-// told are the reasons of all events on the CRD.
-func told(ctx context.Context) func() ([]string, error) {
+// told are the reasons of all events on the CRD or an add-on.
+func told(ctx context.Context, name string) func() ([]string, error) {
 	return func() ([]string, error) {
 		var events eventsv1.EventList
 		err := admin.List(ctx, &events)
 		var reasons []string
 		for _, event := range events.Items {
-			if event.Regarding.Name == graft.CRDName {
+			if event.Regarding.Name == name {
 				reasons = append(reasons, event.Reason)
 			}
 		}

@@ -91,7 +91,7 @@ readinessProbe:
 {{- with .annotations }}
 {{- $_ := set $object.metadata "annotations" . }}
 {{- end }}
-{{- if not (has $object.kind (list "ClusterRole" "ClusterRoleBinding" "ValidatingWebhookConfiguration" "CustomResourceDefinition" "ClusterManagementAddOn" "AddOnTemplate" "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding")) }}
+{{- if not (has $object.kind (list "ClusterRole" "ClusterRoleBinding" "ValidatingWebhookConfiguration" "MutatingWebhookConfiguration" "CustomResourceDefinition" "ClusterManagementAddOn" "AddOnTemplate" "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding")) }}
 {{- $_ := set $object.metadata "namespace" $root.Release.Namespace }}
 {{- end }}
 {{- range $object.subjects }}

@@ -48,7 +48,7 @@ func (w *watches) follow(version string) error {
 	ctx, stop := context.WithCancel(w.ctx)
 	w.version, w.stop = version, stop
 	for resource, name := range watched(w.mode, version) {
-		if err := w.objects.Watch(ctx, resource, name, repairDelay, nil); err != nil {
+		if err := w.objects.Watch(ctx, resource, name, repairDelay); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,194 @@
+package declaration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+// written is what was written by field and, if there is a third text, what the
+// annotation has. One that starts with "record:" is a record, without edits.
+func written(t *testing.T, spec string, annotation ...string) *Written {
+	t.Helper()
+	var fields map[string]any
+	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
+		t.Fatal(err)
+	}
+	var annotations map[string]string
+	for _, text := range annotation {
+		annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: text}
+		if text, recorded := strings.CutPrefix(text, "record:"); recorded {
+			annotations = written(t, "").with(text, digest(text))
+		}
+	}
+	w := WrittenOf(annotations, fields)
+	return &w
+}
+
+const (
+	a     = `dependencies: [{name: a, type: Required}]`
+	aOf   = `record:{"dependencies":[{"name":"a","type":"Required"}]}`
+	aWhen = `dependencies: [{name: a, type: Required, when: {expression: "1 < 2"}}]`
+	ofAll = `record:{"dependencies":[{"name":"a","type":"Required","when":{"expression":"1 < 2"}}]}`
+	// newer has a property that this version does not know.
+	newer = `record:{"dependencies":[{"name":"a","type":"Required","later":true}]}`
+)
+
+func TestKeep(t *testing.T) {
+	cases := map[string]struct {
+		reason      string
+		before, now *Written
+		unmeant     bool
+		want        string // the annotation, as for written; empty: none
+	}{
+		"Created":          {"the record is made with the first write", nil, written(t, a), false, aOf},
+		"Readable":         {"signs are not escaped", nil, written(t, aWhen), false, ofAll},
+		"AllFields":        {"each field is recorded", nil, written(t, "requirements: {ocm: '*'}\nprovides: [{kind: Pod}]"), false, `record:{"provides":[{"kind":"Pod"}],"requirements":{"ocm":"*"}}`},
+		"Nothing":          {"nothing is declared", nil, written(t, ""), false, ""},
+		"Empty":            {"an empty list declares nothing", nil, written(t, "dependencies: []"), false, ""},
+		"Missing":          {"admission was away when it was declared", written(t, a), written(t, a), false, aOf},
+		"Unchanged":        {"a write of something else", written(t, a, aOf), written(t, a, aOf), false, aOf},
+		"Changed":          {"the record follows", written(t, a, aOf), written(t, aWhen, aOf), false, ofAll},
+		"Reduced":          {"the author removed a property", written(t, aWhen, ofAll), written(t, a, ofAll), false, aOf},
+		"EntryRemoved":     {"an entry less", written(t, "dependencies: [{name: a, type: Required}, {name: b}]"), written(t, a), false, aOf},
+		"Removed":          {"the author removed the field", written(t, a, aOf), written(t, "", aOf), false, ""},
+		"Emptied":          {"the author emptied the field", written(t, a, aOf), written(t, "dependencies: []", aOf), true, ""},
+		"NotMeant":         {"the writer did not see the field", written(t, a, aOf), written(t, "", aOf), true, aOf},
+		"NotMeantNested":   {"the writer did not see a property", written(t, aWhen, ofAll), written(t, a, ofAll), true, ofAll},
+		"NotMeantMissing":  {"there was no record yet", written(t, a), written(t, ""), true, aOf},
+		"Lost":             {"the CRD lost the field", written(t, "", aOf), written(t, "", aOf), false, aOf},
+		"LostAndReplaced":  {"a manifest replaces the object while the CRD lacks the field", written(t, "", aOf), written(t, ""), false, aOf},
+		"Replaced":         {"a manifest has no annotation", written(t, a, aOf), written(t, aWhen), false, ofAll},
+		"ReplacedWithout":  {"a manifest without the field is a removal", written(t, a, aOf), written(t, ""), false, ""},
+		"NestedLost":       {"a smaller schema lost a property", written(t, a, ofAll), written(t, a, ofAll), false, ofAll},
+		"NestedUnseen":     {"an edit with a smaller schema keeps what it could not see", written(t, a, ofAll), written(t, `dependencies: [{name: b}, {name: a, type: Optional}]`, ofAll), false, `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional","when":{"expression":"1 < 2"}}]}`},
+		"NestedRemoved":    {"the entry itself is gone", written(t, a, ofAll), written(t, `dependencies: [{name: b}]`, ofAll), false, `record:{"dependencies":[{"name":"b"}]}`},
+		"OtherFieldUnseen": {"requirements that the schema lacks stay", written(t, a, `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`), written(t, `dependencies: [{name: b}]`, `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`), false, `record:{"dependencies":[{"name":"b"}],"requirements":{"ocm":"*"}}`},
+		"Newer":            {"an edit with an older Interlock keeps what that does not know", written(t, a, newer), written(t, "dependencies: [{name: a, type: Optional}]", newer), false, `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`},
+		"NewerStale":       {"so does the leader, which did not see the edit", nil, written(t, "dependencies: [{name: a, type: Optional}]", newer), false, `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`},
+		"Stale":            {"an edit while admission was away counts", nil, written(t, "dependencies: [{name: b}]", ofAll), false, `record:{"dependencies":[{"name":"b"}]}`},
+		"StaleBefore":      {"what was removed then does not come back", written(t, "dependencies: [{name: b}]", ofAll), written(t, "dependencies: [{name: b}, {name: a}]", ofAll), false, `record:{"dependencies":[{"name":"b"},{"name":"a"}]}`},
+		"ByHand":           {"an annotation of the author stays", nil, written(t, a, "- name: b"), false, "- name: b"},
+		"ByHandRemoved":    {"then there is a record", written(t, a, "- name: b"), written(t, a), false, aOf},
+		"OnlyByHand":       {"no field, no record", nil, written(t, "", "- name: b"), false, "- name: b"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, problem := Keep(tc.before, *tc.now, func() bool { return !tc.unmeant })
+			want := map[string]string(nil)
+			if tc.want != "" {
+				want = written(t, "", tc.want).Annotations
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || problem != "" {
+				t.Errorf("%s: %s -want, +got:\n%s", tc.reason, problem, diff)
+			}
+			stored := Written{Annotations: got, Fields: tc.now.Fields}
+			if again, _ := Keep(&stored, stored, nil); !cmp.Equal(again, got) {
+				t.Errorf("the next write changes it again: %v", again)
+			}
+		})
+	}
+}
+
+func TestAnEditedRecordIsOfItsAuthor(t *testing.T) {
+	edited := written(t, a, aOf)
+	edited.Annotations[addonv1alpha1.DependenciesAnnotation] = "- name: b"
+	got, _ := Keep(written(t, a, aOf), *edited, nil)
+	if diff := cmp.Diff(map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: b"}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	removed := written(t, "", aOf)
+	delete(removed.Annotations, addonv1alpha1.DependenciesAnnotation) // kubectl annotate cma x addon…/dependencies-
+	if got, _ := Keep(written(t, "", aOf), *removed, nil); len(got) > 0 {
+		t.Errorf("a record that was removed alone is gone: %v", got)
+	}
+}
+
+func TestKeepIsNeverTooLarge(t *testing.T) {
+	now := written(t, a, aOf)
+	now.Fields["dependencies"].([]any)[0].(map[string]any)["message"] = strings.Repeat("m", 256<<10)
+	got, problem := Keep(written(t, a, aOf), *now, nil)
+	if len(got) > 0 || !strings.Contains(problem, "larger than limit") {
+		t.Errorf("%q: %v", problem, got)
+	}
+	if (Written{Annotations: got, Fields: now.Fields}).Recorded() {
+		t.Error("nothing is recorded")
+	}
+}
+
+func TestWhatCounts(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		now      *Written
+		counts   string // what it declares, as a spec
+		path     string
+		restored string // what is written back, as a spec
+		recorded bool
+		warned   bool
+	}{
+		"Field":      {"no annotation", written(t, a), a, "spec", "", false, false},
+		"Recorded":   {"both are equal", written(t, a, aOf), a, "spec", "", true, false},
+		"Defaulted":  {"a type that was left out is the same", written(t, `dependencies: [{name: a}]`, aOf), a, "spec", "", true, false},
+		"Lost":       {"the record counts", written(t, "", aOf), a, "metadata", a, true, false},
+		"NestedLost": {"the record counts", written(t, a, ofAll), aWhen, "metadata", aWhen, true, false},
+		"Stale":      {"the field counts", written(t, aWhen, aOf), aWhen, "spec", "", false, false},
+		"Emptied":    {"the field counts", written(t, "dependencies: []", aOf), "dependencies: []", "spec", "", false, false},
+		"ByHand":     {"an annotation is not written to spec", written(t, "", "- name: a"), a, "metadata", "", true, false},
+		"SameByHand": {"no warning", written(t, a, "- name: a"), a, "spec", "", true, false},
+		"Different":  {"the field counts", written(t, a, "- name: b"), a, "spec", "", false, true},
+		"Hidden":     {"an empty field hides the annotation", written(t, "dependencies: []", "- name: b"), "dependencies: []", "spec", "", false, true},
+		"Newer":      {"what this version does not know is not evaluated", written(t, a, newer), a, "spec", "", true, false},
+		"NewerLost":  {"and is written back as far as it is known", written(t, "", newer), a, "metadata", `dependencies: [{name: a, type: Required, later: true}]`, true, false},
+		"Alias":      {"a record is JSON, so signs are no aliases", written(t, "", `record:{"dependencies":[{"name":"a","type":"Required","message":"&x *x"}]}`), `dependencies: [{name: a, type: Required, message: "&x *x"}]`, "metadata", `dependencies: [{name: a, type: Required, message: "&x *x"}]`, true, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			encoded, err := encode(map[string]any{"spec": tc.now.Fields})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var addOn, want addonv1alpha1.ClusterManagementAddOn
+			if err := yaml.Unmarshal([]byte(encoded), &addOn); err != nil {
+				t.Fatal(err)
+			}
+			addOn.Annotations, want = tc.now.Annotations, fixture.Specified(t, "x", tc.counts)
+			got := Read(&addOn)
+			if diff := cmp.Diff(Read(&want).Dependencies, got.Dependencies); diff != "" || !strings.HasPrefix(got.Path, tc.path) {
+				t.Errorf("%s: %s -want, +got:\n%s", tc.reason, got.Path, diff)
+			}
+			if warned := got.HasProblem(ProblemDeclaredTwice); warned != tc.warned {
+				t.Errorf("warned: %t", warned)
+			}
+			var restored map[string]any
+			if err := yaml.Unmarshal([]byte(tc.restored), &restored); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(restored, tc.now.Restore()); diff != "" {
+				t.Errorf("restored -want, +got:\n%s", diff)
+			}
+			if recorded := tc.now.Recorded(); recorded != tc.recorded {
+				t.Errorf("recorded: %t", recorded)
+			}
+		})
+	}
+}
+
+func TestSameDeclared(t *testing.T) {
+	inField, recorded := fixture.Specified(t, "x", a), fixture.Specified(t, "x", a)
+	recorded.Annotations = written(t, "", aOf).Annotations
+	lost := fixture.Specified(t, "x", "{}")
+	lost.Annotations = recorded.Annotations
+	byHand, other := fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "- name: b")
+	if !SameDeclared(&inField, &recorded) || !SameDeclared(&lost, &recorded) {
+		t.Error("a record changes nothing")
+	}
+	if SameDeclared(&byHand, &other) || SameDeclared(&inField, &byHand) {
+		t.Error("these differ")
+	}
+}

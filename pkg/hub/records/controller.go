@@ -1,0 +1,148 @@
+// Package records keeps a record of each declaration by field in the annotation of
+// the same add-on, where admission has not, and writes fields back that were lost.
+// It is the only part of Interlock that writes ClusterManagementAddOns.
+package records
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	k8sevents "k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// EventRestored is the reason of an event on a ClusterManagementAddOn whose fields
+// were lost and are written back.
+const EventRestored = "DeclarationRestored"
+
+// Names of the metrics of records.
+const (
+	NameRestored = "interlock_declarations_restored_total"
+	NameLost     = "interlock_declarations_lost"
+)
+
+// Help maps the name of each metric to its meaning.
+var Help = map[string]string{
+	NameRestored: "Times that fields of a ClusterManagementAddOn were lost and written back from their record.",
+	NameLost:     "ClusterManagementAddOns that lack fields which their record has. Their record counts; reported by the leader.",
+}
+
+// The fields of a CRD are in use by every API server of the hub within settleTime.
+// A pass that has left something to do is repeated after retryFirst, doubled each
+// time up to retryLast.
+const (
+	settleTime = 10 * time.Second
+	retryFirst = time.Second
+	retryLast  = 10 * time.Minute
+)
+
+var key = types.NamespacedName{Name: "records"}
+
+// Reconciler keeps the records of all registered add-ons. It has a single key.
+type Reconciler struct {
+	// Hub reads and writes registered add-ons without a cache.
+	Hub      client.Client
+	Recorder k8sevents.EventRecorder
+	// Present reports whether the CRD has the fields, so that they can be written back.
+	Present func() bool
+
+	trigger  *trigger.Trigger
+	again    atomic.Bool
+	delay    time.Duration
+	restored prometheus.Counter
+	lost     prometheus.Gauge
+}
+
+// New returns a controller of the records on a hub.
+func New(hub client.Client, recorder k8sevents.EventRecorder, registry prometheus.Registerer) *Reconciler {
+	r := &Reconciler{
+		Hub: hub, Recorder: recorder, trigger: trigger.New(),
+		restored: prometheus.NewCounter(prometheus.CounterOpts{Name: NameRestored, Help: Help[NameRestored]}),
+		lost:     prometheus.NewGauge(prometheus.GaugeOpts{Name: NameLost, Help: Help[NameLost]}),
+	}
+	registry.MustRegister(r.restored, r.lost)
+	return r
+}
+
+// CRDChanged has all records read again, now and once every API server of the hub
+// uses the changed CRD.
+func (r *Reconciler) CRDChanged() {
+	r.again.Store(true)
+	r.trigger.Enqueue(key)
+}
+
+// SetupWithManager registers the controller, which runs in the leader only.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	c, err := controller.New("records", mgr, controller.Options{Reconciler: r})
+	if err != nil {
+		return fmt.Errorf("create records controller: %w", err)
+	}
+	only := handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, registration) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: key}}
+	})
+	for _, s := range []source.Source{
+		r.trigger.Source(key),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, only, unrecorded()),
+	} {
+		if err := c.Watch(s); err != nil {
+			return fmt.Errorf("watch for records controller: %w", err)
+		}
+	}
+	return nil
+}
+
+type registration = *addonv1alpha1.ClusterManagementAddOn
+
+// unrecorded passes changes after which a record or fields are to be written.
+func unrecorded() predicate.TypedPredicate[registration] {
+	return predicate.TypedFuncs[registration]{
+		CreateFunc: func(e event.TypedCreateEvent[registration]) bool { return !declaration.Settled(e.Object) },
+		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
+			return !catalog.Same(e.ObjectOld, e.ObjectNew) && !declaration.Settled(e.ObjectNew)
+		},
+		DeleteFunc: func(event.TypedDeleteEvent[registration]) bool { return false },
+	}
+}
+
+// Reconcile makes the records that are missing, and restores what was lost.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	settling, present := r.again.Swap(false), r.Present()
+	done, err := run(ctx, r.Hub, present)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	r.lost.Set(float64(len(done.lost)))
+	for _, addOn := range done.restored {
+		r.restored.Inc()
+		r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeNormal, EventRestored, "RestoreDeclaration",
+			"Fields of spec were lost, and are written back from the annotation %s", addonv1alpha1.DependenciesAnnotation)
+	}
+	switch {
+	case done.failed > 0, present && len(done.lost) > 0:
+		r.delay = min(max(2*r.delay, retryFirst), retryLast)
+		return reconcile.Result{RequeueAfter: r.delay}, nil
+	case settling:
+		r.delay = 0
+		return reconcile.Result{RequeueAfter: settleTime}, nil
+	}
+	r.delay = 0
+	return reconcile.Result{}, nil
+}

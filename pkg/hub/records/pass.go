@@ -1,0 +1,134 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+const (
+	pageSize = 100
+	// maxNamed is how many add-ons a message names.
+	maxNamed = 5
+)
+
+// Require makes the records that are missing. It fails unless the fields of every
+// registered add-on are recorded, so that they can be restored once a CRD that lacks
+// them has them again.
+func Require(ctx context.Context, hub client.Client) error {
+	done, err := run(ctx, hub, false)
+	if err != nil || len(done.unrecorded) == 0 {
+		return err
+	}
+	named := done.unrecorded[:min(len(done.unrecorded), maxNamed)]
+	more := ""
+	if left := len(done.unrecorded) - len(named); left > 0 {
+		more = fmt.Sprintf(" and %d more", left)
+	}
+	return fmt.Errorf("the fields in spec of ClusterManagementAddOns %s%s would be lost, because their annotation %s does not record them. "+
+		"Make the annotation of each mean the same as its fields, or remove the annotation, and Interlock writes it",
+		strings.Join(named, ", "), more, addonv1alpha1.DependenciesAnnotation)
+}
+
+// pass is what one pass over all registered add-ons did.
+type pass struct {
+	// restored are those whose fields were written back.
+	restored []*unstructured.Unstructured
+	// lost are those that still lack fields of their record.
+	lost []string
+	// unrecorded are those with fields that have no record.
+	unrecorded []string
+	// failed is how many writes failed.
+	failed int
+}
+
+// run reads all registered add-ons live, and makes their records. It writes lost
+// fields back where restore is true.
+func run(ctx context.Context, hub client.Client, restore bool) (pass, error) {
+	var done pass
+	page := &unstructured.UnstructuredList{}
+	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
+	for {
+		err := hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // no CRD, no declarations
+			return done, nil
+		}
+		if err != nil {
+			return done, fmt.Errorf("list registered add-ons: %w", err)
+		}
+		for i := range page.Items {
+			done.keep(ctx, hub, &page.Items[i], restore)
+		}
+		if page.GetContinue() == "" {
+			return done, nil
+		}
+	}
+}
+
+// keep makes the record of one add-on, and writes its lost fields back.
+func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, restore bool) {
+	after, restored, problem := desired(addOn, restore)
+	if !equality.Semantic.DeepEqual(addOn.Object, after.Object) {
+		err := hub.Patch(ctx, after, client.MergeFromWithOptions(addOn, client.MergeFromWithOptimisticLock{}), client.FieldOwner(names.AddonManager))
+		if apierrors.IsNotFound(err) {
+			return
+		}
+		if err != nil {
+			after, problem = addOn, err.Error()
+			p.failed++
+		}
+	}
+	if problem != "" {
+		log.FromContext(ctx).Info("Cannot keep a declaration", "addOn", addOn.GetName(), "reason", problem)
+	}
+	p.add(written(after), after, restored)
+}
+
+// desired returns the add-on with its record and, where restore is true, with the
+// fields that it has lost. The problem says why there is no record.
+func desired(addOn *unstructured.Unstructured, restore bool) (after *unstructured.Unstructured, restored bool, problem string) {
+	after = addOn.DeepCopy()
+	now := written(after)
+	annotations, problem := declaration.Keep(nil, now, nil)
+	if !maps.Equal(annotations, now.Annotations) {
+		after.SetAnnotations(annotations)
+	}
+	lost := written(after).Restore()
+	if !restore || lost == nil || addOn.GetDeletionTimestamp() != nil {
+		return after, false, problem
+	}
+	for name, value := range lost {
+		_ = unstructured.SetNestedField(after.Object, value, "spec", name) // spec is an object, or absent
+	}
+	return after, true, problem
+}
+
+func (p *pass) add(now declaration.Written, addOn *unstructured.Unstructured, restored bool) {
+	switch {
+	case now.Restore() != nil:
+		p.lost = append(p.lost, addOn.GetName())
+	case restored:
+		p.restored = append(p.restored, addOn)
+	}
+	if !now.Recorded() {
+		p.unrecorded = append(p.unrecorded, addOn.GetName())
+	}
+}
+
+func written(addOn *unstructured.Unstructured) declaration.Written {
+	spec, _ := addOn.Object["spec"].(map[string]any)
+	return declaration.WrittenOf(addOn.GetAnnotations(), spec)
+}

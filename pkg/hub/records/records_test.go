@@ -1,0 +1,229 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	k8sevents "k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+)
+
+// bench is a reconciler on a fake hub.
+type bench struct {
+	*Reconciler
+	hub    client.Client
+	events chan string
+	writes int
+	// prunes is what the API server does to an object that is written.
+	prunes func(*unstructured.Unstructured)
+	fails  error
+}
+
+func newBench(t *testing.T, addOns ...client.Object) *bench {
+	t.Helper()
+	recorder := k8sevents.NewFakeRecorder(10)
+	b := &bench{events: recorder.Events}
+	b.hub = fake.NewClientBuilder().WithObjects(addOns...).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if b.writes++; b.fails != nil {
+				return b.fails
+			}
+			if b.prunes != nil {
+				b.prunes(object.(*unstructured.Unstructured))
+			}
+			return hub.Patch(ctx, object, patch, options...)
+		},
+	}).Build()
+	b.Reconciler = New(b.hub, recorder, prometheus.NewRegistry())
+	b.Present = func() bool { return true }
+	return b
+}
+
+// declaring is an add-on that declares by field, by annotation or both.
+func declaring(name string, dependencies []any, annotations map[string]string) *unstructured.Unstructured {
+	addOn := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"addOnMeta": map[string]any{"displayName": name}}}}
+	addOn.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"))
+	addOn.SetName(name)
+	addOn.SetAnnotations(annotations)
+	if dependencies != nil {
+		_ = unstructured.SetNestedSlice(addOn.Object, dependencies, "spec", "dependencies")
+	}
+	return addOn
+}
+
+func onProxy(later bool) []any {
+	entry := map[string]any{"name": "proxy", "type": "Required"}
+	if later {
+		entry["later"] = true // a property of a newer version
+	}
+	return []any{entry}
+}
+
+func byHand(text string) map[string]string {
+	return map[string]string{addonv1alpha1.DependenciesAnnotation: text}
+}
+
+func (b *bench) reconcile(t *testing.T) reconcile.Result {
+	t.Helper()
+	result, err := b.Reconcile(t.Context(), reconcile.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func (b *bench) read(t *testing.T, name string) *unstructured.Unstructured {
+	t.Helper()
+	addOn := declaring(name, nil, nil)
+	if err := b.hub.Get(t.Context(), client.ObjectKey{Name: name}, addOn); err != nil {
+		t.Fatal(err)
+	}
+	return addOn
+}
+
+// lose removes the field, as an API server does whose CRD lacks it.
+func (b *bench) lose(t *testing.T, name string) {
+	t.Helper()
+	addOn := b.read(t, name)
+	unstructured.RemoveNestedField(addOn.Object, "spec", "dependencies")
+	if err := b.hub.Update(t.Context(), addOn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecordsAndRestores(t *testing.T) {
+	b := newBench(t, declaring("recorded", onProxy(true), nil), declaring("silent", nil, nil), declaring("by-hand", nil, byHand("- name: proxy")))
+	if again := b.reconcile(t).RequeueAfter; again != 0 || b.writes != 1 {
+		t.Errorf("again after %s, %d writes", again, b.writes)
+	}
+	const record = `{"dependencies":[{"later":true,"name":"proxy","type":"Required"}]}`
+	if got := b.read(t, "recorded").GetAnnotations()[addonv1alpha1.DependenciesAnnotation]; got != record {
+		t.Errorf("recorded %s", got)
+	}
+	b.reconcile(t)
+	if b.writes != 1 {
+		t.Errorf("%d writes", b.writes)
+	}
+
+	b.lose(t, "recorded")
+	b.Present = func() bool { return false }
+	b.reconcile(t)
+	if lost := testutil.ToFloat64(b.lost); b.writes != 1 || lost != 1 || len(b.events) > 0 {
+		t.Errorf("the CRD lacks the field: %d writes, %v lost", b.writes, lost)
+	}
+	b.Present = func() bool { return true }
+	b.reconcile(t)
+	b.reconcile(t)
+	fields, _, _ := unstructured.NestedSlice(b.read(t, "recorded").Object, "spec", "dependencies")
+	if entry := fields[0].(map[string]any); entry["later"] != true || b.writes != 2 {
+		t.Errorf("restored %v with %d writes", fields, b.writes)
+	}
+	if len(b.events) != 1 || !strings.HasPrefix(<-b.events, "Normal DeclarationRestored") {
+		t.Error("one event says that it was restored")
+	}
+	if lost, restored := testutil.ToFloat64(b.lost), testutil.ToFloat64(b.restored); lost != 0 || restored != 1 {
+		t.Errorf("%v lost, %v restored", lost, restored)
+	}
+}
+
+func TestRetriesWhatTheAPIServerPrunes(t *testing.T) {
+	b := newBench(t, declaring("x", onProxy(false), nil))
+	b.reconcile(t)
+	b.lose(t, "x")
+	b.prunes = func(addOn *unstructured.Unstructured) {
+		unstructured.RemoveNestedField(addOn.Object, "spec", "dependencies")
+	}
+	for _, want := range []time.Duration{retryFirst, 2 * retryFirst, 4 * retryFirst} {
+		if again := b.reconcile(t).RequeueAfter; again != want {
+			t.Errorf("again after %s, want %s", again, want)
+		}
+	}
+	b.prunes, b.fails = nil, apierrors.NewInvalid(schema.GroupKind{Kind: "ClusterManagementAddOn"}, "x", nil)
+	if again := b.reconcile(t).RequeueAfter; again != 8*retryFirst || len(b.events) > 0 {
+		t.Errorf("refused: again after %s, %d events", again, len(b.events))
+	}
+	b.fails = nil
+	if again := b.reconcile(t).RequeueAfter; again != 0 || len(b.events) != 1 {
+		t.Errorf("restored: again after %s, %d events", again, len(b.events))
+	}
+}
+
+func TestReadsAgainOnceTheCRDIsInUse(t *testing.T) {
+	b := newBench(t)
+	b.CRDChanged()
+	if again := b.reconcile(t).RequeueAfter; again != settleTime {
+		t.Errorf("again after %s", again)
+	}
+	if again := b.reconcile(t).RequeueAfter; again != 0 {
+		t.Errorf("once more after %s", again)
+	}
+}
+
+func TestRequire(t *testing.T) {
+	b := newBench(t, declaring("field", onProxy(false), nil), declaring("same", onProxy(false), byHand("- name: proxy")), declaring("annotation", nil, byHand("- name: x")))
+	if err := Require(t.Context(), b.hub); err != nil || b.writes != 1 {
+		t.Errorf("%d writes, error %v", b.writes, err)
+	}
+	var differ []client.Object
+	for i := range 7 {
+		differ = append(differ, declaring(fmt.Sprintf("x%d", i), onProxy(false), byHand("- name: other")))
+	}
+	err := Require(t.Context(), newBench(t, differ...).hub)
+	if err == nil || !strings.Contains(err.Error(), "ClusterManagementAddOns x0, x1, x2, x3, x4 and 2 more would be lost") {
+		t.Errorf("error %v", err)
+	}
+	b = newBench(t, declaring("field", onProxy(false), nil))
+	b.fails = errors.New("etcd is on fire")
+	if err := Require(t.Context(), b.hub); err == nil || !strings.Contains(err.Error(), "field would be lost") {
+		t.Errorf("error %v", err)
+	}
+	absent := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return &meta.NoKindMatchError{}
+		},
+	}).Build()
+	if err := Require(t.Context(), absent); err != nil {
+		t.Errorf("without OCM: %v", err)
+	}
+}
+
+func TestWhichChangesAreRead(t *testing.T) {
+	inField, annotated := fixture.Registrations("x: proxy")[0], fixture.Annotated("x", "- name: proxy")
+	silent := fixture.Registrations("x:")[0]
+	for name, test := range map[string]struct {
+		before, after registration
+		want          bool
+	}{
+		"declared by field":       {&silent, &inField, true},
+		"declared by annotation":  {&silent, &annotated, false},
+		"not declared any more":   {&inField, &silent, false},
+		"something else changed":  {&inField, &inField, false},
+		"declared by both, alike": {&annotated, func() registration { both := inField; both.Annotations = annotated.Annotations; return &both }(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := unrecorded().Update(event.TypedUpdateEvent[registration]{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+	if !unrecorded().Create(event.TypedCreateEvent[registration]{Object: &inField}) || unrecorded().Create(event.TypedCreateEvent[registration]{Object: &silent}) {
+		t.Error("at a start, only what lacks a record is read")
+	}
+}

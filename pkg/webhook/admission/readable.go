@@ -1,0 +1,33 @@
+package admission
+
+import (
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// unreadable returns why OCM's components could not read the object. They could then
+// not read any other, because they read them in one list. The schema of the CRD
+// accepts, for example, a maxConcurrency that overflows their type.
+func unreadable(request admission.Request) string {
+	err := decodeAsOCM(request.Kind.Version, request.Object.Raw)
+	if err == nil || request.Operation == admissionv1.Update && decodeAsOCM(request.Kind.Version, request.OldObject.Raw) != nil {
+		return "" // an object that is stored already can still be changed
+	}
+	return fmt.Sprintf("Open Cluster Management could not read add-on %q, and then no other add-on either: %v", request.Name, err)
+}
+
+func decodeAsOCM(version string, raw []byte) error {
+	switch version {
+	case ocmv1alpha1.GroupVersion.Version:
+		return json.Unmarshal(raw, &ocmv1alpha1.ClusterManagementAddOn{})
+	case ocmv1beta1.GroupVersion.Version:
+		return json.Unmarshal(raw, &ocmv1beta1.ClusterManagementAddOn{})
+	default:
+		return nil
+	}
+}
