@@ -138,6 +138,7 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 func TestWrongCallsOfTheUninstallation(t *testing.T) {
 	for argument, want := range map[string]string{
 		"--timeout=0s":                       `--timeout=0s: must be at least 1s`,
+		"--only=guard":                       `--only="guard": must be graft`,
 		"--namespace=Interlock_System":       `--namespace="Interlock_System": `,
 		"--leader-elect-namespace=Kube_Test": `--leader-elect-namespace="Kube_Test": `,
 		"--kubeconfig=/nowhere":              `--kubeconfig="/nowhere": `,

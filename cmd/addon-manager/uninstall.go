@@ -32,7 +32,10 @@ deployed them. These are its steps:
   - delete its events and its lease
 
 The chart runs it before a release is deleted, and make undeploy runs it too. It
-can be repeated, and runs where parts are absent.`
+can be repeated, and runs where parts are absent.
+
+With --only=graft, it stops addon-manager and gives the CRD back. This repairs a
+hub whose webhook was deleted, where add-ons can no longer be read.`
 
 func newUninstallCommand() *cobra.Command {
 	o := &uninstallOptions{}
@@ -44,7 +47,10 @@ func newUninstallCommand() *cobra.Command {
   addon-manager uninstall
 
   # Where addon-manager was deployed to another namespace
-  addon-manager uninstall --kubeconfig hub.kubeconfig --namespace ocm-interlock`,
+  addon-manager uninstall --kubeconfig hub.kubeconfig --namespace ocm-interlock
+
+  # Repair a hub whose conversion webhook was deleted
+  addon-manager uninstall --only=graft --kubeconfig hub.kubeconfig`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -68,12 +74,16 @@ func (o *uninstallOptions) addFlags(flags *pflag.FlagSet) {
 		"Namespace where addon-manager is deployed. Default: the namespace of this process, interlock-system outside a cluster.")
 	flags.StringVar(&o.uninstall.LeaseNamespace, flagNamespace, "",
 		"Namespace of the lease of addon-manager's leader election. Default: that of --namespace.")
+	flags.StringVar(&o.uninstall.Only, "only", "", "The only step to run besides stopping addon-manager: graft. Default: all.")
 	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take. The removal of addon-agent from managed clusters may take half of it.")
 }
 
 func (o *uninstallOptions) complete() error {
 	if o.uninstall.Timeout < time.Second {
 		return fmt.Errorf("--timeout=%s: must be at least 1s", o.uninstall.Timeout)
+	}
+	if o.uninstall.Only != "" && o.uninstall.Only != uninstall.StepGraft {
+		return fmt.Errorf("--only=%q: must be %s", o.uninstall.Only, uninstall.StepGraft)
 	}
 	o.uninstall.Namespace = cmp.Or(o.uninstall.Namespace, cmdline.OwnNamespace("interlock-system"))
 	o.uninstall.LeaseNamespace = cmp.Or(o.uninstall.LeaseNamespace, o.uninstall.Namespace)

@@ -19,10 +19,10 @@ const (
 
 type object = map[string]any
 
-// Render renders the chart with values, as YAML, on top of its own. It returns
-// the documents that a release consists of, and those that Helm runs before it
-// deletes the release. The chart is found from this module's folder.
-func Render(values string) (release, hooks []string, err error) {
+// Render renders the chart for a namespace with values, as YAML, on top of its
+// own. It returns the documents that a release consists of, and those that Helm
+// runs before it deletes the release. The chart is found from this module's folder.
+func Render(namespace, values string) (release, hooks []string, err error) {
 	chart, err := loader.Load(chartFolder)
 	if err != nil {
 		return nil, nil, err

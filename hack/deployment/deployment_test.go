@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -96,7 +97,7 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		},
 		"guard and graft": {
 			"{guard: \"off\", graftCRDs: true}", "Deployment/" + namespace + "/interlock-addon-manager",
-			[]string{"- --guard=off", "- --graft-crds"},
+			[]string{"- --guard=off", "- --graft-crds=true"},
 		},
 		"agent": {
 			"{images: {prefix: mirror/}, agent: {install: true}}", "Deployment/" + namespace + "/interlock-addon-manager",
@@ -158,6 +159,38 @@ func TestValuesReachTheirObjects(t *testing.T) {
 	}
 }
 
+// addon-manager keeps a graft unless a flag says otherwise.
+func TestOnlyAValueTurnsGraftingOnOrOff(t *testing.T) {
+	for values, want := range map[string]string{
+		"":                 "",
+		"graftCRDs: null":  "",
+		"guard: policy":    "",
+		"graftCRDs: true":  "--graft-crds=true",
+		"graftCRDs: false": "--graft-crds=false",
+	} {
+		release, _ := chart(t, values)
+		content, err := yaml.Marshal(release["Deployment/"+namespace+"/interlock-addon-manager"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := regexp.MustCompile("--graft-crds.*").FindString(string(content)); got != want {
+			t.Errorf("%q renders %q, want %q", values, got, want)
+		}
+	}
+}
+
+func TestAReleaseIsInItsNamespaceOnly(t *testing.T) {
+	release, hooks, err := Render("elsewhere", "agent: {install: true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range append(release, hooks...) {
+		if strings.Contains(document, namespace) {
+			t.Errorf("%s is named in\n%s", namespace, document)
+		}
+	}
+}
+
 func TestTheUninstallationTakesTheTimeOfItsValue(t *testing.T) {
 	_, hooks := chart(t, "uninstall: {timeout: 90s}")
 	content, err := yaml.Marshal(hooks["Job/"+namespace+"/interlock-uninstall"])
@@ -187,7 +220,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"webhook: {resources: {cpu: 100m}}":    "additional properties 'cpu' not allowed",
 		"nodeSelector: {infra: true}":          "nodeSelector",
 	} {
-		if _, _, err := Render(values); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Render(namespace, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not say %q", values, err, want)
 		}
 	}

@@ -70,7 +70,7 @@ func base(t *testing.T, folder string) objects {
 // chart is what a release consists of, and hooks what runs before it is deleted.
 func chart(t *testing.T, values string) (release, hooks objects) {
 	t.Helper()
-	installed, run, err := Render(values)
+	installed, run, err := Render(namespace, values)
 	if err != nil {
 		t.Fatal(err)
 	}

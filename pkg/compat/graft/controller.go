@@ -23,6 +23,9 @@ const CRDName = "clustermanagementaddons.addon.open-cluster-management.io"
 type Settings struct {
 	// On grafts the CRD. Off gives an earlier graft back.
 	On bool
+	// Keep, without On, grafts the CRD only where a graft is found. So turning
+	// grafting off takes a setting, and a deployment that lacks one changes nothing.
+	Keep bool
 	// Grace is how long the conversion may fail before the CRD is given back.
 	Grace time.Duration
 	// Interval is how often the conversion is checked; 0 for the default.
@@ -50,6 +53,7 @@ type Reconciler struct {
 	// Changed is called after the fields of the CRD have changed.
 	Changed func()
 
+	kept       bool        // with Settings.Keep, a graft was found
 	present    atomic.Bool // whether the CRD has the fields, as last observed
 	schemas    schemas
 	prober     prober
@@ -90,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	r.remember(decided, wrote)
-	present := r.Settings.On && r.hasFields(crd, decided, wrote)
+	present := r.wanted(crd) && r.hasFields(crd, decided, wrote)
 	if r.present.Swap(present) != present || wrote {
 		r.Changed()
 	}
@@ -105,7 +109,7 @@ const conflictDelay = 50 * time.Millisecond
 
 // decide gives the CRD back where grafting is off and all declarations are recorded.
 func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured) decision {
-	if r.Settings.On {
+	if r.wanted(crd) {
 		return r.decideOn(ctx, crd)
 	}
 	err := r.recorded(ctx, crd)
@@ -161,6 +165,13 @@ func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructure
 	return r.decideConverted(ctx, crd, survey)
 }
 
+// wanted reports whether the CRD is to be grafted. A graft that was found once is
+// kept, also where another writer overwrites it later.
+func (r *Reconciler) wanted(crd *unstructured.Unstructured) bool {
+	r.kept = r.kept || r.Settings.Keep && crdgraft.Grafted(crd.Object)
+	return r.Settings.On || r.kept
+}
+
 // put decides to graft.
 func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey, conversion map[string]any) decision {
 	grafted, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: r.schemas.properties, Conversion: conversion})
@@ -170,6 +181,9 @@ func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey,
 	message := "Added " + survey.Added.String()
 	if len(survey.Native) > 0 {
 		message += "; left as OCM has them: " + survey.Native.String()
+	}
+	if r.Settings.Keep {
+		message += ". The graft was found and is kept: --graft-crds=false gives it back"
 	}
 	return decision{desired: grafted, reason: ReasonGrafted, message: message}
 }

@@ -27,7 +27,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	r.prepare()
 	return objectwatch.SetupWithManager(mgr, "crd-graft", CRDName, r, func(ctx context.Context, objects *objectwatch.Watches) error {
-		if !r.Settings.On {
+		if !r.Settings.On && !r.Settings.Keep {
 			return nil
 		}
 		err := objects.Watch(ctx, crdResource, CRDName, 0)

@@ -3,11 +3,13 @@ package uninstall
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,18 +35,24 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 }
 
 func TestAMissingNamespaceHasNoLeader(t *testing.T) {
-	hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
-			return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "interlock-system")
-		},
-	}).Build()
-	u := uninstallationOf(hub)
-	done, err := u.stop(t.Context())
-	if err != nil || !strings.HasPrefix(done, "there is no Deployment interlock-system/interlock-addon-manager") {
-		t.Errorf("%q, %v", done, err)
-	}
-	if done, err := u.releaseLease(t.Context()); err != nil || done != "was not taken" {
-		t.Errorf("%q, %v", done, err)
+	terminating := apierrors.NewForbidden(coordinationv1.Resource("leases"), leaseName, errors.New("namespace is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	for name, refusal := range map[string]error{
+		"deleted":       apierrors.NewNotFound(corev1.Resource("namespaces"), "interlock-system"),
+		"being deleted": terminating,
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := uninstallationOf(fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+				Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return refusal },
+			}).Build())
+			done, err := u.stop(t.Context())
+			if err != nil || !strings.HasPrefix(done, "there is no Deployment interlock-system/interlock-addon-manager") {
+				t.Errorf("%q, %v", done, err)
+			}
+			if done, err := u.releaseLease(t.Context()); err != nil || done != "was not taken" {
+				t.Errorf("%q, %v", done, err)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -82,8 +83,8 @@ func (u *uninstallation) tryLease(ctx context.Context) (leader string, err error
 		switch {
 		case apierrors.IsAlreadyExists(err):
 			return "another process", nil // the next read returns its name
-		case apierrors.IsNotFound(err):
-			return "", nil // the namespace does not exist
+		case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+			return "", nil // without a namespace, no replica can lead
 		}
 		u.leaseHeld = err == nil
 		return "", err

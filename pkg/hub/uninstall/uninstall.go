@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
+// StepGraft is the step that gives OCM's CRD back.
+const StepGraft = "graft"
+
 // Options configure an uninstallation.
 type Options struct {
 	// Namespace is where addon-manager is deployed.
@@ -26,6 +30,9 @@ type Options struct {
 	LeaseNamespace string
 	// Timeout bounds all steps together.
 	Timeout time.Duration
+	// Only names the step to run, such as StepGraft; empty for all. addon-manager is
+	// stopped in any case: it would undo the step.
+	Only string
 	// Out receives a line for each step.
 	Out io.Writer
 }
@@ -48,6 +55,8 @@ type step struct {
 	run func(context.Context) (string, error)
 	// first means that all later steps need it.
 	first bool
+	// always means that Options.Only does not leave it out.
+	always bool
 }
 
 // Run runs all steps. A step that fails does not stop the others, except the first
@@ -67,17 +76,20 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	ctx, cancel := context.WithTimeout(ctx, options.Timeout)
 	defer cancel()
 	u := &uninstallation{clock: clock.RealClock{}, hub: hub, config: restConfig, options: options}
-	return runSteps(ctx, options.Out, []step{
-		{name: "records", run: u.record, first: true},
-		{name: "addon-manager", run: u.stop, first: true},
+	steps := []step{
+		{name: "records", run: u.record, first: true, always: true},
+		{name: "addon-manager", run: u.stop, first: true, always: true},
 		{name: "agent", run: u.removeAgent},
 		{name: "guard", run: u.removeGuard},
-		{name: "graft", run: u.restoreCRD},
+		{name: StepGraft, run: u.restoreCRD},
 		{name: "facts", run: u.deleteFacts},
 		{name: "conditions", run: u.removeConditions},
 		{name: "events", run: u.deleteEvents},
-		{name: "lease", run: u.releaseLease},
-	})
+		{name: "lease", run: u.releaseLease, always: true},
+	}
+	return runSteps(ctx, options.Out, slices.DeleteFunc(steps, func(s step) bool {
+		return options.Only != "" && s.name != options.Only && !s.always
+	}))
 }
 
 func runSteps(ctx context.Context, out io.Writer, steps []step) error {

@@ -225,6 +225,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(guards(ctx, kind)).Should(BeFalse())
 			stop(manager)
 		}
+		for _, object := range converting(ctx) {
+			Expect(admin.Delete(ctx, object, client.DryRunAll)).To(Succeed(), "before the CRD is grafted")
+		}
 		requests.begin("grafts the CRD (--graft-crds)")
 		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
 		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
@@ -274,6 +277,26 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		apply(ctx, recording)
 		remove(ctx, uninstallation)
 		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
+	})
+
+	It("does not let the webhook be deleted while it converts OCM's objects", func(ctx context.Context) {
+		for _, object := range converting(ctx) {
+			refused := func() error { return admin.Delete(ctx, object, client.DryRunAll) }
+			Eventually(refused).Should(MatchError(And(
+				ContainSubstring("is grafted"), ContainSubstring("Run `addon-manager uninstall`"), ContainSubstring(allowDeletion))))
+			annotate(ctx, object, `"true"`)
+			Expect(admin.Delete(ctx, object, client.DryRunAll)).To(Succeed(), "the annotation overrides it")
+			annotate(ctx, object, "null")
+			Expect(refused()).NotTo(Succeed())
+		}
+		for _, object := range []client.Object{
+			&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-metrics"}},
+			&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "interlock-webhook"}},
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-addon-manager"}},
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}},
+		} {
+			Expect(client.IgnoreNotFound(admin.Delete(ctx, object, client.DryRunAll))).To(Succeed(), "%T %s", object, object.GetName())
+		}
 	})
 
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {

@@ -100,5 +100,10 @@ readinessProbe:
 {{- range $object.webhooks }}
 {{- $_ := set .clientConfig.service "namespace" $root.Release.Namespace }}
 {{- end }}
+{{- range dig "spec" "matchConstraints" "resourceRules" list $object }}
+{{- if has "namespaces" .resources }}
+{{- $_ := set . "resourceNames" (list $root.Release.Namespace) }}
+{{- end }}
+{{- end }}
 {{ toYaml $object }}
 {{- end }}

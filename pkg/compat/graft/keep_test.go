@@ -1,0 +1,59 @@
+package graft
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// setting changes a bench to that of an addon-manager that starts with other flags.
+func (b *bench) setting(on, keep bool) {
+	fresh := &Reconciler{
+		Settings: b.Settings, Client: b.Client, Clock: b.Clock, Recorder: b.Recorder,
+		Metrics: b.Metrics, Records: b.Records, Changed: b.Changed, schemas: b.schemas,
+	}
+	fresh.Settings.On, fresh.Settings.Keep = on, keep
+	b.Reconciler = fresh
+	b.prepare()
+}
+
+func TestWithoutASettingAGraftIsKept(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, ReasonGrafted, true)
+	b.emitted()
+
+	b.setting(false, true)
+	b.expect(t, ReasonGrafted, true)
+	if !b.Present() {
+		t.Error("lost fields are not written back")
+	}
+	if emitted := b.emitted(); len(emitted) != 1 || !strings.Contains(emitted[0], "is kept: --graft-crds=false gives it back") {
+		t.Errorf("emitted %q", emitted)
+	}
+	if b.writes != 1 {
+		t.Errorf("%d writes", b.writes)
+	}
+
+	b.overwrite(t) // an upgrade of OCM
+	b.expect(t, ReasonGrafted, true)
+	b.answer = refuse
+	b.clock.Step(time.Minute)
+	b.expect(t, ReasonNotServed, true)
+	b.clock.Step(grace)
+	b.expect(t, ReasonNotServed, false)
+	b.answer = nil
+	b.clock.Step(time.Minute)
+	b.expect(t, ReasonGrafted, true)
+
+	b.setting(false, false)
+	b.expect(t, ReasonOff, false)
+}
+
+func TestWithoutASettingNothingIsGrafted(t *testing.T) {
+	b := newBench(t)
+	b.setting(false, true)
+	b.expect(t, ReasonOff, false)
+	if emitted := b.emitted(); b.writes != 0 || len(emitted) > 0 {
+		t.Errorf("%d writes, emitted %q", b.writes, emitted)
+	}
+}

@@ -1,0 +1,52 @@
+package graft
+
+import (
+	"context"
+	"os/exec"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+)
+
+var _ = Describe("A hub where nothing of Interlock is left but its graft", func() {
+	var found map[string]any
+
+	BeforeEach(func(ctx context.Context) { found = stock(ctx) })
+
+	DescribeTable("is repaired from a terminal",
+		func(ctx context.Context, repair func(context.Context)) {
+			kill := serveWebhook()
+			manager := manage(ctx, true)
+			Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+			register(ctx, storage, "orphan")
+			manager.stop()
+			kill()
+			read := func() error {
+				_, err := dependencies(ctx, other, "orphan")()
+				return err
+			}
+			Expect(read()).To(MatchError(ContainSubstring("conversion webhook")))
+
+			unreadable("orphan")
+			repair(ctx)
+			Eventually(read).Should(Succeed())
+			Eventually(func() map[string]any { return unmanaged(present(ctx)) }).Should(Equal(found))
+		},
+		Entry("by addon-manager uninstall --only=graft", func(context.Context) {
+			session, err := gexec.Start(exec.Command(binary, "uninstall", "--only=graft", "--kubeconfig", hub.Kubeconfig(),
+				"--namespace=deleted", "--timeout=30s"), nil, GinkgoWriter)
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(session).Should(gexec.Exit(0))
+			Expect(session.Out).To(gbytes.Say(`2/3 +graft +the CRD of ClusterManagementAddOns is as OCM made it`))
+		}),
+		Entry("by kubectl annotate, and OCM's operator", func(ctx context.Context) {
+			crd := readCRD()
+			Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":null}}}`))).To(Succeed())
+		}),
+	)
+})

@@ -1,0 +1,197 @@
+package lossless
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	versionutil "k8s.io/apimachinery/pkg/util/version"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+)
+
+// stock is OCM's CRD as its operator writes it.
+var stock *unstructured.Unstructured
+
+func rememberCRD(ctx context.Context) {
+	GinkgoHelper()
+	stock = presentCRD(ctx)
+	stock.SetManagedFields(nil)
+	stock.SetUID("")
+	stock.SetResourceVersion("")
+	unstructured.RemoveNestedField(stock.Object, "status")
+}
+
+func presentCRD(ctx context.Context) *unstructured.Unstructured {
+	GinkgoHelper()
+	crd := &unstructured.Unstructured{}
+	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	Expect(admin.Get(ctx, client.ObjectKey{Name: graft.CRDName}, crd)).To(Succeed())
+	return crd
+}
+
+// specs are the schemas of spec, by version.
+func specs(crd *unstructured.Unstructured) map[string]map[string]any {
+	found := map[string]map[string]any{}
+	versions, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
+	for _, version := range versions.([]any) {
+		entry := version.(map[string]any)
+		schema, _, _ := unstructured.NestedFieldNoCopy(entry, "schema", "openAPIV3Schema", "properties", "spec", "properties")
+		found[entry["name"].(string)] = schema.(map[string]any)
+	}
+	return found
+}
+
+// grafted reports whether every version has every field of a declaration, as
+// deep as declarations go, and Interlock's conversion keeps them.
+func grafted(ctx context.Context) func() bool {
+	return func() bool {
+		crd := presentCRD(ctx)
+		for _, spec := range specs(crd) {
+			for _, field := range addonv1alpha1.GraftedSpecFields() {
+				if spec[field] == nil {
+					return false
+				}
+			}
+			when, _, _ := unstructured.NestedMap(spec, "dependencies", "items", "properties", "when")
+			if when == nil {
+				return false
+			}
+		}
+		return crdgraft.Grafted(crd.Object)
+	}
+}
+
+func hasFields(ctx context.Context) bool {
+	return specs(presentCRD(ctx))["v1alpha1"]["dependencies"] != nil
+}
+
+func givenBack(ctx context.Context) func() bool {
+	return func() bool { return !hasFields(ctx) }
+}
+
+// putCRD writes OCM's CRD with another version, as applyOne of ocm 1.2.1,
+// pkg/operator/operators/crdmanager/manager.go, does: no annotation of others stays.
+func putCRD(ctx context.Context, version string) {
+	GinkgoHelper()
+	putCRDWith(ctx, version, func(*unstructured.Unstructured) {})
+}
+
+func putCRDWith(ctx context.Context, version string, change func(crd *unstructured.Unstructured)) {
+	GinkgoHelper()
+	Eventually(func() error {
+		crd := stock.DeepCopy()
+		change(crd)
+		annotations := maps.Clone(stock.GetAnnotations())
+		annotations[crdgraft.VersionAnnotation] = version
+		crd.SetAnnotations(annotations)
+		crd.SetResourceVersion(presentCRD(ctx).GetResourceVersion())
+		return admin.Update(ctx, crd, client.FieldOwner("operator"))
+	}).Should(Succeed())
+}
+
+// gitOps is how often the GitOps tool puts OCM's CRD back.
+const gitOps = 10 * time.Second
+
+// startGitOps puts OCM's CRD back until the spec ends, and sends how often it has:
+// first by a replacement, then by server-side apply, which leaves annotations of others.
+func startGitOps(ctx context.Context) <-chan int {
+	ctx, cancel := context.WithCancel(ctx)
+	rounds, ended := make(chan int), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer GinkgoRecover()
+		ticker := time.NewTicker(gitOps)
+		defer ticker.Stop()
+		for round := 1; ; round++ {
+			if round == 1 {
+				putCRD(ctx, later(0))
+			} else {
+				_ = admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(stock.DeepCopy()), client.FieldOwner("gitops"), client.ForceOwnership)
+			}
+			select {
+			case rounds <- round:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	DeferCleanup(func() { cancel(); <-ended })
+	return rounds
+}
+
+// later is a version of OCM that many minor releases later has.
+func later(releases uint) string {
+	version := versionutil.MustParseGeneric(stock.GetAnnotations()[crdgraft.VersionAnnotation])
+	return version.WithMinor(version.Minor() + releases).String()
+}
+
+// proposed is the field as the proposal has it.
+const proposed = `
+description: dependencies is a list of add-ons that this add-on depends on.
+type: array
+items:
+  type: object
+  required: [name]
+  properties:
+    name: {type: string, minLength: 1}
+    type: {type: string, enum: [Optional, Required], default: Required}
+    message: {type: string}
+`
+
+func withProposedField(crd *unstructured.Unstructured) {
+	for _, spec := range specs(crd) {
+		field := map[string]any{}
+		if err := yaml.Unmarshal([]byte(proposed), &field); err != nil {
+			panic(err)
+		}
+		field["items"].(map[string]any)["properties"].(map[string]any)["name"].(map[string]any)["minLength"] = int64(1)
+		spec["dependencies"] = field
+	}
+}
+
+// graftOlder is what an Interlock that knows fewer fields makes of the CRD: it
+// replaces the graft by its own.
+func graftOlder(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func() error {
+		crd := presentCRD(ctx)
+		conversion, _, _ := unstructured.NestedMap(crd.Object, "spec", "conversion")
+		properties := map[string]any{}
+		for field, schema := range specs(crd)["v1alpha1"] {
+			if field == "dependencies" || field == "requirements" {
+				properties[field] = runtime.DeepCopyJSONValue(schema)
+			}
+		}
+		edge, _, err := unstructured.NestedFieldNoCopy(properties, "dependencies", "items", "properties")
+		if err != nil {
+			return fmt.Errorf("the fields of an edge: %w", err)
+		}
+		for _, newer := range []string{"when", "addOn", "prereleases"} {
+			delete(edge.(map[string]any), newer)
+		}
+		// The rules refer to fields that are not there.
+		unstructured.RemoveNestedField(properties, "dependencies", "x-kubernetes-validations")
+		unstructured.RemoveNestedField(properties, "dependencies", "items", "x-kubernetes-validations")
+		older, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: properties, Conversion: conversion})
+		if err != nil {
+			return err
+		}
+		return admin.Update(ctx, &unstructured.Unstructured{Object: older}, client.FieldOwner("interlock-addon-manager"))
+	}).Should(Succeed())
+}

@@ -1,0 +1,135 @@
+package lossless
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/kustomization"
+	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+const (
+	// grace is short, so that the CRD is given back in the time of a test.
+	grace = 3 * time.Second
+	// patience is how long it may take until the hub is as it was.
+	patience = 40 * time.Second
+	// on is the flag that the chart renders for graftCRDs: true; off that for false.
+	on, off = "--graft-crds=true", "--graft-crds=false"
+)
+
+var (
+	manager, webhook           *process.Process
+	managerUser, webhookUser   *testenv.User
+	webhookAddress, logs       string
+	deployed                   []*unstructured.Unstructured
+	mutatingConfigurationKinds = map[string]bool{"MutatingWebhookConfiguration": true}
+)
+
+// install applies deploy/hub. Its Service is a name of the loopback interface,
+// where the process of the webhook listens.
+func install(ctx context.Context) {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	webhookAddress = listener.Addr().String()
+	Expect(listener.Close()).To(Succeed())
+	_, text, err := net.SplitHostPort(webhookAddress)
+	Expect(err).NotTo(HaveOccurred())
+	port, err := strconv.ParseInt(text, 10, 32)
+	Expect(err).NotTo(HaveOccurred())
+
+	logs = GinkgoT().TempDir()
+	deployed, err = kustomization.Build("../../../deploy/hub")
+	Expect(err).NotTo(HaveOccurred())
+	for _, object := range deployed {
+		switch object.GetKind() {
+		case "Service":
+			object.Object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
+		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+			for _, webhook := range object.Object["webhooks"].([]any) {
+				Expect(unstructured.SetNestedField(webhook.(map[string]any), port, "clientConfig", "service", "port")).To(Succeed())
+			}
+		}
+	}
+	deploy(ctx)
+	account := "system:serviceaccount:" + namespace + ":interlock-"
+	for name, user := range map[string]**testenv.User{"addon-manager": &managerUser, "webhook": &webhookUser} {
+		*user, err = hub.AddUser(account+name, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+		Expect(err).NotTo(HaveOccurred())
+	}
+	DeferCleanup(func() {
+		for _, running := range []*process.Process{manager, webhook} {
+			if running != nil {
+				_ = running.Kill() // it may have ended
+			}
+		}
+	})
+}
+
+// deploy applies deploy/hub, as Helm and kubectl do: other writers' fields stay.
+func deploy(ctx context.Context) {
+	GinkgoHelper()
+	for _, object := range deployed {
+		Expect(admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("helm"), client.ForceOwnership)).
+			To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+	}
+}
+
+// undeploy deletes the objects of some kinds, or of all if none is named. The
+// namespace stays: a deleted one does not come back at once.
+func undeploy(ctx context.Context, kinds map[string]bool) {
+	GinkgoHelper()
+	for _, object := range deployed {
+		if object.GetKind() != "Namespace" && (kinds == nil || kinds[object.GetKind()]) {
+			deleted := object.DeepCopy()
+			Eventually(func() error { return admin.Delete(ctx, deleted) }).Should(Satisfy(apierrors.IsNotFound), "%s %s", object.GetKind(), object.GetName())
+		}
+	}
+}
+
+func startWebhook() {
+	GinkgoHelper()
+	var err error
+	webhook, err = process.Start(program, filepath.Join(logs, "webhook.log"), "webhook", "--kubeconfig", webhookUser.Kubeconfig,
+		"--namespace", namespace, "--webhook-bind-address", webhookAddress, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// release replaces addon-manager by one with other flags, as Helm does with a
+// release that has other values.
+func release(ctx context.Context, flags ...string) {
+	GinkgoHelper()
+	stopManager(ctx)
+	var err error
+	manager, err = process.Start(program, filepath.Join(logs, "addon-manager.log"), append(flags,
+		"--kubeconfig", managerUser.Kubeconfig, "--leader-elect-namespace", namespace, "--webhook-address", webhookAddress,
+		"--graft-grace-period", grace.String(), "--guard=off", "--metrics-bind-address=0", "--health-probe-bind-address=0")...)
+	Expect(err).NotTo(HaveOccurred())
+}
+
+func stopManager(ctx context.Context) {
+	GinkgoHelper()
+	if manager != nil {
+		Expect(manager.Stop(ctx)).To(Succeed())
+	}
+	manager = nil
+}
+
+func uninstall(ctx context.Context) {
+	GinkgoHelper()
+	stopManager(ctx) // the Deployment has no pods here that could be scaled down
+	command, err := process.Start(program, filepath.Join(logs, "uninstall.log"), "uninstall", "--kubeconfig", hub.Kubeconfig(),
+		"--namespace", namespace, "--timeout=1m")
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(command.Done()).Should(BeClosed())
+}
