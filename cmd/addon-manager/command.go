@@ -20,7 +20,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
-	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/logging"
 )
 
@@ -44,6 +43,7 @@ type options struct {
 	offline    string
 	guard      string
 	graft      graft.Settings
+	agent      agentOptions
 	hub        hub.Options
 	log        logging.Options
 }
@@ -101,8 +101,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
 		"Address of addon-manager webhook, [host]:port, where addon-manager probes the conversion. Default: its Service, which needs the DNS of the cluster.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
-	flags.BoolVar(&o.hub.GrantAgent, "grant-agent-rights", false,
-		"Give each addon-agent that runs as the add-on "+agentaddon.Name+" its rights on the hub, in the namespace of its cluster.")
+	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)
 }
 
@@ -116,6 +115,10 @@ func (o *options) validate() error {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
 	if err := o.validateGraft(); err != nil {
+		return err
+	}
+	var err error
+	if o.hub.Agent, err = o.agent.complete(); err != nil {
 		return err
 	}
 	if o.hub.Concurrency < 1 {

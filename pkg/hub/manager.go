@@ -48,8 +48,8 @@ type Options struct {
 	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
 	// unchanged.
 	Graft *graft.Settings
-	// GrantAgent gives each addon-agent that runs as an add-on its rights on the hub.
-	GrantAgent bool
+	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
+	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that
 	// MetricsAddress serves. A process with several managers gives each its own.
 	Registry prometheus.Registerer
@@ -105,8 +105,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGuard(mgr, options, guarded); err != nil {
 		return nil, err
 	}
-	if options.GrantAgent {
-		if err := agentaddon.SetupWithManager(mgr); err != nil {
+	if options.Agent != nil {
+		if err := agentaddon.SetupWithManager(mgr, *options.Agent); err != nil {
 			return nil, err
 		}
 	}

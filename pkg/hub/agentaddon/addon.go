@@ -6,6 +6,8 @@ package agentaddon
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -14,11 +16,40 @@ import (
 // AddOnTemplate, its ManagedClusterAddOns, and its lease on every managed cluster.
 const Name = "interlock-agent"
 
+// Options configure what addon-manager does for the add-on.
+type Options struct {
+	// Install has addon-manager apply the add-on itself; nil for a hub where
+	// the objects of deploy/agent-addon are applied by other means.
+	Install *Installation
+}
+
+// Installation is the deprecated way to install the add-on.
+type Installation struct {
+	// Image of addon-agent.
+	Image string
+	// Placement selects the managed clusters. Without a name it selects none: a
+	// cluster gets the add-on by a ManagedClusterAddOn that an administrator makes.
+	Placement types.NamespacedName
+}
+
 // SetupWithManager adds what addon-manager's leader does for the add-on.
-func SetupWithManager(mgr ctrl.Manager) error {
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	hub, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
 	}
-	return (&granter{live: mgr.GetAPIReader(), hub: hub}).setupWithManager(mgr)
+	if err := (&granter{live: mgr.GetAPIReader(), hub: hub}).setupWithManager(mgr); err != nil {
+		return err
+	}
+	if options.Install == nil {
+		return nil
+	}
+	objects, err := dynamic.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	if err := mgr.Add(&installer{hub: objects, wanted: *options.Install}); err != nil {
+		return fmt.Errorf("add the agent's installer: %w", err)
+	}
+	return nil
 }

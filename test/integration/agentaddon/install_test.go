@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -320,6 +321,16 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	It("was never refused anything, and used every right that it has", func() {
 		Expect(string(session.Err.Contents())).NotTo(MatchRegexp("(?i)forbidden|cannot set blockOwnerDeletion"))
 		Expect(unused()).To(BeEmpty())
+	})
+
+	It("is installed by the deprecated flag too", func(ctx context.Context) {
+		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		session = launch(manager, managerFlags(fleet.Kubeconfig(), "--install-agent", "--agent-image=registry.example/agent:v2")...)
+		Eventually(session.Err).Should(gbytes.Say("--install-agent is deprecated: apply deploy/agent-addon"))
+		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+			ConsistOf(HaveField("Image", "registry.example/agent:v2"))))
+		Expect(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()).To(HaveField("Spec.InstallStrategy.Placements",
+			ConsistOf(HaveField("PlacementRef", Equal(ocmv1beta1.PlacementRef{Namespace: "open-cluster-management-global-set", Name: "global"})))))
 	})
 
 	It("is removed from everywhere, without a trace on the hub", func(ctx context.Context) {
