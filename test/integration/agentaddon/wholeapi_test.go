@@ -121,7 +121,9 @@ func notRefused(ctx context.Context, user *rest.Config, namespace string) (passe
 
 // requestsFor are the requests for a resource, or a subresource, by what they do. None is
 // stored if it passes.
-func requestsFor(ctx context.Context, in dynamic.ResourceInterface, object *unstructured.Unstructured, subresource string) map[string]func() error {
+func requestsFor(
+	ctx context.Context, in dynamic.ResourceInterface, object *unstructured.Unstructured, subresource string,
+) map[string]func() error {
 	name, dry := object.GetName(), []string{metav1.DryRunAll}
 	of := []string{}
 	if subresource != "" {
