@@ -159,7 +159,8 @@ var _ = Describe("On a ManagedClusterAddOn", func() {
 		addOn := install(ctx, "v1alpha1", "cluster2")
 		own := map[string]any{"conditions": with(addOn, "Available", condition("Available", "False", "After"))}
 		for _, user := range []string{agentUser, formerUser, tokenUser} {
-			Expect(patchStatus(ctx, user, addOn, own)).To(MatchError(ContainSubstring("agent of cluster cluster1 may not write in namespace cluster2")))
+			err := patchStatus(ctx, user, addOn, own)
+			Expect(err).To(MatchError(ContainSubstring("agent of cluster cluster1 may not write in namespace cluster2")))
 		}
 		unchanged(ctx, addOn)
 	})
