@@ -182,7 +182,7 @@ func TestAChangeIsNotLostByAnError(t *testing.T) {
 }
 
 func TestManyProblemsOfAKindAreOneEvent(t *testing.T) {
-	many := make([]string, 500)
+	many := make([]string, 250)
 	for i := range many {
 		many[i] = fmt.Sprintf("no-such-add-on-%03d", i)
 	}
