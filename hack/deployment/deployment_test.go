@@ -136,6 +136,11 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			"networkPolicy: {apiServerPorts: [8443]}", "NetworkPolicy/" + namespace + "/interlock",
 			[]string{"egress:\n  - ports:\n    - port: 8443\n"},
 		},
+		"the API server's network": {
+			"networkPolicy: {apiServerAddresses: [10.0.0.0/28]}", "NetworkPolicy/" + namespace + "/interlock",
+			[]string{"- from:\n    - podSelector:\n        matchLabels:\n          app.kubernetes.io/name: interlock-addon-manager\n" +
+				"    - ipBlock:\n        cidr: 10.0.0.0/28\n    ports:\n    - port: webhook\n"},
+		},
 		"monitor": {
 			"serviceMonitor: {enabled: true, interval: 5m, labels: {release: prometheus}}", "ServiceMonitor/" + namespace + "/interlock",
 			[]string{"interval: 5m", "release: prometheus"},
@@ -201,24 +206,25 @@ func TestTheUninstallationTakesTheTimeOfItsValue(t *testing.T) {
 
 func TestWrongValuesAreRefused(t *testing.T) {
 	for values, want := range map[string]string{
-		"addonManager: {replicas: 0}":          "minimum: got 0, want 1",
-		"addonManager: {replica: 3}":           "additional properties 'replica' not allowed",
-		"images: {pullPolicy: Sometimes}":      "pullPolicy",
-		"guard: on":                            "guard",
-		"graftCRDs: 'yes'":                     "graftCRDs",
-		"agent: {image: 'a b'}":                "image",
-		"agent: {placement: global}":           "placement",
-		"agent: {config: all}":                 "config",
-		"agent: {enabled: true}":               "additional properties 'enabled' not allowed",
-		"images: {tag: 'v 1'}":                 "tag",
-		"networkPolicy: {apiServerPorts: [0]}": "apiServerPorts",
-		"webhook: {args: [serve]}":             "args",
-		"webhook: {stopAfterSeconds: 90}":      "maximum: got 90, want 25",
-		"serviceMonitor: {interval: often}":    "interval",
-		"uninstall: {timeout: 5}":              "timeout",
-		"replicas: 2":                          "additional properties 'replicas' not allowed",
-		"webhook: {resources: {cpu: 100m}}":    "additional properties 'cpu' not allowed",
-		"nodeSelector: {infra: true}":          "nodeSelector",
+		"addonManager: {replicas: 0}":                       "minimum: got 0, want 1",
+		"addonManager: {replica: 3}":                        "additional properties 'replica' not allowed",
+		"images: {pullPolicy: Sometimes}":                   "pullPolicy",
+		"guard: on":                                         "guard",
+		"graftCRDs: 'yes'":                                  "graftCRDs",
+		"agent: {image: 'a b'}":                             "image",
+		"agent: {placement: global}":                        "placement",
+		"agent: {config: all}":                              "config",
+		"agent: {enabled: true}":                            "additional properties 'enabled' not allowed",
+		"images: {tag: 'v 1'}":                              "tag",
+		"networkPolicy: {apiServerPorts: [0]}":              "apiServerPorts",
+		"networkPolicy: {apiServerAddresses: [kubernetes]}": "apiServerAddresses",
+		"webhook: {args: [serve]}":                          "args",
+		"webhook: {stopAfterSeconds: 90}":                   "maximum: got 90, want 25",
+		"serviceMonitor: {interval: often}":                 "interval",
+		"uninstall: {timeout: 5}":                           "timeout",
+		"replicas: 2":                                       "additional properties 'replicas' not allowed",
+		"webhook: {resources: {cpu: 100m}}":                 "additional properties 'cpu' not allowed",
+		"nodeSelector: {infra: true}":                       "nodeSelector",
 	} {
 		if _, _, err := Render(namespace, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not say %q", values, err, want)

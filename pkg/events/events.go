@@ -30,5 +30,5 @@ func About(kind string, object client.Object) *corev1.ObjectReference {
 	}
 }
 
-// Note cuts a message to what an event can have.
-func Note(message string) string { return text.CutBytes(message, maxNote) }
+// Note makes a message safe, and cuts it to what an event can have.
+func Note(message string) string { return text.CutBytes(text.OneLine(message), maxNote) }

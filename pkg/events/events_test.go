@@ -11,6 +11,7 @@ func TestNote(t *testing.T) {
 		name, message, want string
 	}{
 		{"short", "all is well", "all is well"},
+		{"what controls a terminal", "all\x1b[31m is\u202e well\n", "all [31m is  well "},
 		{"as long as it may be", strings.Repeat("a", 1024), strings.Repeat("a", 1024)},
 		{"too long", strings.Repeat("a", 1025), strings.Repeat("a", 1021) + "…"},
 		{"cut inside of a character", strings.Repeat("漢", 400), strings.Repeat("漢", 340) + "…"},

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Options are the settings of the log.
@@ -48,7 +49,7 @@ func (o *Options) Start(out io.Writer) logr.Logger {
 	if o.Format == "json" {
 		encoder = zap.JSONEncoder
 	}
-	logger := zap.New(encoder(readableTime), zap.WriteTo(out),
+	logger := zap.New(encoder(readableTime), zap.WriteTo(text.NewWriter(out)),
 		zap.Level(zapcore.Level(-o.Verbosity)), //nolint:gosec // Validate limits it to 10
 		zap.StacktraceLevel(zapcore.DPanicLevel))
 	ctrl.SetLogger(logger)

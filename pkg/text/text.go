@@ -4,6 +4,7 @@ package text
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,13 +18,35 @@ const (
 
 // OneLine replaces what would break a line or change the order in which the
 // text is written, and what is not valid UTF-8.
-func OneLine(text string) string {
+func OneLine(text string) string { return replace(text, "") }
+
+func replace(text, kept string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+		if controls(r) && !strings.ContainsRune(kept, r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// controls reports whether a character controls a terminal, or the order in which it shows
+// text.
+func controls(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// NewWriter returns a writer that makes what is written to it safe as OneLine does. Line
+// breaks and tabs stay. Each write has to contain whole characters.
+func NewWriter(out io.Writer) io.Writer { return writer{out} }
+
+type writer struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (w writer) Write(lines []byte) (int, error) {
+	if _, err := io.WriteString(w.out, replace(string(lines), "\n\t")); err != nil {
+		return 0, err
+	}
+	return len(lines), nil
 }
 
 // Cut shortens text to at most limit characters, the last one then an ellipsis.

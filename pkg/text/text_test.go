@@ -1,8 +1,10 @@
 package text
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -54,4 +56,26 @@ func TestNames(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", names, got, want)
 		}
 	}
+}
+
+func FuzzSafe(f *testing.F) {
+	for _, seed := range []string{"plain", "\x1b]0;owned\x07\x1b[31m", "\u009b31m\x7f", "a\u202eb\u2066\u061c", "\u2028\u2029\r\n\t", "\xff\xc2"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, foreign string) {
+		var log strings.Builder
+		if _, err := io.WriteString(NewWriter(&log), foreign); err != nil {
+			t.Fatal(err)
+		}
+		for _, safe := range []string{
+			OneLine(foreign), Name(foreign), Names([]string{foreign, foreign}, " or "), Cut(OneLine(foreign), 3), CutBytes(OneLine(foreign), 5),
+			strings.NewReplacer("\n", "", "\t", "").Replace(log.String()),
+		} {
+			if !utf8.ValidString(safe) || strings.ContainsFunc(safe, func(r rune) bool {
+				return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+			}) {
+				t.Errorf("%q became %q", foreign, safe)
+			}
+		}
+	})
 }

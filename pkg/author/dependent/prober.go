@@ -49,7 +49,7 @@ func probe(inner *agent.HealthProber) *agent.HealthProber {
 func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	return func(results []agent.FieldResult, cluster *clusterv1.ManagedCluster, installed *addonv1beta1.ManagedClusterAddOn) error {
 		if degraded := meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded); availability.RequiredFails(degraded) {
-			return errors.New(degraded.Reason + ": " + text.CutBytes(degraded.Message, maxMessage))
+			return errors.New(degraded.Reason + ": " + text.CutBytes(text.OneLine(degraded.Message), maxMessage))
 		}
 		if own == nil {
 			return nil

@@ -12,6 +12,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Path is where `addon-manager webhook` serves the handler.
@@ -22,6 +24,8 @@ const (
 	// registration can have. Each value of an object takes a multiple of its length.
 	maxObject = 3 << 20
 	maxValues = 50_000
+
+	maxMessage = 1024 // characters
 )
 
 // MaxResponse is how many bytes the response to a request may have. Conversion adds a
@@ -36,8 +40,8 @@ func NewHandler(log logr.Logger) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		review, err := readReview(request.Body)
 		if err != nil {
-			log.Info("Cannot read a conversion request", "reason", err.Error())
-			http.Error(writer, err.Error(), http.StatusBadRequest)
+			log.Info("Cannot read a conversion request", "reason", message(err))
+			http.Error(writer, message(err), http.StatusBadRequest)
 			return
 		}
 		converted, result := respond(review.Request)
@@ -63,27 +67,30 @@ type request struct {
 	Objects           part      `json:"objects"`
 }
 
+// message repeats what is wrong in a request, safely.
+func message(err error) string { return text.Cut(text.OneLine(err.Error()), maxMessage) }
+
 // part is a part of a JSON text, not a copy of it.
 type part []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (p *part) UnmarshalJSON(text []byte) error {
-	*p = text // readReview never changes the text
+func (p *part) UnmarshalJSON(content []byte) error {
+	*p = content // readReview never changes the content
 	return nil
 }
 
 func readReview(body io.Reader) (*received, error) {
-	var text []byte
+	var content []byte
 	if read, ok := body.(interface{ Bytes() []byte }); ok { // package limits has read it: no second copy
-		text = read.Bytes()
+		content = read.Bytes()
 	} else {
 		var err error
-		if text, err = io.ReadAll(body); err != nil {
+		if content, err = io.ReadAll(body); err != nil {
 			return nil, fmt.Errorf("read the ConversionReview: %w", err)
 		}
 	}
 	review := &received{}
-	if err := json.Unmarshal(text, review); err != nil {
+	if err := json.Unmarshal(content, review); err != nil {
 		return nil, fmt.Errorf("read the ConversionReview: %w", err)
 	}
 	if review.APIVersion != apiextensionsv1.SchemeGroupVersion.String() || review.Kind != "ConversionReview" {
@@ -121,7 +128,7 @@ func respond(request *request) ([]byte, metav1.Status) {
 		return nil
 	})
 	if err != nil {
-		return nil, metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
+		return nil, metav1.Status{Status: metav1.StatusFailure, Message: message(err)}
 	}
 	return converted.Bytes(), metav1.Status{Status: metav1.StatusSuccess}
 }

@@ -216,6 +216,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add(uint64(2), uint16(60000), strings.Repeat("long ", 2000), "\n", "\xff")
 	f.Add(uint64(3), uint16(1), "; and 3 more", foreignMark, "; also Degraded:")
 	f.Add(uint64(4), uint16(9), "; also Degraded:", ";", "'")
+	f.Add(uint64(5), uint16(9), "\x1b]0;owned\x07", "\u202e", "\u2066\u009b31m")
 	f.Fuzz(func(t *testing.T, seed uint64, extra uint16, message, reason, name string) {
 		limit := min(8192+int(extra), MaxMessage)
 		findings := randomFindings(seed, message, reason, name)
@@ -223,7 +224,7 @@ func FuzzMessage(f *testing.F) {
 		if n := utf8.RuneCountInString(got); n > limit {
 			t.Fatalf("%d characters, limit %d", n, limit)
 		}
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || strings.Contains(got, foreignMark) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) || strings.Contains(got, foreignMark) {
 			t.Fatalf("not valid, not on one line, or with a mark: %q", got)
 		}
 		fixture.Random(seed).Shuffle(len(findings), func(i, j int) { findings[i], findings[j] = findings[j], findings[i] })

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // edge is one series: the clusters on which a dependency is unsatisfied in one way.
@@ -86,7 +87,7 @@ func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Fi
 				now = append(now, ofDependency(before, finding.Name())...)
 			case finding.Unsatisfied():
 				now = append(now, edge{
-					addOn: key.Name, dependency: finding.Name(),
+					addOn: key.Name, dependency: text.Name(finding.Name()),
 					kind: string(finding.Type()), verdict: string(finding.Verdict),
 				})
 			}

@@ -19,6 +19,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Path is the path at which the handler is served.
@@ -92,7 +93,8 @@ func respond(review review.Result) admission.Response {
 // unchecked allows a request that could not be reviewed. An error would deny it: the
 // failure policy is only for a webhook that does not respond.
 func unchecked(name string, err error) admission.Response {
-	return admission.Allowed("").WithWarnings(fmt.Sprintf("the dependencies of add-on %q were not checked: %v", name, err))
+	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
+		fmt.Sprintf("the dependencies of add-on '%s' were not checked: %v", text.Name(name), err))))
 }
 
 // decode reads the declaration. It has the same path in every version, so that the

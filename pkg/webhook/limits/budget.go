@@ -24,7 +24,8 @@ type budget struct {
 	ending  int64
 	held    map[string]int64 // by address
 	waiting []*share
-	// idle are the requests that wait for their client, and can be interrupted.
+	// idle are the requests that wait for their client or a processor, and can be
+	// interrupted.
 	idle map[*share]func()
 }
 
@@ -81,8 +82,8 @@ func (b *budget) release(s *share) {
 	b.grant()
 }
 
-// await marks the request as one that waits for its client. Until resume it may be
-// interrupted for another one.
+// await marks the request as one that waits. Until resume it may be interrupted for
+// another one.
 func (b *budget) await(s *share, interrupt func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

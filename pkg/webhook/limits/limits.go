@@ -93,15 +93,10 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 		return
 	}
 	defer l.memory.release(memory)
-	interrupt := interrupter(w)
+	interrupt := interrupter(w, cancel)
 	l.memory.await(memory, interrupt)
 	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, body)
-	if !l.memory.resume(memory) {
-		busy(w)
-		return
-	}
-	if err != nil {
+	if _, err := io.ReadFull(r.Body, body); err != nil {
 		http.Error(w, "the body did not arrive", http.StatusRequestTimeout)
 		return
 	}
@@ -121,6 +116,11 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 		busy(w)
 		return
 	}
+	if !l.memory.resume(memory) {
+		l.work.release(work)
+		busy(w)
+		return
+	}
 	// A client that does not read its response lets no other one wait.
 	handled := sync.OnceFunc(func() {
 		l.work.release(work)
@@ -131,10 +131,11 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 	next.ServeHTTP(&responding{ResponseWriter: w, begin: handled}, r)
 }
 
-// interrupter returns a function that ends reading and writing of a request.
-func interrupter(w http.ResponseWriter) func() {
+// interrupter returns a function that ends reading, waiting and writing of a request.
+func interrupter(w http.ResponseWriter, cancel func()) func() {
 	connection := http.NewResponseController(w)
 	return func() {
+		cancel()
 		// An error means that the connection has ended by itself.
 		_ = connection.SetReadDeadline(time.Unix(1, 0))
 		_ = connection.SetWriteDeadline(time.Unix(1, 0))

@@ -81,7 +81,7 @@ var _ = Describe("Bad requests for conversion", func() {
 			},
 			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "convert unknown/v7 to "},
 			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can be converted"},
-			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 33<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
+			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 60<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
 		} {
 			// A server that answers before it has read everything closes the
 			// connection, and a client that is still writing may not see the answer.

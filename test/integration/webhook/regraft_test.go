@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // withoutField takes spec.dependencies out of the CRD, as an upgrade of OCM
@@ -46,8 +48,9 @@ var _ = Describe("addon-manager webhook that started before the field existed", 
 		putBack := withoutField(ctx)
 		DeferCleanup(putBack)
 		create := func(options ...client.CreateOption) error { // refused while the field is not there
-			return hubClient.Create(ctx, clusterManagementAddOn(storage, "base", required("gateway")),
-				append(options, client.FieldValidation(metav1.FieldValidationStrict))...)
+			object := clusterManagementAddOn(storage, "base", required("gateway"))
+			object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: gateway}]"}) // the record of the field
+			return hubClient.Create(ctx, object, append(options, client.FieldValidation(metav1.FieldValidationStrict))...)
 		}
 		// The API server may still serve the field for a moment.
 		Eventually(func() error { return create(client.DryRunAll) }).Should(MatchError(ContainSubstring("unknown field")))
@@ -61,7 +64,7 @@ var _ = Describe("addon-manager webhook that started before the field existed", 
 			return hubClient.Create(ctx, annotated(storage, "probed", "[{name: probed}]"), client.DryRunAll)
 		}).Should(MatchError(ContainSubstring("probed → probed")))
 
-		// Watches of before last for a second, and still lack the field.
+		// Watches of before last for a second, and still lack the field. The annotation counts.
 		putBack(ctx)
 		Eventually(func() error { return create() }).WithPolling(time.Millisecond).Should(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, reference(storage, "base")) })
