@@ -21,8 +21,9 @@ import (
 // not keep, whatever an object holds.
 func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 	for name, example := range map[string]client.Object{
-		"managedclusteraddons": &addonv1alpha1.ManagedClusterAddOn{},
-		"managedclusters":      &clusterv1.ManagedCluster{},
+		"managedclusteraddons":    &addonv1alpha1.ManagedClusterAddOn{},
+		"managedclusters":         &clusterv1.ManagedCluster{},
+		"clustermanagementaddons": &addonv1alpha1.ClusterManagementAddOn{},
 	} {
 		for seed := range int64(200) {
 			full := newOf(example)
@@ -82,4 +83,21 @@ func kept(t *testing.T, raw []byte, example client.Object) any {
 	}
 	t.Fatalf("the cache has no transform for %T", example)
 	return nil
+}
+
+// The schema of OCM's CRD accepts a number that its types do not. One such
+// registration would end the watch of all.
+func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
+	raw := []byte(`{"type":"ADDED","object":{"metadata":{"name":"x"},"spec":{"installStrategy":{"placements":[{"rolloutStrategy":` +
+		`{"progressive":{"maxConcurrency":99999999999}}}]},"dependencies":[{"name":"a"}]}}}`)
+	var event struct {
+		Object addonv1alpha1.ClusterManagementAddOn
+	}
+	if json.Unmarshal(raw, &event) == nil {
+		t.Fatal("the types accept it")
+	}
+	err := json.Unmarshal(jsonprune.Prune(nil, raw, unread["clustermanagementaddons"]), &event)
+	if err != nil || len(event.Object.Spec.Dependencies) != 1 {
+		t.Errorf("%v: %v", err, event.Object)
+	}
 }

@@ -124,10 +124,6 @@ func dependencies(ctx context.Context, version, name string) func() ([]any, erro
 	}
 }
 
-// unreadable declares that the dependencies of an add-on cannot be read for some
-// time, because the CRD lacks the field. The spec checks that they are back.
-func unreadable(name string) { observer.Removed(name) }
-
 func installation(name string) *unstructured.Unstructured {
 	addOn := &unstructured.Unstructured{}
 	addOn.SetAPIVersion(storage)
@@ -246,7 +242,6 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		operator, err := hub.StampOperator(ctx, next)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(hub.ReplaceOperator, "")
-		unreadable("upgraded")
 		Expect(hub.ReplaceOperator(ctx, operator)).To(Succeed())
 		Eventually(marked(ctx)).Should(Equal(above(next.String())))
 		Expect(hub.Reconciled(ctx)).To(Succeed())
@@ -284,7 +279,6 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		install(ctx, "patient")
 		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
 
-		unreadable("patient")
 		kill()
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
 		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declared))
@@ -389,6 +383,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Expect(records.Require(ctx, admin)).To(MatchError(And(ContainSubstring("ambiguous"), Not(ContainSubstring("unrecorded")))))
 
 		By("the author deciding which of the two counts")
+		observer.Removed("ambiguous") // what the annotation declared
 		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), merge(`{"metadata":{"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":null}}}`))).To(Succeed())
 		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
 		Expect(unmanaged(present(ctx))).To(Equal(found))
@@ -462,6 +457,33 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, "1.0.1"),
 		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
 	)
+
+	It("adds the properties that a field of OCM's lacks, and restores what that field loses", func(ctx context.Context) {
+		found := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
+		manager := manage(ctx, true)
+		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		whole := []any{map[string]any{
+			"name": "proxy", "type": "Required", "message": "No credentials", "version": ">= 1",
+			"when": map[string]any{"clusterSelector": map[string]any{"matchLabels": map[string]any{"network": "private"}}},
+		}}
+		object := registration(storage, "nested")
+		Expect(unstructured.SetNestedSlice(object.Object, whole, "spec", "dependencies")).To(Succeed())
+		create(ctx, object)
+		Eventually(func(ctx context.Context) string { return annotation(ctx, "nested") }).WithContext(ctx).ShouldNot(BeEmpty(), "no webhook runs")
+		manager.stop()
+
+		By("only OCM's field being left, through which others write")
+		Expect(graft.Restore(ctx, admin)).To(BeTrue())
+		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(func(g Gomega, ctx context.Context) {
+			g.Expect(admin.Patch(ctx, registration(other, "nested"), merge(`{"metadata":{"labels":{"at":"`+time.Now().String()[20:29]+`"}}}`))).To(Succeed())
+			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declared))
+		}).WithContext(ctx).Should(Succeed())
+		again := manage(ctx, true)
+		Eventually(again.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, other, "nested")).Should(Equal(whole))
+		Eventually(told(ctx, "nested")).Should(ContainElement(records.EventRestored))
+	})
 })
 
 var _ = Describe("OCM's operator", func() {

@@ -146,7 +146,7 @@ const (
 // writes its CRD without a conversion and marks it with its version, as applyOne
 // of ocm 1.2.1, pkg/operator/operators/crdmanager/manager.go, does. It returns the
 // CRD as stored.
-func writeOldCRD(ctx context.Context, version, file string) map[string]any {
+func writeOldCRD(ctx context.Context, version, file string, change ...func(spec map[string]any)) map[string]any {
 	GinkgoHelper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "open-cluster-management.io/api").Output()
 	Expect(err).NotTo(HaveOccurred())
@@ -155,10 +155,28 @@ func writeOldCRD(ctx context.Context, version, file string) map[string]any {
 	crd := &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal(raw, &crd.Object)).To(Succeed())
 	unstructured.RemoveNestedField(crd.Object, "status")
+	for _, version := range crd.Object["spec"].(map[string]any)["versions"].([]any) {
+		spec, _, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties")
+		Expect(err).NotTo(HaveOccurred())
+		for _, apply := range change {
+			apply(spec.(map[string]any))
+		}
+	}
 	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
 	crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: version})
 	Eventually(func() error {
 		return overwrite(ctx, crd.Object, present(ctx).GetResourceVersion())
 	}).Should(Succeed())
 	return unmanaged(present(ctx))
+}
+
+// proposed adds spec.dependencies as the proposal has it, without what is Interlock's.
+func proposed(spec map[string]any) {
+	spec["dependencies"] = map[string]any{"type": "array", "items": map[string]any{
+		"type": "object", "required": []any{"name"}, "properties": map[string]any{
+			"name":    map[string]any{"type": "string", "minLength": int64(1)},
+			"type":    map[string]any{"type": "string", "enum": []any{"Optional", "Required"}, "default": "Required"},
+			"message": map[string]any{"type": "string"},
+		},
+	}}
 }
