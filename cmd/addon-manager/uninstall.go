@@ -34,8 +34,9 @@ deployed them. These are its steps:
 The chart runs it before a release is deleted, and make undeploy runs it too. It
 can be repeated, and runs where parts are absent.
 
-With --only=graft, it stops addon-manager and gives the CRD back. This repairs a
-hub whose webhook was deleted, where add-ons can no longer be read.`
+With --only=graft, it records declarations, stops addon-manager and gives the CRD
+back. This repairs a hub whose webhook was deleted, where add-ons can no longer
+be read.`
 
 func newUninstallCommand() *cobra.Command {
 	o := &uninstallOptions{}
@@ -74,7 +75,7 @@ func (o *uninstallOptions) addFlags(flags *pflag.FlagSet) {
 		"Namespace where addon-manager is deployed. Default: the namespace of this process, interlock-system outside a cluster.")
 	flags.StringVar(&o.uninstall.LeaseNamespace, flagNamespace, "",
 		"Namespace of the lease of addon-manager's leader election. Default: that of --namespace.")
-	flags.StringVar(&o.uninstall.Only, "only", "", "The only step to run besides stopping addon-manager: graft. Default: all.")
+	flags.StringVar(&o.uninstall.Only, "only", "", "The only step to run besides the records and stopping addon-manager: graft. Default: all.")
 	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take. The removal of addon-agent from managed clusters may take half of it.")
 }
 

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -78,23 +80,53 @@ func run(ctx context.Context, hub client.Client, restore bool) (pass, error) {
 	}
 }
 
-// keep makes the record of one add-on, and writes its lost fields back.
+// keep makes the record of one add-on, and writes its lost fields back. If another
+// writer was faster it decides again at once: an add-on that is written often would
+// else wait for long.
 func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, restore bool) {
-	after, restored, problem := desired(addOn, restore)
-	if !equality.Semantic.DeepEqual(addOn.Object, after.Object) {
-		err := hub.Patch(ctx, after, client.MergeFromWithOptions(addOn, client.MergeFromWithOptimisticLock{}), client.FieldOwner(names.AddonManager))
-		if apierrors.IsNotFound(err) {
-			return
+	var after *unstructured.Unstructured
+	var restored bool
+	var problem string
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		if after != nil {
+			if err := reread(ctx, hub, addOn); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			after, problem = addOn, err.Error()
-			p.failed++
+		after, restored, problem = desired(addOn, restore)
+		if equality.Semantic.DeepEqual(addOn.Object, after.Object) {
+			return nil
 		}
+		changes := client.MergeFromWithOptions(addOn, client.MergeFromWithOptimisticLock{})
+		return hub.Patch(ctx, after, changes, client.FieldOwner(names.AddonManager))
+	})
+	if apierrors.IsNotFound(err) {
+		return
+	}
+	if err != nil {
+		after, problem = addOn, err.Error()
+		p.failed++
 	}
 	if problem != "" {
 		log.FromContext(ctx).Info("Cannot keep a declaration", "addOn", addOn.GetName(), "reason", problem)
 	}
 	p.add(written(after), after, restored)
+}
+
+// reread reads an add-on as it is now. It lists, because uninstalling has no right to
+// get one.
+func reread(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured) error {
+	found := &unstructured.UnstructuredList{}
+	found.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
+	if err := hub.List(ctx, found, client.MatchingFields{"metadata.name": addOn.GetName()}); err != nil {
+		return fmt.Errorf("read %s again: %w", addOn.GetName(), err)
+	}
+	if len(found.Items) == 0 {
+		resource := schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: "clustermanagementaddons"}
+		return apierrors.NewNotFound(resource, addOn.GetName())
+	}
+	*addOn = found.Items[0]
+	return nil
 }
 
 // desired returns the add-on with its record and, where restore is true, with the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,16 +35,22 @@ type bench struct {
 	// prunes is what the API server does to an object that is written.
 	prunes func(*unstructured.Unstructured)
 	fails  error
+	// races writes as another writer does, between a read and a write of Interlock.
+	races func()
 }
 
 func newBench(t *testing.T, addOns ...client.Object) *bench {
 	t.Helper()
 	recorder := k8sevents.NewFakeRecorder(10)
 	b := &bench{events: recorder.Events}
-	b.hub = fake.NewClientBuilder().WithObjects(addOns...).WithInterceptorFuncs(interceptor.Funcs{
+	byName := func(object client.Object) []string { return []string{object.GetName()} }
+	b.hub = fake.NewClientBuilder().WithObjects(addOns...).WithIndex(declaring("", nil, nil), "metadata.name", byName).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if b.writes++; b.fails != nil {
 				return b.fails
+			}
+			if b.races != nil {
+				b.races()
 			}
 			if b.prunes != nil {
 				b.prunes(object.(*unstructured.Unstructured))
@@ -140,6 +147,41 @@ func TestRecordsAndRestores(t *testing.T) {
 	}
 	if lost, restored := testutil.ToFloat64(b.lost), testutil.ToFloat64(b.restored); lost != 0 || restored != 1 {
 		t.Errorf("%v lost, %v restored", lost, restored)
+	}
+}
+
+func TestKeepsWhatAnotherWriterWritesAllTheTime(t *testing.T) {
+	b := newBench(t, declaring("busy", onProxy(false), nil))
+	left := 3
+	b.races = func() {
+		if left--; left < 0 {
+			return
+		}
+		addOn := b.read(t, "busy")
+		addOn.SetLabels(map[string]string{"left": strconv.Itoa(left)})
+		if left == 0 {
+			_ = unstructured.SetNestedSlice(addOn.Object, []any{map[string]any{"name": "tunnel", "type": "Required"}}, "spec", "dependencies")
+		}
+		if err := b.hub.Update(t.Context(), addOn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := b.reconcile(t).RequeueAfter; again != 0 || b.writes != 4 {
+		t.Errorf("again after %s, %d writes", again, b.writes)
+	}
+	const record = `{"dependencies":[{"name":"tunnel","type":"Required"}]}`
+	if got := b.read(t, "busy"); got.GetAnnotations()[addonv1alpha1.DependenciesAnnotation] != record || got.GetLabels()["left"] != "0" {
+		t.Errorf("recorded %v", got.GetAnnotations())
+	}
+
+	b = newBench(t, declaring("deleted", onProxy(false), nil))
+	b.races = func() {
+		if err := client.IgnoreNotFound(b.hub.Delete(t.Context(), declaring("deleted", nil, nil))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := b.reconcile(t).RequeueAfter; again != 0 {
+		t.Errorf("an add-on that was deleted is tried again after %s", again)
 	}
 }
 

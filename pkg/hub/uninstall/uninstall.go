@@ -30,8 +30,8 @@ type Options struct {
 	LeaseNamespace string
 	// Timeout bounds all steps together.
 	Timeout time.Duration
-	// Only names the step to run, such as StepGraft; empty for all. addon-manager is
-	// stopped in any case: it would undo the step.
+	// Only names the step to run, such as StepGraft; empty for all. Declarations are
+	// recorded in any case, and addon-manager is stopped: it would undo the step.
 	Only string
 	// Out receives a line for each step.
 	Out io.Writer
