@@ -350,7 +350,9 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 			}
 			return text
 		}).WithContext(ctx).Should(Equal(`{"dependencies":[{"message":"No credentials","name":"proxy","type":"Required"}]}`))
-		remove := func() error { return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`)) }
+		remove := func() error {
+			return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`))
+		}
 
 		By("a writer that read the add-on before the graft")
 		Expect(remove()).To(Succeed())
