@@ -25,7 +25,7 @@ var reviewed = limits.Of{Bytes: 7 << 20, Values: 100_000}
 // serve starts the server. It is not controller-runtime's, which bounds neither
 // bodies in flight nor connections nor the time of a request.
 func serve(mgr *draining, address string, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) error {
-	config := &tls.Config{GetCertificate: certificate} //nolint:gosec // Restrict sets the version
+	config := &tls.Config{GetCertificate: certificate}
 	tlsconfig.Restrict(config)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -51,22 +51,10 @@ func newProbe(crd, properties map[string]any) (probe, error) {
 		return probe{}, err
 	}
 	spec := map[string]any{}
-	for field, schema := range properties {
-		spec[field] = emptyValue(schema)
+	for field := range properties {
+		spec[field] = "kept" // no conversion reads what it must keep
 	}
 	return probe{versions: versions, spec: spec}, nil
-}
-
-func emptyValue(property any) any {
-	schema, _ := property.(map[string]any)
-	switch schema["type"] {
-	case "array":
-		return []any{}
-	case "object":
-		return map[string]any{}
-	default:
-		return ""
-	}
 }
 
 // prober sends requests to the webhook as the API server does.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -34,7 +33,7 @@ func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 	if review := new(Reviewer).Review(&most, nil, nil); len(review.Denials) > 0 {
 		t.Errorf("16 expressions and 100 selectors are denied: %v", review.Denials)
 	}
-	if review := new(Reviewer).Review(ptr.To(fixture.ConditionalHub(257, 256)[0]), nil, nil); len(review.Denials) > 0 {
+	if review := new(Reviewer).Review(&fixture.ConditionalHub(257, 256)[0], nil, nil); len(review.Denials) > 0 {
 		t.Errorf("256 dependencies are denied: %v", review.Denials)
 	}
 	tooMany, manyText := declared(17, 0)

@@ -111,7 +111,7 @@ func TestARequestThatResumedIsNotInterrupted(t *testing.T) {
 			t.Error("reported as interrupted")
 		}
 		next := b.taking(t, wanted{"b", 10})
-		time.Sleep(2 * time.Minute)
+		time.Sleep(2 * time.Minute) //nolint:forbidigo // the clock of synctest
 		if len(next) != 0 {
 			t.Error("granted")
 		}

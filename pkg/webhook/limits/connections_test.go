@@ -49,7 +49,7 @@ func TestTheConnectionThatIsClosed(t *testing.T) {
 					conn := &connected{address: o.address, closed: &closed}
 					conns = append(conns, conn)
 					c.changed(conn, http.StateNew)
-					time.Sleep(time.Second)
+					time.Sleep(time.Second) //nolint:forbidigo // the clock of synctest
 					if o.state != http.StateNew {
 						c.changed(conn, o.state)
 					}

@@ -116,8 +116,8 @@ func expectKept(ctx context.Context) {
 // as yet without declarations. Only proxy is available.
 func registerAddOns(ctx context.Context) {
 	GinkgoHelper()
-	labelled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
-	Expect(admin.Patch(ctx, labelled, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
+	managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
+	Expect(admin.Patch(ctx, managed, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
 	for _, name := range append(names(), others...) {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
