@@ -170,13 +170,16 @@ func TestConvertRefuses(t *testing.T) {
 		{"null", `null`, v1beta1, []string{"null"}},
 		{"a list", `[]`, v1beta1, []string{"read the object"}},
 		{"no kind", `{"metadata":{"name":"x"}}`, v1beta1, []string{`"x"`, "only a ClusterManagementAddOn can"}},
-		{"another kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, v1beta1, []string{`Secret "x" of v1 cannot be converted`}},
+		{"another kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, v1beta1, []string{`Secret "x" of v1 cannot`}},
 		{
 			"another version", "{" + alpha + "}", "addon.open-cluster-management.io/v1",
 			[]string{`"gateway"`, "io/v1alpha1 to ", "io/v1:", "only"},
 		},
 		{"no version", "{" + alpha + "}", "", []string{`"gateway"`, "io/v1alpha1 to :"}},
-		{"metadata is a number", `{"apiVersion":"x","kind":"ClusterManagementAddOn","metadata":1}`, v1beta1, []string{`"" cannot be converted by Interlock: x`}},
+		{
+			"metadata is a number", `{"apiVersion":"x","kind":"ClusterManagementAddOn","metadata":1}`, v1beta1,
+			[]string{`"" cannot be converted by Interlock: x`},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Convert([]byte(test.object), test.desired)

@@ -51,7 +51,8 @@ func TestOnPurposeTheCRDIsGivenBackOnlyWithAllRecords(t *testing.T) {
 				}
 			}
 			emitted := b.emitted()
-			if len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Warning CRDRecordsMissing") || !strings.Contains(emitted[0], errUnrecorded.Error()) {
+			if len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Warning CRDRecordsMissing") ||
+				!strings.Contains(emitted[0], errUnrecorded.Error()) {
 				t.Errorf("emitted %q", emitted)
 			}
 			b.unrecorded = nil

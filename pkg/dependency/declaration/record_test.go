@@ -38,6 +38,18 @@ const (
 	ofAll = `record:{"dependencies":[{"name":"a","type":"Required","when":{"expression":"1 < 2"}}]}`
 	// newer has a property that this version does not know.
 	newer = `record:{"dependencies":[{"name":"a","type":"Required","later":true}]}`
+	// newerOptional is that after an edit with this version.
+	newerOptional = `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`
+	optional      = `dependencies: [{name: a, type: Optional}]`
+	aAndOCM       = `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`
+	bAndOCM       = `record:{"dependencies":[{"name":"b"}],"requirements":{"ocm":"*"}}`
+	platform      = "requirements: {ocm: '*'}\nprovides: [{kind: Pod}]"
+	ofPlatform    = `record:{"provides":[{"kind":"Pod"}],"requirements":{"ocm":"*"}}`
+	bAndOptional  = `dependencies: [{name: b}, {name: a, type: Optional}]`
+	ofBAndWhen    = `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional","when":{"expression":"1 < 2"}}]}`
+	ofB           = `record:{"dependencies":[{"name":"b"}]}`
+	signs         = `dependencies: [{name: a, type: Required, message: "&x *x"}]`
+	ofSigns       = `record:{"dependencies":[{"name":"a","type":"Required","message":"&x *x"}]}`
 )
 
 func TestKeep(t *testing.T) {
@@ -47,36 +59,64 @@ func TestKeep(t *testing.T) {
 		unmeant     bool
 		want        string // the annotation, as for written; empty: none
 	}{
-		"Created":          {"the record is made with the first write", nil, written(t, a), false, aOf},
-		"Readable":         {"signs are not escaped", nil, written(t, aWhen), false, ofAll},
-		"AllFields":        {"each field is recorded", nil, written(t, "requirements: {ocm: '*'}\nprovides: [{kind: Pod}]"), false, `record:{"provides":[{"kind":"Pod"}],"requirements":{"ocm":"*"}}`},
-		"Nothing":          {"nothing is declared", nil, written(t, ""), false, ""},
-		"Empty":            {"an empty list declares nothing", nil, written(t, "dependencies: []"), false, ""},
-		"Missing":          {"admission was away when it was declared", written(t, a), written(t, a), false, aOf},
-		"Unchanged":        {"a write of something else", written(t, a, aOf), written(t, a, aOf), false, aOf},
-		"Changed":          {"the record follows", written(t, a, aOf), written(t, aWhen, aOf), false, ofAll},
-		"Reduced":          {"the author removed a property", written(t, aWhen, ofAll), written(t, a, ofAll), false, aOf},
-		"EntryRemoved":     {"an entry less", written(t, "dependencies: [{name: a, type: Required}, {name: b}]"), written(t, a), false, aOf},
-		"Removed":          {"the author removed the field", written(t, a, aOf), written(t, "", aOf), false, ""},
-		"Emptied":          {"the author emptied the field", written(t, a, aOf), written(t, "dependencies: []", aOf), true, ""},
-		"NotMeant":         {"the writer did not see the field", written(t, a, aOf), written(t, "", aOf), true, aOf},
-		"NotMeantNested":   {"the writer did not see a property", written(t, aWhen, ofAll), written(t, a, ofAll), true, ofAll},
-		"NotMeantMissing":  {"there was no record yet", written(t, a), written(t, ""), true, aOf},
-		"Lost":             {"the CRD lost the field", written(t, "", aOf), written(t, "", aOf), false, aOf},
-		"LostAndReplaced":  {"a manifest replaces the object while the CRD lacks the field", written(t, "", aOf), written(t, ""), false, aOf},
-		"Replaced":         {"a manifest has no annotation", written(t, a, aOf), written(t, aWhen), false, ofAll},
-		"ReplacedWithout":  {"a manifest without the field is a removal", written(t, a, aOf), written(t, ""), false, ""},
-		"NestedLost":       {"a smaller schema lost a property", written(t, a, ofAll), written(t, a, ofAll), false, ofAll},
-		"NestedUnseen":     {"an edit with a smaller schema keeps what it could not see", written(t, a, ofAll), written(t, `dependencies: [{name: b}, {name: a, type: Optional}]`, ofAll), false, `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional","when":{"expression":"1 < 2"}}]}`},
-		"NestedRemoved":    {"the entry itself is gone", written(t, a, ofAll), written(t, `dependencies: [{name: b}]`, ofAll), false, `record:{"dependencies":[{"name":"b"}]}`},
-		"OtherFieldUnseen": {"requirements that the schema lacks stay", written(t, a, `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`), written(t, `dependencies: [{name: b}]`, `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`), false, `record:{"dependencies":[{"name":"b"}],"requirements":{"ocm":"*"}}`},
-		"Newer":            {"an edit with an older Interlock keeps what that does not know", written(t, a, newer), written(t, "dependencies: [{name: a, type: Optional}]", newer), false, `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`},
-		"NewerStale":       {"so does the leader, which did not see the edit", nil, written(t, "dependencies: [{name: a, type: Optional}]", newer), false, `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`},
-		"Stale":            {"an edit while admission was away counts", nil, written(t, "dependencies: [{name: b}]", ofAll), false, `record:{"dependencies":[{"name":"b"}]}`},
-		"StaleBefore":      {"what was removed then does not come back", written(t, "dependencies: [{name: b}]", ofAll), written(t, "dependencies: [{name: b}, {name: a}]", ofAll), false, `record:{"dependencies":[{"name":"b"},{"name":"a"}]}`},
-		"ByHand":           {"an annotation of the author stays", nil, written(t, a, "- name: b"), false, "- name: b"},
-		"ByHandRemoved":    {"then there is a record", written(t, a, "- name: b"), written(t, a), false, aOf},
-		"OnlyByHand":       {"no field, no record", nil, written(t, "", "- name: b"), false, "- name: b"},
+		"Created":   {"the record is made with the first write", nil, written(t, a), false, aOf},
+		"Readable":  {"signs are not escaped", nil, written(t, aWhen), false, ofAll},
+		"AllFields": {"each field is recorded", nil, written(t, platform), false, ofPlatform},
+		"Nothing":   {"nothing is declared", nil, written(t, ""), false, ""},
+		"Empty":     {"an empty list declares nothing", nil, written(t, "dependencies: []"), false, ""},
+		"Missing":   {"admission was away when it was declared", written(t, a), written(t, a), false, aOf},
+		"Unchanged": {"a write of something else", written(t, a, aOf), written(t, a, aOf), false, aOf},
+		"Changed":   {"the record follows", written(t, a, aOf), written(t, aWhen, aOf), false, ofAll},
+		"Reduced":   {"the author removed a property", written(t, aWhen, ofAll), written(t, a, ofAll), false, aOf},
+		"EntryRemoved": {
+			"an entry less",
+			written(t, "dependencies: [{name: a, type: Required}, {name: b}]"), written(t, a), false, aOf,
+		},
+		"Removed":         {"the author removed the field", written(t, a, aOf), written(t, "", aOf), false, ""},
+		"Emptied":         {"the author emptied the field", written(t, a, aOf), written(t, "dependencies: []", aOf), true, ""},
+		"NotMeant":        {"the writer did not see the field", written(t, a, aOf), written(t, "", aOf), true, aOf},
+		"NotMeantNested":  {"the writer did not see a property", written(t, aWhen, ofAll), written(t, a, ofAll), true, ofAll},
+		"NotMeantMissing": {"there was no record yet", written(t, a), written(t, ""), true, aOf},
+		"Lost":            {"the CRD lost the field", written(t, "", aOf), written(t, "", aOf), false, aOf},
+		"LostAndReplaced": {
+			"a manifest replaces the object while the CRD lacks the field",
+			written(t, "", aOf), written(t, ""), false, aOf,
+		},
+		"Replaced":        {"a manifest has no annotation", written(t, a, aOf), written(t, aWhen), false, ofAll},
+		"ReplacedWithout": {"a manifest without the field is a removal", written(t, a, aOf), written(t, ""), false, ""},
+		"NestedLost":      {"a smaller schema lost a property", written(t, a, ofAll), written(t, a, ofAll), false, ofAll},
+		"NestedUnseen": {
+			"an edit with a smaller schema keeps what it could not see",
+			written(t, a, ofAll), written(t, bAndOptional, ofAll), false, ofBAndWhen,
+		},
+		"NestedRemoved": {
+			"the entry itself is gone",
+			written(t, a, ofAll), written(t, `dependencies: [{name: b}]`, ofAll), false, ofB,
+		},
+		"OtherFieldUnseen": {
+			"requirements that the schema lacks stay",
+			written(t, a, aAndOCM), written(t, `dependencies: [{name: b}]`, aAndOCM), false, bAndOCM,
+		},
+		"Newer": {
+			"an edit with an older Interlock keeps what that does not know",
+			written(t, a, newer), written(t, optional, newer), false, newerOptional,
+		},
+		"NewerStale": {
+			"so does the leader, which did not see the edit",
+			nil, written(t, optional, newer), false, newerOptional,
+		},
+		"Stale": {
+			"an edit while admission was away counts",
+			nil, written(t, "dependencies: [{name: b}]", ofAll), false, ofB,
+		},
+		"StaleBefore": {
+			"what was removed then does not come back",
+			written(t, "dependencies: [{name: b}]", ofAll), written(t, "dependencies: [{name: b}, {name: a}]", ofAll), false,
+			`record:{"dependencies":[{"name":"b"},{"name":"a"}]}`,
+		},
+		"ByHand":        {"an annotation of the author stays", nil, written(t, a, "- name: b"), false, "- name: b"},
+		"ByHandRemoved": {"then there is a record", written(t, a, "- name: b"), written(t, a), false, aOf},
+		"OnlyByHand":    {"no field, no record", nil, written(t, "", "- name: b"), false, "- name: b"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,9 +172,12 @@ func TestWhatCounts(t *testing.T) {
 		recorded bool
 		warned   bool
 	}{
-		"Field":      {"no annotation", written(t, a), a, "spec", "", false, false},
-		"Recorded":   {"both are equal", written(t, a, aOf), a, "spec", "", true, false},
-		"Defaulted":  {"a type that was left out is the same", written(t, `dependencies: [{name: a}]`, aOf), a, "spec", "", true, false},
+		"Field":    {"no annotation", written(t, a), a, "spec", "", false, false},
+		"Recorded": {"both are equal", written(t, a, aOf), a, "spec", "", true, false},
+		"Defaulted": {
+			"a type that was left out is the same",
+			written(t, `dependencies: [{name: a}]`, aOf), a, "spec", "", true, false,
+		},
 		"Lost":       {"the record counts", written(t, "", aOf), a, "metadata", a, true, false},
 		"NestedLost": {"the record counts", written(t, a, ofAll), aWhen, "metadata", aWhen, true, false},
 		"Stale":      {"the field counts", written(t, aWhen, aOf), aWhen, "spec", "", false, false},
@@ -142,10 +185,19 @@ func TestWhatCounts(t *testing.T) {
 		"ByHand":     {"an annotation is not written to spec", written(t, "", "- name: a"), a, "metadata", "", true, false},
 		"SameByHand": {"no warning", written(t, a, "- name: a"), a, "spec", "", true, false},
 		"Different":  {"the field counts", written(t, a, "- name: b"), a, "spec", "", false, true},
-		"Hidden":     {"an empty field hides the annotation", written(t, "dependencies: []", "- name: b"), "dependencies: []", "spec", "", false, true},
-		"Newer":      {"what this version does not know is not evaluated", written(t, a, newer), a, "spec", "", true, false},
-		"NewerLost":  {"and is written back as far as it is known", written(t, "", newer), a, "metadata", `dependencies: [{name: a, type: Required, later: true}]`, true, false},
-		"Alias":      {"a record is JSON, so signs are no aliases", written(t, "", `record:{"dependencies":[{"name":"a","type":"Required","message":"&x *x"}]}`), `dependencies: [{name: a, type: Required, message: "&x *x"}]`, "metadata", `dependencies: [{name: a, type: Required, message: "&x *x"}]`, true, false},
+		"Hidden": {
+			"an empty field hides the annotation",
+			written(t, "dependencies: []", "- name: b"), "dependencies: []", "spec", "", false, true,
+		},
+		"Newer": {"what this version does not know is not evaluated", written(t, a, newer), a, "spec", "", true, false},
+		"NewerLost": {
+			"and is written back as far as it is known",
+			written(t, "", newer), a, "metadata", `dependencies: [{name: a, type: Required, later: true}]`, true, false,
+		},
+		"Alias": {
+			"a record is JSON, so signs are no aliases",
+			written(t, "", ofSigns), signs, "metadata", signs, true, false,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -116,7 +116,8 @@ func (b *bench) lose(t *testing.T, name string) {
 }
 
 func TestRecordsAndRestores(t *testing.T) {
-	b := newBench(t, declaring("recorded", onProxy(true), nil), declaring("silent", nil, nil), declaring("by-hand", nil, byHand("- name: proxy")))
+	b := newBench(t, declaring("recorded", onProxy(true), nil), declaring("silent", nil, nil),
+		declaring("by-hand", nil, byHand("- name: proxy")))
 	if again := b.reconcile(t).RequeueAfter; again != 0 || b.writes != 1 {
 		t.Errorf("again after %s, %d writes", again, b.writes)
 	}
@@ -219,7 +220,8 @@ func TestReadsAgainOnceTheCRDIsInUse(t *testing.T) {
 }
 
 func TestRequire(t *testing.T) {
-	b := newBench(t, declaring("field", onProxy(false), nil), declaring("same", onProxy(false), byHand("- name: proxy")), declaring("annotation", nil, byHand("- name: x")))
+	b := newBench(t, declaring("field", onProxy(false), nil), declaring("same", onProxy(false), byHand("- name: proxy")),
+		declaring("annotation", nil, byHand("- name: x")))
 	if err := Require(t.Context(), b.hub); err != nil || b.writes != 1 {
 		t.Errorf("%d writes, error %v", b.writes, err)
 	}
@@ -249,6 +251,8 @@ func TestRequire(t *testing.T) {
 func TestWhichChangesAreRead(t *testing.T) {
 	inField, annotated := fixture.Registrations("x: proxy")[0], fixture.Annotated("x", "- name: proxy")
 	silent := fixture.Registrations("x:")[0]
+	both := inField
+	both.Annotations = annotated.Annotations
 	for name, test := range map[string]struct {
 		before, after registration
 		want          bool
@@ -257,7 +261,7 @@ func TestWhichChangesAreRead(t *testing.T) {
 		"declared by annotation":  {&silent, &annotated, false},
 		"not declared any more":   {&inField, &silent, false},
 		"something else changed":  {&inField, &inField, false},
-		"declared by both, alike": {&annotated, func() registration { both := inField; both.Annotations = annotated.Annotations; return &both }(), false},
+		"declared by both, alike": {&annotated, &both, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := unrecorded().Update(event.TypedUpdateEvent[registration]{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
@@ -265,7 +269,8 @@ func TestWhichChangesAreRead(t *testing.T) {
 			}
 		})
 	}
-	if !unrecorded().Create(event.TypedCreateEvent[registration]{Object: &inField}) || unrecorded().Create(event.TypedCreateEvent[registration]{Object: &silent}) {
+	if !unrecorded().Create(event.TypedCreateEvent[registration]{Object: &inField}) ||
+		unrecorded().Create(event.TypedCreateEvent[registration]{Object: &silent}) {
 		t.Error("at a start, only what lacks a record is read")
 	}
 }

@@ -87,7 +87,8 @@ func TestRecorder(t *testing.T) {
 
 	declared := written("v1beta1", field)
 	annotations, all := stored(t, declared, r.Handle(t.Context(), request("CREATE", nil, declared)))
-	if got := annotations[addonv1alpha1.DependenciesAnnotation]; got != `{"dependencies":[{"later":1,"name":"a"}]}` || annotations[addonv1alpha1.RecordAnnotation] == "" {
+	if annotations[addonv1alpha1.DependenciesAnnotation] != `{"dependencies":[{"later":1,"name":"a"}]}` ||
+		annotations[addonv1alpha1.RecordAnnotation] == "" {
 		t.Errorf("recorded %v", annotations)
 	}
 	if !strings.Contains(string(all), "99999999999999999999") {
@@ -168,8 +169,10 @@ func TestWhatOCMCannotReadIsDenied(t *testing.T) {
 			if response.Allowed == test.denied {
 				t.Errorf("%+v", response)
 			}
-			if test.denied && (!strings.Contains(response.Result.Message, "gateway") || !strings.Contains(response.Result.Message, "maxConcurrency")) {
-				t.Errorf("%q does not name add-on and field", response.Result.Message)
+			for _, name := range []string{"gateway", "maxConcurrency"} {
+				if test.denied && !strings.Contains(response.Result.Message, name) {
+					t.Errorf("%q does not name %s", response.Result.Message, name)
+				}
 			}
 		})
 	}

@@ -262,10 +262,11 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			return object.GetKind() != "MutatingWebhookConfiguration"
 		})
 		remove(ctx, recording)
-		unregister := []func(){register(ctx, "unrecorded", requiringOCM), register(ctx, "ambiguous", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+		ambiguous := func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			requiringOCM(registered)
 			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
-		})}
+		}
+		unregister := []func(){register(ctx, "unrecorded", requiringOCM), register(ctx, "ambiguous", ambiguous)}
 		requests.begin("makes missing records, and refuses to uninstall without them")
 		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(uninstall).Should(gexec.Exit(1))

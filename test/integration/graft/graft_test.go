@@ -349,8 +349,10 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 				Expect(admin.Delete(ctx, registration(storage, "removed"))).To(Succeed())
 			}
 			return text
-		}).WithContext(ctx).Should(Equal(`{"dependencies":[{"message":"No credentials","name":"proxy","type":"Required"}]}`), "recorded with the first write")
-		remove := func() error { return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`)) }
+		}).WithContext(ctx).Should(Equal(`{"dependencies":[{"message":"No credentials","name":"proxy","type":"Required"}]}`))
+		remove := func() error {
+			return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`))
+		}
 
 		By("a writer that read the add-on before the graft")
 		Expect(remove()).To(Succeed())
@@ -359,7 +361,8 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 
 		By("its author, later")
 		observer.Removed("removed")
-		Expect(admin.Patch(ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.RemovalsAnnotation+`":"2026-01-02T03:04:05Z"}}}`))).To(Succeed())
+		later := merge(`{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2026-01-02T03:04:05Z"}}}`)
+		Expect(admin.Patch(ctx, readCRD(), later)).To(Succeed())
 		Expect(remove()).To(Succeed())
 		Expect(annotation(ctx, "removed")).To(BeEmpty())
 		Consistently(dependencies(ctx, storage, "removed")).Should(BeEmpty())
@@ -384,7 +387,8 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 
 		By("the author deciding which of the two counts")
 		observer.Removed("ambiguous") // what the annotation declared
-		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), merge(`{"metadata":{"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":null}}}`))).To(Succeed())
+		field := merge(`{"metadata":{"annotations":{"` + addonv1alpha1.DependenciesAnnotation + `":null}}}`)
+		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), field)).To(Succeed())
 		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 		kill()
@@ -476,7 +480,8 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		Expect(graft.Restore(ctx, admin)).To(BeTrue())
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 		Eventually(func(g Gomega, ctx context.Context) {
-			g.Expect(admin.Patch(ctx, registration(other, "nested"), merge(`{"metadata":{"labels":{"at":"`+time.Now().String()[20:29]+`"}}}`))).To(Succeed())
+			written := merge(fmt.Sprintf(`{"metadata":{"labels":{"at":"%d"}}}`, time.Now().UnixNano()))
+			g.Expect(admin.Patch(ctx, registration(other, "nested"), written)).To(Succeed())
 			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declared))
 		}).WithContext(ctx).Should(Succeed())
 		again := manage(ctx, true)
