@@ -76,10 +76,6 @@ func hasFields(ctx context.Context) bool {
 	return specs(presentCRD(ctx))["v1alpha1"]["dependencies"] != nil
 }
 
-func givenBack(ctx context.Context) func() bool {
-	return func() bool { return !hasFields(ctx) }
-}
-
 // putCRD writes OCM's CRD with another version, as applyOne of ocm 1.2.1,
 // pkg/operator/operators/crdmanager/manager.go, does: no annotation of others stays.
 func putCRD(ctx context.Context, version string) {
