@@ -79,8 +79,8 @@ var _ = Describe("Bad requests for conversion", func() {
 				strings.Replace(review(1), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2", 1), http.StatusBadRequest,
 				`"apiextensions.k8s.io/v2"`,
 			},
-			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "convert unknown/v7 to "},
-			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can be converted"},
+			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "cannot be converted by Interlock: unknown/v7 to "},
+			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can"},
 			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 33<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
 		} {
 			// A server that answers before it has read everything closes the
