@@ -3,6 +3,7 @@ package lossless
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -89,9 +90,9 @@ func lost(ctx context.Context, forms ...func(*addonv1alpha1.ClusterManagementAdd
 				return nil, err
 			}
 			want := byField(&addonv1alpha1.ClusterManagementAddOn{Spec: declarations[name]})
-			for _, form := range forms {
+			for i, form := range forms {
 				if diff := cmp.Diff(want, form(found)); diff != "" {
-					all = append(all, name+" (-declared +found):\n"+diff)
+					all = append(all, fmt.Sprintf("%s in form %d of %d (-declared +found):\n%s", name, i+1, len(forms), diff))
 					break
 				}
 			}
