@@ -205,10 +205,12 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 	It("installs each form of the guard and removes it", func(ctx context.Context) {
 		stop(manager)
-		for mode, kind := range map[string]string{"policy": guard.KindPolicy, "webhook": guard.KindWebhook} {
+		for mode, kinds := range map[string][]string{"policy": {guard.KindPolicy, guard.KindBinding}, "webhook": {guard.KindWebhook}} {
 			requests.begin("installs the guard (--guard=" + mode + ")")
 			manager = managerWith("--guard=" + mode)
-			Eventually(guards(ctx, kind)).Should(BeTrue())
+			for _, kind := range kinds {
+				Eventually(guards(ctx, kind)).Should(BeTrue())
+			}
 			for _, resource := range map[string][]string{
 				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 				"webhook": {"mutatingwebhookconfigurations"},
@@ -222,7 +224,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			stop(manager)
 			requests.begin("removes the guard (--guard=off)")
 			manager = managerWith("--guard=off")
-			Eventually(guards(ctx, kind)).Should(BeFalse())
+			for _, kind := range kinds {
+				Eventually(guards(ctx, kind)).Should(BeFalse())
+			}
 			stop(manager)
 		}
 		for _, object := range converting(ctx) {
@@ -262,6 +266,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			return object.GetKind() != "MutatingWebhookConfiguration"
 		})
 		remove(ctx, recording)
+		Eventually(recorded(ctx)).Should(BeFalse(), "for a moment, the API server still calls the webhook")
 		ambiguous := func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			requiringOCM(registered)
 			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
@@ -386,6 +391,17 @@ func grafted(ctx context.Context) func() error {
 		probed.Spec.InstallStrategy.Type = "Manual"
 		probed.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1"}
 		return admin.Create(ctx, probed, client.FieldValidation("Strict"), client.DryRunAll)
+	}
+}
+
+// recorded reports whether admission records what is declared by field.
+func recorded(ctx context.Context) func() (bool, error) {
+	return func() (bool, error) {
+		probed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
+		probed.Spec.InstallStrategy.Type = "Manual"
+		requiringOCM(probed)
+		err := admin.Create(ctx, probed, client.DryRunAll)
+		return probed.Annotations[addonv1alpha1.RecordAnnotation] != "", err
 	}
 }
 

@@ -190,7 +190,7 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 
 // guards reads whether the guard's object of a kind is there.
 func guards(ctx context.Context, kind string) func() (bool, error) {
-	version := map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1"}[kind]
+	version := map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1"}[kind]
 	return func() (bool, error) {
 		object := &unstructured.Unstructured{}
 		object.SetAPIVersion(guard.Group + "/" + version)

@@ -90,9 +90,9 @@ func lost(ctx context.Context, forms ...func(*addonv1alpha1.ClusterManagementAdd
 				return nil, err
 			}
 			want := byField(&addonv1alpha1.ClusterManagementAddOn{Spec: declarations[name]})
-			for _, form := range forms {
+			for i, form := range forms {
 				if diff := cmp.Diff(want, form(found)); diff != "" {
-					all = append(all, name+" (-declared +found):\n"+diff)
+					all = append(all, fmt.Sprintf("%s in form %d of %d (-declared +found):\n%s", name, i+1, len(forms), diff))
 					break
 				}
 			}
@@ -116,8 +116,8 @@ func expectKept(ctx context.Context) {
 // as yet without declarations. Only proxy is available.
 func registerAddOns(ctx context.Context) {
 	GinkgoHelper()
-	managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
-	Expect(admin.Patch(ctx, managed, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
+	labeled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
+	Expect(admin.Patch(ctx, labeled, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
 	for _, name := range append(names(), others...) {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
@@ -163,8 +163,8 @@ func settle(ctx context.Context) {
 			addOn := &addonv1alpha1.ManagedClusterAddOn{}
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, addOn)).To(Succeed())
 			found := ""
-			if degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded"); degraded != nil && degraded.Status == metav1.ConditionTrue {
-				found = fmt.Sprintf("%s/%s", degraded.Status, degraded.Reason)
+			if meta.IsStatusConditionTrue(addOn.Status.Conditions, "Degraded") {
+				found = "True/" + meta.FindStatusCondition(addOn.Status.Conditions, "Degraded").Reason
 			}
 			g.Expect(found).To(Equal(want), name)
 		}

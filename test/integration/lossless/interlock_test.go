@@ -92,7 +92,8 @@ func undeploy(ctx context.Context, kinds map[string]bool) {
 	for _, object := range deployed {
 		if object.GetKind() != "Namespace" && (kinds == nil || kinds[object.GetKind()]) {
 			deleted := object.DeepCopy()
-			Eventually(func() error { return admin.Delete(ctx, deleted) }).Should(Satisfy(apierrors.IsNotFound), "%s %s", object.GetKind(), object.GetName())
+			Eventually(func() error { return admin.Delete(ctx, deleted) }).
+				Should(Satisfy(apierrors.IsNotFound), "%s %s", object.GetKind(), object.GetName())
 		}
 	}
 }
