@@ -224,7 +224,8 @@ func FuzzMessage(f *testing.F) {
 		if n := utf8.RuneCountInString(got); n > limit {
 			t.Fatalf("%d characters, limit %d", n, limit)
 		}
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) || strings.Contains(got, foreignMark) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got,
+			func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) || strings.Contains(got, foreignMark) {
 			t.Fatalf("not valid, not on one line, or with a mark: %q", got)
 		}
 		fixture.Random(seed).Shuffle(len(findings), func(i, j int) { findings[i], findings[j] = findings[j], findings[i] })

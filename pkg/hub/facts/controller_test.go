@@ -21,8 +21,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 type status = dependencyv1alpha1.ManagedClusterFactsStatus

@@ -212,7 +212,8 @@ func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 		if got := b.evaluated(); !slices.Equal(got, step.enqueued) {
 			t.Errorf("%s: evaluates %v, want %v", step.name, got, step.enqueued)
 		}
-		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.Help[metrics.NameFactsClusters] + "\n# TYPE " + metrics.NameFactsClusters + " gauge\n"
+		want := "# HELP " + metrics.NameFactsClusters + " " + metrics.Help[metrics.NameFactsClusters] + "\n# TYPE " +
+			metrics.NameFactsClusters + " gauge\n"
 		for _, standing := range []string{"answered", "waiting"} {
 			if value := map[bool]string{true: "1", false: "0"}[standing == step.standing]; value == "1" ||
 				step.name != "lives" && step.name != "lives on" {

@@ -49,7 +49,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 func administrator(cluster *testenv.Cluster) client.Client {
 	GinkgoHelper()
-	administrator, err := cluster.Client(apiextensionsv1.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
+	administrator, err := cluster.Client(apiextensionsv1.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme,
+		dependencyv1alpha1.AddToScheme)
 	Expect(err).NotTo(HaveOccurred())
 	return administrator
 }
