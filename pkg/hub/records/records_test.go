@@ -44,7 +44,8 @@ func newBench(t *testing.T, addOns ...client.Object) *bench {
 	recorder := k8sevents.NewFakeRecorder(10)
 	b := &bench{events: recorder.Events}
 	byName := func(object client.Object) []string { return []string{object.GetName()} }
-	b.hub = fake.NewClientBuilder().WithObjects(addOns...).WithIndex(declaring("", nil, nil), "metadata.name", byName).WithInterceptorFuncs(interceptor.Funcs{
+	indexed := fake.NewClientBuilder().WithObjects(addOns...).WithIndex(declaring("", nil, nil), "metadata.name", byName)
+	b.hub = indexed.WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if b.writes++; b.fails != nil {
 				return b.fails
