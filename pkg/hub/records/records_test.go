@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/pkg/dependency/fixture"
 )
 
 // bench is a reconciler on a fake hub.
@@ -44,8 +44,8 @@ func newBench(t *testing.T, addOns ...client.Object) *bench {
 	recorder := k8sevents.NewFakeRecorder(10)
 	b := &bench{events: recorder.Events}
 	byName := func(object client.Object) []string { return []string{object.GetName()} }
-	b.hub = fake.NewClientBuilder().WithObjects(addOns...).WithIndex(declaring("", nil, nil), "metadata.name",
-		byName).WithInterceptorFuncs(interceptor.Funcs{
+	indexed := fake.NewClientBuilder().WithObjects(addOns...).WithIndex(declaring("", nil, nil), "metadata.name", byName)
+	b.hub = indexed.WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if b.writes++; b.fails != nil {
 				return b.fails
