@@ -111,6 +111,7 @@ func TestWhatIsNotTurnedOnGrantsNothing(t *testing.T) {
 // Writes of addon-manager that every release has.
 var always = []string{
 	"patch managedclusteraddons/status *",
+	"patch clustermanagementaddons *", // records of declarations, and fields that were lost
 	"create managedclusterfacts *", "patch managedclusterfacts *", "delete managedclusterfacts *",
 	"create events *", "patch events *",
 	"create leases *", "update leases interlock-addon-manager",

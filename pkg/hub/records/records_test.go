@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/fixture"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // bench is a reconciler on a fake hub.
