@@ -1,0 +1,77 @@
+package policies
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// register creates an add-on that declares a dependency, and has every kind of metadata.
+func register(ctx context.Context, version string) *unstructured.Unstructured {
+	GinkgoHelper()
+	addOn := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"dependencies": []any{map[string]any{"name": "before"}},
+		"installStrategy": map[string]any{"type": "Placements", "placements": []any{
+			map[string]any{"name": "before", "namespace": "n"},
+		}},
+	}}}
+	addOn.SetAPIVersion(group + "/" + version)
+	addOn.SetKind("ClusterManagementAddOn")
+	addOn.SetGenerateName("add-on-")
+	addOn.SetLabels(map[string]string{"label": "before"})
+	addOn.SetAnnotations(map[string]string{"annotation": "before", addonv1alpha1.DependenciesAnnotation: "[]"})
+	addOn.SetFinalizers([]string{"example.com/before"})
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
+	return addOn
+}
+
+var _ = Describe("On a ClusterManagementAddOn", func() {
+	for _, version := range versions {
+		It("addon-manager changes what declares, and the record, through "+version, func(ctx context.Context) {
+			addOn := register(ctx, version)
+			for what, patch := range map[string]string{
+				"fields":              `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"group":"g","kind":"K"}]}}`,
+				"no fields":           `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
+				"the record":          `{"metadata":{"annotations":{"` + addonv1alpha1.DependenciesAnnotation + `":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"}}}`,
+				"no record":           `{"metadata":{"annotations":{"` + addonv1alpha1.DependenciesAnnotation + `":null}}}`,
+				"nothing":             `{}`,
+				"the same once again": `{"metadata":{"labels":{"label":"before"}}}`,
+			} {
+				Expect(as(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), what)
+			}
+		})
+
+		It("addon-manager changes nothing else, creates and deletes none, through "+version, func(ctx context.Context) {
+			addOn := register(ctx, version)
+			acting := as(manager)
+			for what, patch := range map[string]string{
+				"install strategy":    `{"spec":{"installStrategy":{"placements":[{"name":"after","namespace":"n"}]}}}`,
+				"no install strategy": `{"spec":{"installStrategy":null}}`,
+				"display name":        `{"spec":{"addOnMeta":{"displayName":"after"}}}`,
+				"label":               `{"metadata":{"labels":{"label":"after"}}}`,
+				"no labels":           `{"metadata":{"labels":null}}`,
+				"annotation":          `{"metadata":{"annotations":{"annotation":"after"}}}`,
+				"another annotation":  `{"metadata":{"annotations":{"added":"after"}}}`,
+				"annotation removed":  `{"metadata":{"annotations":{"annotation":null}}}`,
+				"finalizers":          `{"metadata":{"finalizers":null}}`,
+				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
+			} {
+				Expect(acting.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
+			}
+			status := merge(`{"status":{"installProgressions":[{"name":"p","namespace":"n"}]}}`)
+			Expect(acting.Status().Patch(ctx, addOn.DeepCopy(), status)).To(Satisfy(apierrors.IsForbidden))
+			created := addOn.DeepCopy()
+			created.SetName("created")
+			created.SetResourceVersion("")
+			created.SetFinalizers(nil)
+			Expect(acting.Create(ctx, created)).To(Satisfy(apierrors.IsForbidden))
+			Expect(acting.Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
+			unchanged(ctx, addOn)
+		})
+	}
+})
