@@ -38,7 +38,10 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 				if err != nil || int64(len(body)) != test.request.ContentLength {
 					t.Errorf("read %q, %v", body, err)
 				}
-				if limits.work.free == 4<<20/8 || limits.memory.free == 4<<20/2 {
+				if work, _ := limits.work.left(); work == 4<<20/8 {
+					t.Error("handled without a processor")
+				}
+				if memory, _ := limits.memory.left(); memory == 4<<20/2 {
 					t.Error("handled without memory")
 				}
 				_, _ = io.WriteString(w, "done")
@@ -46,9 +49,11 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 			if recorder.Code != test.code || handled != (test.code == http.StatusOK) {
 				t.Errorf("code %d: %s", recorder.Code, recorder.Body)
 			}
-			if limits.work.free != 4<<20/8 || limits.memory.free+limits.memory.garbage != 4<<20/2 ||
-				len(limits.memory.held)+len(limits.memory.idle) > 0 {
-				t.Errorf("memory is not given back: %+v", limits.memory)
+			if work, _ := limits.work.left(); work != 4<<20/8 {
+				t.Errorf("of the processors only %d are given back", work)
+			}
+			if memory, requests := limits.memory.left(); memory != 4<<20/2 || requests > 0 {
+				t.Errorf("of the memory only %d is given back; %d requests have some", memory, requests)
 			}
 		})
 	}
@@ -56,4 +61,11 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 
 func post(body string) *http.Request {
 	return httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+}
+
+// left returns what no request has, garbage included, and how many requests have some.
+func (b *budget) left() (size int64, requests int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.free + b.garbage, len(b.held) + len(b.idle)
 }
