@@ -76,9 +76,18 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 		created := create(ctx, "v1alpha1", dependencies...)
 		Expect(dependenciesOf(read(ctx, "v1beta1", created.GetName()))).To(HaveLen(count))
 	},
-		Entry("500 dependencies", 500, 10),
+		Entry("256 dependencies", 256, 10),
 		Entry("a message of 100 kB", 1, 100_000),
 	)
+
+	DescribeTable("refuses 257 dependencies", func(ctx context.Context, version string) {
+		dependencies := make([]any, 257)
+		for i := range dependencies {
+			dependencies[i] = listed("name", fmt.Sprintf("addon-%d", i))
+		}
+		err := hubClient.Create(ctx, clusterManagementAddOn(version, dependencies...))
+		Expect(err).To(MatchError(ContainSubstring("spec.dependencies: Too many: 257: must have at most 256 items")))
+	}, bothVersions)
 
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		DescribeTable("refuses through "+version, func(ctx context.Context, entry any, field, complaint string) {
