@@ -59,8 +59,10 @@ func TestNames(t *testing.T) {
 }
 
 func FuzzSafe(f *testing.F) {
-	for _, seed := range []string{"plain", "\x1b]0;owned\x07\x1b[31m", "\u009b31m\x7f", "a\u202eb\u2066\u061c",
-		"\u2028\u2029\r\n\t", "\xff\xc2"} {
+	for _, seed := range []string{
+		"plain", "\x1b]0;owned\x07\x1b[31m", "\u009b31m\x7f", "a\u202eb\u2066\u061c",
+		"\u2028\u2029\r\n\t", "\xff\xc2",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, foreign string) {

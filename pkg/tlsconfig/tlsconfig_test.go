@@ -35,14 +35,14 @@ func TestWhatIsServed(t *testing.T) {
 	}{
 		{"TLS 1.3", &tls.Config{MinVersion: tls.VersionTLS13}, false},
 		{"TLS 1.2", &tls.Config{MaxVersion: tls.VersionTLS12}, false},                              //nolint:gosec // what is still accepted
-		{"TLS 1.1", &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, true}, //nolint:gosec // refused
+		{"TLS 1.1", &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, true}, //nolint:gosec // weak
 		{
 			"a cipher without authenticated encryption",
-			&tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA}}, true, //nolint:gosec // refused
+			&tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA}}, true, //nolint:gosec // weak
 		},
 		{
 			"a cipher without forward secrecy",
-			&tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_GCM_SHA256}}, true, //nolint:gosec // refused
+			&tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_GCM_SHA256}}, true, //nolint:gosec // weak
 		},
 		{"HTTP/2 only", &tls.Config{NextProtos: []string{"h2"}}, true},
 		{"HTTP/2 or 1.1", &tls.Config{NextProtos: []string{"h2", "http/1.1"}}, false},

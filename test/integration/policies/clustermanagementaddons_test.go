@@ -11,6 +11,11 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
+// annotated is a patch of annotations. It removes those that are null.
+func annotated(annotations string) string {
+	return `{"metadata":{"annotations":{` + annotations + `}}}`
+}
+
 // register creates an add-on that declares a dependency, and has every kind of metadata.
 func register(ctx context.Context, version string) *unstructured.Unstructured {
 	GinkgoHelper()
@@ -35,10 +40,10 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 		It("addon-manager changes what declares, and the record, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
 			for what, patch := range map[string]string{
-				"fields":              `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"group":"g","kind":"K"}]}}`,
+				"fields":              `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
 				"no fields":           `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
-				"the record":          `{"metadata":{"annotations":{"` + addonv1alpha1.DependenciesAnnotation + `":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"}}}`,
-				"no record":           `{"metadata":{"annotations":{"` + addonv1alpha1.DependenciesAnnotation + `":null}}}`,
+				"the record":          annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"`),
+				"no record":           annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":null`),
 				"nothing":             `{}`,
 				"the same once again": `{"metadata":{"labels":{"label":"before"}}}`,
 			} {
@@ -55,9 +60,9 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 				"display name":        `{"spec":{"addOnMeta":{"displayName":"after"}}}`,
 				"label":               `{"metadata":{"labels":{"label":"after"}}}`,
 				"no labels":           `{"metadata":{"labels":null}}`,
-				"annotation":          `{"metadata":{"annotations":{"annotation":"after"}}}`,
-				"another annotation":  `{"metadata":{"annotations":{"added":"after"}}}`,
-				"annotation removed":  `{"metadata":{"annotations":{"annotation":null}}}`,
+				"annotation":          annotated(`"annotation":"after"`),
+				"another annotation":  annotated(`"added":"after"`),
+				"annotation removed":  annotated(`"annotation":null`),
 				"finalizers":          `{"metadata":{"finalizers":null}}`,
 				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
 			} {
