@@ -35,7 +35,7 @@ var (
 	mutatingConfigurationKinds = map[string]bool{"MutatingWebhookConfiguration": true}
 )
 
-// install applies deploy/hub. Its Service is a name of the loopback interface,
+// install applies deploy/hub with deploy/graft. Its Service is a name of the loopback interface,
 // where the process of the webhook listens.
 func install(ctx context.Context) {
 	GinkgoHelper()
@@ -49,7 +49,7 @@ func install(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 
 	logs = GinkgoT().TempDir()
-	deployed, err = kustomization.Build("../../../deploy/hub")
+	deployed, err = kustomization.Build("../../../hack/deployment/testdata/graft")
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range deployed {
 		switch object.GetKind() {
@@ -76,7 +76,7 @@ func install(ctx context.Context) {
 	})
 }
 
-// deploy applies deploy/hub, as Helm and kubectl do: other writers' fields stay.
+// deploy applies them, as Helm and kubectl do: other writers' fields stay.
 func deploy(ctx context.Context) {
 	GinkgoHelper()
 	for _, object := range deployed {
