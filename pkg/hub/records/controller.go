@@ -125,6 +125,9 @@ func unrecorded() predicate.TypedPredicate[registration] {
 // Reconcile makes the records that are missing, and restores what was lost.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	settling, present := r.again.Swap(false), r.Present()
+	if !present && !settling { // nothing loses fields, and without admission a record would outlive a removal
+		return reconcile.Result{}, nil
+	}
 	done, err := run(ctx, r.Hub, present)
 	if err != nil {
 		return reconcile.Result{}, err

@@ -133,6 +133,7 @@ func TestRecordsAndRestores(t *testing.T) {
 
 	b.lose(t, "recorded")
 	b.Present = func() bool { return false }
+	b.again.Store(true) // the CRD changed
 	b.reconcile(t)
 	if lost := testutil.ToFloat64(b.lost); b.writes != 1 || lost != 1 || len(b.events) > 0 {
 		t.Errorf("the CRD lacks the field: %d writes, %v lost", b.writes, lost)
