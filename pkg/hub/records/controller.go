@@ -122,13 +122,15 @@ func unrecorded() predicate.TypedPredicate[registration] {
 	}
 }
 
-// Reconcile makes the records that are missing, and restores what was lost.
+// Reconcile makes the records that are missing, and restores what was lost. While the
+// CRD is not grafted it only counts what is lost.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	settling, present := r.again.Swap(false), r.Present()
-	if !present && !settling { // nothing loses fields, and without admission a record would outlive a removal
-		return reconcile.Result{}, nil
+	allowed := nothing // without a graft nothing loses fields, and without admission a record would outlive a removal
+	if present {
+		allowed = recordsAndFields
 	}
-	done, err := run(ctx, r.Hub, present)
+	done, err := run(ctx, r.Hub, allowed)
 	if err != nil {
 		return reconcile.Result{}, err
 	}

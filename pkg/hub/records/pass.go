@@ -31,7 +31,7 @@ const (
 // registered add-on are recorded, so that they can be restored once a CRD that lacks
 // them has them again.
 func Require(ctx context.Context, hub client.Client) error {
-	done, err := run(ctx, hub, false)
+	done, err := run(ctx, hub, recordsOnly)
 	if err != nil || len(done.unrecorded) == 0 {
 		return err
 	}
@@ -57,9 +57,18 @@ type pass struct {
 	failed int
 }
 
-// run reads all registered add-ons live, and makes their records. It writes lost
-// fields back where restore is true.
-func run(ctx context.Context, hub client.Client, restore bool) (pass, error) {
+// writes are what a pass writes of add-ons.
+type writes int
+
+const (
+	nothing writes = iota
+	recordsOnly
+	recordsAndFields
+)
+
+// run reads all registered add-ons live, and makes their records and restores their
+// fields as far as these are to be written.
+func run(ctx context.Context, hub client.Client, allowed writes) (pass, error) {
 	var done pass
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
@@ -72,7 +81,7 @@ func run(ctx context.Context, hub client.Client, restore bool) (pass, error) {
 			return done, fmt.Errorf("list registered add-ons: %w", err)
 		}
 		for i := range page.Items {
-			done.keep(ctx, hub, &page.Items[i], restore)
+			done.keep(ctx, hub, &page.Items[i], allowed)
 		}
 		if page.GetContinue() == "" {
 			return done, nil
@@ -83,7 +92,11 @@ func run(ctx context.Context, hub client.Client, restore bool) (pass, error) {
 // keep makes the record of one add-on, and writes its lost fields back. If another
 // writer was faster it decides again at once: an add-on that is written often would
 // else wait for long.
-func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, restore bool) {
+func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, allowed writes) {
+	if allowed == nothing {
+		p.add(written(addOn), addOn, false)
+		return
+	}
 	var after *unstructured.Unstructured
 	var restored bool
 	var problem string
@@ -93,7 +106,7 @@ func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.
 				return err
 			}
 		}
-		after, restored, problem = desired(addOn, restore)
+		after, restored, problem = desired(addOn, allowed == recordsAndFields)
 		if equality.Semantic.DeepEqual(addOn.Object, after.Object) {
 			return nil
 		}

@@ -133,7 +133,6 @@ func TestRecordsAndRestores(t *testing.T) {
 
 	b.lose(t, "recorded")
 	b.Present = func() bool { return false }
-	b.again.Store(true) // the CRD changed
 	b.reconcile(t)
 	if lost := testutil.ToFloat64(b.lost); b.writes != 1 || lost != 1 || len(b.events) > 0 {
 		t.Errorf("the CRD lacks the field: %d writes, %v lost", b.writes, lost)
@@ -150,6 +149,17 @@ func TestRecordsAndRestores(t *testing.T) {
 	}
 	if lost, restored := testutil.ToFloat64(b.lost), testutil.ToFloat64(b.restored); lost != 0 || restored != 1 {
 		t.Errorf("%v lost, %v restored", lost, restored)
+	}
+}
+
+// Without admission nobody would take the record away with the field.
+func TestMakesNoRecordWithoutAGraft(t *testing.T) {
+	b := newBench(t, declaring("field", onProxy(false), nil))
+	b.Present = func() bool { return false }
+	b.CRDChanged()
+	b.reconcile(t)
+	if annotations := b.read(t, "field").GetAnnotations(); b.writes != 0 || len(annotations) > 0 {
+		t.Errorf("%d writes, annotations %v", b.writes, annotations)
 	}
 }
 

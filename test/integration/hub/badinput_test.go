@@ -90,7 +90,7 @@ var _ = Describe("Bad input", Ordered, func() {
 		Entry("of one byte each", "a", 100_000), Entry("of four bytes each", "🔌", 40_000),
 	)
 
-	It("256 dependencies are all evaluated, and told as far as they fit", func() {
+	It("256 dependencies are all evaluated, and named as far as they fit", func() {
 		var many []addonv1alpha1.AddonDependency
 		for i := range 256 {
 			many = append(many, required(fmt.Sprintf("no-such-add-on-%03d", i)))

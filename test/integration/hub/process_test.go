@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
@@ -37,7 +38,7 @@ func start(configure ...func(*hub.Options)) *process {
 	GinkgoHelper()
 	options := hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
-		LeaderElectionNamespace: "kube-system",
+		LeaderElectionNamespace: "kube-system", Graft: &graft.Settings{Keep: true}, // as without flags
 	}
 	for _, change := range configure {
 		change(&options)
