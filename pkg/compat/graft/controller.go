@@ -211,16 +211,16 @@ func (r *Reconciler) delayRestore(crd *unstructured.Unstructured, decided decisi
 	return decided
 }
 
-// postponeRemovals has admission doubt removals of a field for some time after a graft.
+// postponeRemovals lets admission count removals of a field only some time after a graft.
 func (r *Reconciler) postponeRemovals(crd *unstructured.Unstructured, decided decision) decision {
 	if decided.reason != ReasonGrafted || equal(crd.Object, decided.desired) {
 		return decided
 	}
-	now, doubt := r.Clock.Now(), staleWriters
+	now, delay := r.Clock.Now(), staleWriters
 	if r.overwritten(crd, decided) && r.overwrites.repeated(now) {
-		doubt = r.overwrites.forget
+		delay = r.overwrites.forget
 	}
-	crdgraft.PostponeRemovals(decided.desired, now.Add(doubt))
+	crdgraft.PostponeRemovals(decided.desired, now.Add(delay))
 	return decided
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -264,4 +266,20 @@ func convert(
 		review.Response.ConvertedObjects = []runtime.RawExtension{{Raw: raw}}
 	}
 	_ = json.NewEncoder(writer).Encode(review)
+}
+
+// failToConvert registers an add-on that the API server cannot convert, with its error.
+func (b *bench) failToConvert(t *testing.T, message string) {
+	t.Helper()
+	addOn := &unstructured.Unstructured{}
+	addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+	addOn.SetKind("ClusterManagementAddOn")
+	addOn.SetName("x")
+	b.create(t, addOn)
+	b.fail = func(verb string, object client.Object) error {
+		if verb == "get" && object.GetObjectKind().GroupVersionKind().Version == "v1beta1" {
+			return apierrors.NewInternalError(errors.New(message))
+		}
+		return nil
+	}
 }

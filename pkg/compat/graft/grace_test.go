@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -73,17 +72,7 @@ func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
 
 func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
 	b := newBench(t)
-	addOn := &unstructured.Unstructured{}
-	addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
-	addOn.SetKind("ClusterManagementAddOn")
-	addOn.SetName("x")
-	b.create(t, addOn)
-	b.fail = func(verb string, object client.Object) error {
-		if verb == "get" && object.GetObjectKind().GroupVersionKind().Version == "v1beta1" {
-			return apierrors.NewInternalError(errors.New("conversion webhook failed"))
-		}
-		return nil
-	}
+	b.failToConvert(t, "conversion webhook failed")
 	b.expect(t, ReasonGrafted, true)
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(firstUse + time.Second)

@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
@@ -148,17 +146,7 @@ func TestReportsWhenTheFieldsChange(t *testing.T) {
 // The API server reports the webhook's own refusal: so it uses the webhook.
 func TestAnObjectThatCannotBeConvertedIsNoReasonToGiveBack(t *testing.T) {
 	b := newBench(t)
-	addOn := &unstructured.Unstructured{}
-	addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
-	addOn.SetKind("ClusterManagementAddOn")
-	addOn.SetName("x")
-	b.create(t, addOn)
-	b.fail = func(verb string, object client.Object) error {
-		if verb == "get" && object.GetObjectKind().GroupVersionKind().Version == "v1beta1" {
-			return apierrors.NewInternalError(errors.New("conversion webhook failed: \"x\" " + conversion.Refused))
-		}
-		return nil
-	}
+	b.failToConvert(t, "conversion webhook failed: \"x\" "+conversion.Refused)
 	b.expect(t, ReasonGrafted, true)
 	for range 2 {
 		b.clock.Step(grace + time.Second)

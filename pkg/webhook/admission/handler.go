@@ -64,7 +64,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return respond(result)
 		}
 	}
-	v.live.Lock() // one list at a time, whoever requests reviews
+	v.live.Lock() // one list at a time, however many request reviews
 	defer v.live.Unlock()
 	registered, err := fleet.Objects{Reader: v.Reader}.AddOns(ctx)
 	if err != nil {

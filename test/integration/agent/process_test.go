@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
+
+	"open-cluster-management.io/interlock/test/testenv"
 )
 
 func startProcess(flags ...string) *gexec.Session {
@@ -25,14 +26,6 @@ func startProcess(flags ...string) *gexec.Session {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { session.Kill().Wait() })
 	return session
-}
-
-func freeAddress() string {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func statusCode(url string) func() (int, error) {
@@ -93,7 +86,7 @@ var _ = Describe("The command addon-agent", func() {
 	It("runs, serves its health, logs JSON, and ends cleanly on SIGTERM", func(ctx context.Context) {
 		c := newCluster(ctx)
 		c.install(ctx, "proxy")
-		health, metrics := freeAddress(), freeAddress()
+		health, metrics := testenv.FreeAddress().String(), testenv.FreeAddress().String()
 		session := startProcess("--cluster-name", c.name, "--hub-kubeconfig", hubFile(), "--kubeconfig", fleet.Managed[0].Kubeconfig(),
 			"--health-probe-bind-address", health, "--metrics-bind-address", metrics, "--log-format=json", "-v=1")
 		Eventually(statusCode("http://" + health + "/readyz")).Should(Equal(http.StatusOK))
@@ -110,8 +103,8 @@ var _ = Describe("The command addon-agent", func() {
 		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 		writeFile(kubeconfig, fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
 			`"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{}}],`+
-			`"clusters":[{"name":"c","cluster":{"server":"https://%s"}}]}`, freeAddress()))
-		health := freeAddress()
+			`"clusters":[{"name":"c","cluster":{"server":"https://%s"}}]}`, testenv.FreeAddress().String()))
+		health := testenv.FreeAddress().String()
 		session := startProcess("--cluster-name=c", "--hub-kubeconfig", kubeconfig, "--kubeconfig", kubeconfig,
 			"--health-probe-bind-address", health, "--metrics-bind-address=0")
 		Eventually(statusCode("http://" + health + "/healthz")).Should(Equal(http.StatusOK))

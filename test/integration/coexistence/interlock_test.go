@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -99,14 +97,9 @@ func userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...st
 // interface.
 func serveWebhook(ctx context.Context) {
 	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	address := listener.Addr().String()
-	Expect(listener.Close()).To(Succeed())
-	_, text, err := net.SplitHostPort(address)
-	Expect(err).NotTo(HaveOccurred())
-	port, err := strconv.ParseInt(text, 10, 32)
-	Expect(err).NotTo(HaveOccurred())
+	free := testenv.FreeAddress()
+	address := free.String()
+	port := int64(free.Port)
 
 	secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	read("hub/webhook-secret.yaml", secret)

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -36,6 +35,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/test/snapshot"
+	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -44,15 +44,6 @@ func read(file string, object any) {
 	content, err := os.ReadFile(filepath.Join("../../../deploy", file))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
-}
-
-// addressFor is one on which nobody listens, of the loopback interface.
-func addressFor() string {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // The life of an installation, from before it to after it.
@@ -65,14 +56,14 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		served                   string
 	)
 	managerWith := func(arguments ...string) *gexec.Session {
-		metrics = addressFor()
+		metrics = testenv.FreeAddress().String()
 		return startManager(managerUser, append(arguments, "--leader-elect-namespace="+namespace, "--metrics-bind-address="+metrics,
 			"--metrics-secure", "--health-probe-bind-address=0")...)
 	}
 
 	BeforeAll(func(ctx context.Context) {
 		deployed, uninstallation = kustomized("../hack/deployment/testdata/graft"), kustomized("uninstall")
-		served = addressFor()
+		served = testenv.FreeAddress().String()
 		serveOnLoopback(deployed, served)
 		furnish(ctx)
 		grantAgent(ctx)
@@ -123,7 +114,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("writes Degraded and emits events")
 		manager = managerWith("--guard=off")
 		requests.begin("serves webhooks and keeps its certificate")
-		webhookMetrics = addressFor()
+		webhookMetrics = testenv.FreeAddress().String()
 		webhook = startManager(webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
 			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
 		for _, key := range []types.NamespacedName{gateway, fresh} {

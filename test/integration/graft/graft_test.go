@@ -185,7 +185,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		manager := manage(ctx, true)
 		Eventually(marked(ctx)).Should(Equal(mark))
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonGrafted)))
+		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonGrafted)))
 
 		By("OCM's operator reconciling")
 		grafted := present(ctx)
@@ -262,7 +262,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 	It("grafts only once the webhook converts", func(ctx context.Context) {
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
-		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonNotServed)))
+		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonNotServed)))
 		Consistently(isGrafted(ctx)).Should(BeFalse())
 		Expect(unmanaged(present(ctx))).To(Equal(found))
 
@@ -312,7 +312,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Eventually(anew.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declared))
 		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
-		Eventually(told(ctx, "patient")).Should(ContainElement(records.EventRestored))
+		Eventually(eventsOn(ctx, "patient")).Should(ContainElement(records.EventRestored))
 		Expect(degraded(ctx, "patient")()).To(Equal("True RequiredDependencyNotSatisfied"))
 	})
 
@@ -357,7 +357,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		By("a writer that read the add-on before the graft")
 		Expect(remove()).To(Succeed())
 		Eventually(dependencies(ctx, storage, "removed")).Should(Equal(declared))
-		Eventually(told(ctx, "removed")).Should(ContainElement(records.EventRestored))
+		Eventually(eventsOn(ctx, "removed")).Should(ContainElement(records.EventRestored))
 
 		By("its author, later")
 		observer.Removed("removed")
@@ -381,7 +381,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 
 		off := manage(ctx, false)
 		Eventually(off.state).Should(Equal(is(graft.ReasonRecordsMissing, 1)))
-		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonRecordsMissing)))
+		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonRecordsMissing)))
 		Expect(isGrafted(ctx)()).To(BeTrue())
 		Expect(records.Require(ctx, admin)).To(MatchError(And(ContainSubstring("ambiguous"), Not(ContainSubstring("unrecorded")))))
 
@@ -431,88 +431,8 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		overwrote := insist(found)
 		Eventually(manager.state).Should(Equal(is(graft.ReasonContested, 0)))
 		Eventually(manager.contested).Should(BeNumerically(">=", 1))
-		Eventually(told(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonContested)))
+		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonContested)))
 		start := overwrote()
 		Consistently(overwrote).WithTimeout(3 * time.Second).Should(BeNumerically("<=", start+2))
-	})
-})
-
-var _ = Describe("On a hub whose CRD has no conversion", func() {
-	BeforeEach(func(ctx context.Context) {
-		Expect(hub.Operator.Stop(ctx)).To(Succeed(), "it would overwrite the CRD of an older OCM")
-		DeferCleanup(hub.Operator.Start)
-	})
-
-	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file, mark string) {
-		found := writeOldCRD(ctx, version, file)
-		manager := manage(ctx, true) // no webhook is needed
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		grafted := present(ctx)
-		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(crdgraft.VersionAnnotation, mark))
-		strategy, _, _ := unstructured.NestedString(grafted.Object, "spec", "conversion", "strategy")
-		Expect(strategy).To(Equal("None"))
-		register(ctx, storage, "unconverted")
-		Eventually(dependencies(ctx, storage, "unconverted")).Should(Equal(declared))
-		manager.stop()
-		Expect(graft.Restore(ctx, admin)).To(BeTrue())
-		Expect(unmanaged(present(ctx))).To(Equal(found))
-		Expect(graft.Restore(ctx, admin)).To(BeFalse())
-	},
-		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, "1.0.1"),
-		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
-	)
-
-	It("adds the properties that a field of OCM's lacks, and restores what that field loses", func(ctx context.Context) {
-		found := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
-		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		whole := []any{map[string]any{
-			"name": "proxy", "type": "Required", "message": "No credentials", "version": ">= 1",
-			"when": map[string]any{"clusterSelector": map[string]any{"matchLabels": map[string]any{"network": "private"}}},
-		}}
-		object := registration(storage, "nested")
-		Expect(unstructured.SetNestedSlice(object.Object, whole, "spec", "dependencies")).To(Succeed())
-		create(ctx, object)
-		Eventually(func(ctx context.Context) string { return annotation(ctx, "nested") }).WithContext(ctx).ShouldNot(BeEmpty(), "no webhook runs")
-		manager.stop()
-
-		By("only OCM's field being left, through which others write")
-		Expect(graft.Restore(ctx, admin)).To(BeTrue())
-		Expect(unmanaged(present(ctx))).To(Equal(found))
-		Eventually(func(g Gomega, ctx context.Context) {
-			written := merge(fmt.Sprintf(`{"metadata":{"labels":{"at":"%d"}}}`, time.Now().UnixNano()))
-			g.Expect(admin.Patch(ctx, registration(other, "nested"), written)).To(Succeed())
-			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declared))
-		}).WithContext(ctx).Should(Succeed())
-		again := manage(ctx, true)
-		Eventually(again.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(dependencies(ctx, other, "nested")).Should(Equal(whole))
-		Eventually(told(ctx, "nested")).Should(ContainElement(records.EventRestored))
-	})
-})
-
-var _ = Describe("OCM's operator", func() {
-	It("overwrites what others make of its CRD, unless that is marked as newer", func(ctx context.Context) {
-		stock(ctx)
-		version := marked(ctx)()
-		change := func() {
-			GinkgoHelper()
-			Expect(admin.Patch(ctx, readCRD(), merge(`{"spec":{"names":{"shortNames":["changed"]}}}`))).To(Succeed())
-		}
-		changed := func() []string {
-			names, _, _ := unstructured.NestedStringSlice(present(ctx).Object, "spec", "names", "shortNames")
-			return names
-		}
-		change()
-		Eventually(changed).ShouldNot(ContainElement("changed"), "without another cause")
-
-		Expect(admin.Patch(
-			ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":"`+above(version)+`"}}}`),
-		)).To(Succeed())
-		change()
-		before := present(ctx).GetGeneration()
-		Expect(hub.Reconciled(ctx)).To(Succeed())
-		Expect(changed()).To(ConsistOf("changed"))
-		Expect(present(ctx).GetGeneration()).To(Equal(before))
 	})
 })

@@ -3,11 +3,9 @@ package graft
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -48,14 +46,9 @@ func deployed(file string, object client.Object) {
 // Service is a name of the loopback interface, where the process listens.
 func deployWebhook(ctx context.Context) {
 	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	webhookAddress = listener.Addr().String()
-	Expect(listener.Close()).To(Succeed())
-	_, text, err := net.SplitHostPort(webhookAddress)
-	Expect(err).NotTo(HaveOccurred())
-	port, err := strconv.ParseInt(text, 10, 32)
-	Expect(err).NotTo(HaveOccurred())
+	free := testenv.FreeAddress()
+	webhookAddress = free.String()
+	port := int64(free.Port)
 
 	secret, service := &corev1.Secret{}, &corev1.Service{}
 	deployed("webhook-secret.yaml", secret)
@@ -186,8 +179,8 @@ func is(reason graft.Reason, grafted float64) map[string]float64 {
 	return map[string]float64{string(reason): grafted}
 }
 
-// told are the reasons of all events on the CRD or an add-on.
-func told(ctx context.Context, name string) func() ([]string, error) {
+// eventsOn are the reasons of all events on the CRD or an add-on.
+func eventsOn(ctx context.Context, name string) func() ([]string, error) {
 	return func() ([]string, error) {
 		var events eventsv1.EventList
 		err := admin.List(ctx, &events)

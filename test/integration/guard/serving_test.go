@@ -46,7 +46,7 @@ const (
 func serving() {
 	It("works in every replica, fails nobody's write when all are dead, and mends itself when they are back", func(ctx context.Context) {
 		f := &form{name: "as deployed", cluster: asPolicy.cluster, client: asPolicy.client}
-		replicas := []string{freeAddress(), freeAddress()}
+		replicas := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		user := f.deployReplicas(ctx, replicas[0])
 		f.objects = append(f.objects, webhookObjects(asWebhook.server)...)
 		DeferCleanup(f.leave)
@@ -193,12 +193,4 @@ func (f *form) ask(ctx context.Context, address string) error {
 		return fmt.Errorf("answer %+v, %w", answer.Response, err)
 	}
 	return nil
-}
-
-func freeAddress() string {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { Expect(listener.Close()).To(Succeed()) }()
-	return listener.Addr().String()
 }

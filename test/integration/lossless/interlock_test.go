@@ -2,9 +2,7 @@ package lossless
 
 import (
 	"context"
-	"net"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -39,16 +37,12 @@ var (
 // where the process of the webhook listens.
 func install(ctx context.Context) {
 	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	webhookAddress = listener.Addr().String()
-	Expect(listener.Close()).To(Succeed())
-	_, text, err := net.SplitHostPort(webhookAddress)
-	Expect(err).NotTo(HaveOccurred())
-	port, err := strconv.ParseInt(text, 10, 32)
-	Expect(err).NotTo(HaveOccurred())
+	free := testenv.FreeAddress()
+	webhookAddress = free.String()
+	port := int64(free.Port)
 
 	logs = GinkgoT().TempDir()
+	var err error
 	deployed, err = kustomization.Build("../../../hack/deployment/testdata/graft")
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range deployed {

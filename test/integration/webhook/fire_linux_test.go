@@ -25,6 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
+	"open-cluster-management.io/interlock/test/testenv"
 )
 
 const (
@@ -184,7 +185,7 @@ var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 
 	BeforeAll(func(ctx context.Context) {
 		user, files := withoutSecrets(ctx, "under-fire"), mount()
-		address = freeAddress()
+		address = testenv.FreeAddress().String()
 		command := exec.Command(managerBinary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
 			"--certificates=files", "--certificate-dir", files.dir,
 			"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0")

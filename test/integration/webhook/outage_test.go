@@ -43,7 +43,7 @@ func withoutSecrets(ctx context.Context, name string) *testenv.User {
 
 var _ = Describe("addon-manager webhook with a certificate of somebody else", func() {
 	It("serves what is renewed on disk, and fails no request meanwhile", func(ctx context.Context) {
-		files, address := mount(), freeAddress()
+		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "files"), address, files)
 		serveFrom(ctx, files, address)
 		before, err := served(address)
@@ -65,7 +65,7 @@ var _ = Describe("addon-manager webhook with a certificate of somebody else", fu
 
 var _ = Describe("Bad requests for conversion", func() {
 	It("fail one by one, and the process serves on", func(ctx context.Context) {
-		files, address := mount(), freeAddress()
+		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "bad-requests"), address, files)
 		for _, bad := range []struct {
 			body   string
@@ -103,7 +103,7 @@ var _ = Describe("Bad requests for conversion", func() {
 var _ = Describe("With all replicas of the webhook dead", func() {
 	It("all is readable and writable in the storage version, and mends itself", func(ctx context.Context) {
 		files, user := mount(), withoutSecrets(ctx, "outage")
-		addresses := []string{freeAddress(), freeAddress()}
+		addresses := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		replicas := []*gexec.Session{startWithFiles(user, addresses[0], files), startWithFiles(user, addresses[1], files)}
 		serveFrom(ctx, files, addresses...)
 		create(ctx, clusterManagementAddOn(other, "survivor", declared))

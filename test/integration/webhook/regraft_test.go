@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv"
 )
 
 // withoutField takes spec.dependencies out of the CRD, as an upgrade of OCM
@@ -55,7 +56,7 @@ var _ = Describe("addon-manager webhook that started before the field existed", 
 		// The API server may still serve the field for a moment.
 		Eventually(func() error { return create(client.DryRunAll) }).Should(MatchError(ContainSubstring("unknown field")))
 
-		files, address := mount(), freeAddress()
+		files, address := mount(), testenv.FreeAddress().String()
 		startWithFiles(withoutSecrets(ctx, "regraft"), address, files)
 		withoutHandlers(ctx)
 		configuration := admitBy(ctx, "regraft", balance(address), files.authority.CertPEM)

@@ -36,7 +36,7 @@ func startReplica(user *testenv.User, secret string) string {
 	GinkgoHelper()
 	lifetimes := certificate.DefaultLifetimes()
 	lifetimes.Overlap = overlap
-	address := freeAddress()
+	address := testenv.FreeAddress().String()
 	mgr, err := webhook.NewManager(user.Config, webhook.Options{
 		Address: address, MetricsAddress: "0", HealthAddress: "0", Namespace: namespace, ServerName: "localhost",
 		Certificates: webhook.CertificatesInterlock, Secret: secret, Lifetimes: lifetimes,

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -57,14 +56,6 @@ func grant(ctx context.Context, name string) *testenv.User {
 		Expect(hubClient.Create(ctx, object)).To(Succeed())
 	}
 	return user
-}
-
-func freeAddress() string {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // convert sends one review to a replica as the API server would, trusting
@@ -124,7 +115,7 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 		user := grant(ctx, "webhook")
 		replicas := map[string]*gexec.Session{}
 		for range 2 {
-			address := freeAddress()
+			address := testenv.FreeAddress().String()
 			session, err := gexec.Start(exec.Command(managerBinary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
 				"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0"), nil, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())

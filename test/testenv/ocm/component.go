@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/testenv"
 )
 
 const (
@@ -78,11 +78,7 @@ func (c *Component) launch() error {
 		return nil
 	}
 	if c.address == "" {
-		port, err := freePort()
-		if err != nil {
-			return err
-		}
-		c.address = net.JoinHostPort(loopback, strconv.Itoa(port))
+		c.address = testenv.FreeAddress().String()
 	}
 	started, err := process.Command{
 		Path: c.path, Log: c.log, Args: c.args(c.address),
@@ -198,14 +194,4 @@ func (c *Component) lastOutput() string {
 		return "; it printed nothing to " + c.log
 	}
 	return fmt.Sprintf("; the end of %s:\n%s", c.log, strings.Join(lines[max(0, len(lines)-lastLines):], "\n"))
-}
-
-// freePort is a port that was free a moment ago.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return 0, err
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	return port, listener.Close()
 }

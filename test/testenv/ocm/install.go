@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -50,11 +50,7 @@ func (h *Hub) install(ctx context.Context, options HubOptions) error {
 	if options.Operator {
 		return h.installByOperator(ctx)
 	}
-	port, err := freePort()
-	if err != nil {
-		return err
-	}
-	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+	address := testenv.FreeAddress().String()
 	ca, err := h.webhookCertificate()
 	if err != nil {
 		return err

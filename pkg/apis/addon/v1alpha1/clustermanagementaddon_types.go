@@ -138,7 +138,7 @@ const DependenciesAnnotation = "addon.open-cluster-management.io/dependencies"
 // RecordAnnotation marks the value of DependenciesAnnotation as a record of the
 // fields in spec, which Interlock keeps so that a declaration is not lost when the
 // CRD loses the fields. Its value is a digest of the record. Where the digest does
-// not match, somebody wrote the annotation by hand, and Interlock leaves it alone.
+// not match, the annotation was written by hand, and Interlock leaves it alone.
 const RecordAnnotation = "dependency.addon.open-cluster-management.io/record"
 
 // +kubebuilder:object:root=true
