@@ -14,7 +14,9 @@ import (
 )
 
 const (
-	patience = 30 * time.Second
+	// patience is more than the minute for which an informer waits, at most, before it
+	// lists again what a suite of CRDs has taken its watch from many times.
+	patience = 90 * time.Second
 	interval = 20 * time.Millisecond
 	// logPatience is how long the log may lack the request that stored a version.
 	// A request that its client canceled never appears with one.
