@@ -32,7 +32,7 @@ func (w *Witness) catchUp(ctx context.Context) error {
 	if err := w.mark(ctx, mark); err != nil {
 		return fmt.Errorf("mark the audit log: %w", err)
 	}
-	lists, err := w.lists(ctx)
+	lists, err := w.listsWhenServed(ctx)
 	if err != nil {
 		return fmt.Errorf("read what is stored: %w", err)
 	}
@@ -75,6 +75,16 @@ type list struct {
 	resource string
 	version  uint64
 	versions map[Object]uint64
+}
+
+// listsWhenServed lists again where a resource is not served, as for a moment after a
+// change of its CRD.
+func (w *Witness) listsWhenServed(ctx context.Context) (stored []list, err error) {
+	_ = wait.PollUntilContextTimeout(ctx, time.Second, patience, true, func(ctx context.Context) (bool, error) {
+		stored, err = w.lists(ctx)
+		return err == nil, nil
+	})
+	return stored, err
 }
 
 func (w *Witness) lists(ctx context.Context) ([]list, error) {

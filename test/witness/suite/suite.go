@@ -35,10 +35,14 @@ func Start(ctx context.Context, options witness.Options, judged func(witness.Fin
 	DeferCleanup(func(ctx context.Context) {
 		defer w.Stop()
 		findings, err := w.Findings(ctx)
-		Expect(err).NotTo(HaveOccurred())
+		if err != nil {
+			Fail(err.Error())
+		}
 		findings = withoutFinalizers(findings)
 		findings = slices.DeleteFunc(findings, func(f witness.Finding) bool { return !judged(f) })
-		Expect(findings).To(BeEmpty(), witness.Report(findings))
+		if len(findings) > 0 {
+			Fail(witness.Report(findings))
+		}
 	})
 	return w
 }
