@@ -1,11 +1,12 @@
 package hubcache
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
+	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -31,56 +32,63 @@ func (s *sharing) shareValues(values map[string]string) map[string]string {
 	if values == nil {
 		return nil
 	}
-	var key strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		writeParts(&key, name, values[name])
+	var sum uint64 // in whatever order a map is read
+	for name, value := range values {
+		sum += maphash.Comparable(seed, [2]string{name, value})
 	}
-	return s.values.share(key.String(), values)
+	return s.values.share(sum, values, maps.Equal)
 }
 
-// shareConfigs takes what leanConfigs keeps: resources and names.
+// shareConfigs takes what fleet.LeanReferences keeps.
 func (s *sharing) shareConfigs(configs []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
 	if configs == nil {
 		return nil
 	}
-	var key strings.Builder
+	var sum uint64
 	for i := range configs {
-		writeParts(&key, configs[i].Resource, configs[i].Namespace, configs[i].Name)
+		key := [4]string{configs[i].Resource, configs[i].Namespace, configs[i].Name}
 		if desired := configs[i].DesiredConfig; desired != nil {
-			writeParts(&key, desired.Name)
+			key[3] = desired.Name
 		}
+		sum += maphash.Comparable(seed, key)
 	}
-	return s.configs.share(key.String(), configs)
+	return s.configs.share(sum, configs, func(a, b []ocmv1alpha1.ConfigReference) bool { return slices.EqualFunc(a, b, sameConfig) })
 }
 
-// writeParts ends each part with a byte that no string of the API has.
-func writeParts(key *strings.Builder, parts ...string) {
-	for _, part := range parts {
-		key.WriteString(part)
-		key.WriteByte(0)
+func sameConfig(a, b ocmv1alpha1.ConfigReference) bool {
+	if !ptr.Equal(a.DesiredConfig, b.DesiredConfig) {
+		return false
 	}
+	a.DesiredConfig, b.DesiredConfig = nil, nil
+	return a == b
 }
 
 // poolSize limits a pool. A full pool is emptied. Objects keep what they share.
 const poolSize = 10_000
 
-// pool remembers one value of each kind. The zero value is empty and ready. It
-// is safe for concurrent use.
+// seed makes the sums of values differ from process to process.
+var seed = maphash.MakeSeed()
+
+// pool remembers one value for each sum. The zero value is empty and ready. It is safe
+// for concurrent use.
 type pool[T any] struct {
 	mutex  sync.Mutex
-	values map[string]T
+	values map[uint64]T
 }
 
-// share returns the first value that was given with the key.
-func (p *pool[T]) share(key string, value T) T {
+// share returns an equal value that was given with the sum before, or this one.
+func (p *pool[T]) share(sum uint64, value T, equal func(a, b T) bool) T {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if known, ok := p.values[key]; ok {
-		return known
+	if known, ok := p.values[sum]; ok {
+		if equal(known, value) {
+			return known
+		}
+		return value
 	}
 	if p.values == nil || len(p.values) >= poolSize {
-		p.values = map[string]T{}
+		p.values = map[uint64]T{}
 	}
-	p.values[key] = value
+	p.values[sum] = value
 	return value
 }

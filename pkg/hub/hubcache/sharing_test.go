@@ -1,8 +1,8 @@
 package hubcache
 
 import (
-	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,10 +46,21 @@ func TestSharing(t *testing.T) {
 	}
 }
 
+func TestPoolSharesOnlyWhatIsEqual(t *testing.T) {
+	var p pool[[]int]
+	first := p.share(1, []int{1}, slices.Equal)
+	if !same(first, p.share(1, []int{1}, slices.Equal)) {
+		t.Error("an equal value is not shared")
+	}
+	if got := p.share(1, []int{2}, slices.Equal); !slices.Equal(got, []int{2}) {
+		t.Errorf("another value with the same sum became %v", got)
+	}
+}
+
 func TestPoolIsBounded(t *testing.T) {
-	var p pool[int]
-	for i := range 3 * poolSize {
-		if got := p.share(fmt.Sprint(i), i); got != i {
+	var p pool[uint64]
+	for i := range uint64(3 * poolSize) {
+		if got := p.share(i, i, func(a, b uint64) bool { return a == b }); got != i {
 			t.Fatalf("%d became %d", i, got)
 		}
 	}

@@ -1,0 +1,44 @@
+package hubcache
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"open-cluster-management.io/interlock/pkg/jsonprune"
+)
+
+// New makes a cache whose watches do not decode what it would strip. An event then
+// takes 36 µs and 5.7 kB of garbage, instead of 49 µs and 10.3 kB (BenchmarkDecode).
+// It has the signature that a manager wants.
+func New(config *rest.Config, options cache.Options) (cache.Cache, error) {
+	config = ownConnections(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return &jsonprune.Transport{Next: next, Drop: unread}
+	})
+	var err error
+	if options.HTTPClient, err = rest.HTTPClientFor(config); err != nil {
+		return nil, fmt.Errorf("create client of the cache: %w", err)
+	}
+	return cache.New(config, options)
+}
+
+// aliveness finds that a connection is dead within 45 s, as the pings of client-go do on
+// connections of HTTP/2.
+var aliveness = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}
+
+// ownConnections gives each watch a connection of its own, by HTTP/1.1. On one that they
+// share by HTTP/2, each event passes a second goroutine and is answered by updates of
+// two windows: a fifth of all that addon-manager does for an event.
+func ownConnections(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.NextProtos = []string{"http/1.1"}
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAliveConfig: aliveness}).DialContext
+	}
+	return config
+}
