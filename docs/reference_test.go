@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/webhookca"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -34,7 +35,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		addonv1alpha1.TemplateVersionLabel, fleet.OCMVersionAnnotation, degraded.EventContested,
 		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation, crdgraft.RemovalsAnnotation,
 		addonv1alpha1.RecordAnnotation, records.EventRestored,
-		facts.EventNotServed,
+		facts.EventNotServed, webhookca.EventRefused,
 	}
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))

@@ -36,6 +36,9 @@ const (
 	flagWebhookAddress = "webhook-address"
 )
 
+// defaultNamespace is that of a deployment, for processes outside of a cluster.
+const defaultNamespace = "interlock-system"
+
 const usageSecure = `Serve metrics over TLS, and only to those whom the API server lets get the nonResourceURL /metrics.`
 
 type options struct {
@@ -168,6 +171,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.hub.LeaderElectionNamespace == "" {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
+	o.hub.WebhookNamespace = cmdline.OwnNamespace(defaultNamespace)
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

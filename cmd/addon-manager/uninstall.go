@@ -86,7 +86,7 @@ func (o *uninstallOptions) complete() error {
 	if o.uninstall.Only != "" && o.uninstall.Only != uninstall.StepGraft {
 		return fmt.Errorf("--only=%q: must be %s", o.uninstall.Only, uninstall.StepGraft)
 	}
-	o.uninstall.Namespace = cmp.Or(o.uninstall.Namespace, cmdline.OwnNamespace("interlock-system"))
+	o.uninstall.Namespace = cmp.Or(o.uninstall.Namespace, cmdline.OwnNamespace(defaultNamespace))
 	o.uninstall.LeaseNamespace = cmp.Or(o.uninstall.LeaseNamespace, o.uninstall.Namespace)
 	if problems := validation.IsDNS1123Label(o.uninstall.Namespace); len(problems) > 0 {
 		return fmt.Errorf("--namespace=%q: %s", o.uninstall.Namespace, problems[0])

@@ -44,9 +44,10 @@ ClusterManagementAddOns between v1alpha1 and v1beta1 and keeps
 spec.dependencies. It serves the guard where addon-manager installs the guard as
 a webhook (addon-manager --guard).
 
-Every replica serves. The webhook makes and renews its certificate, and writes
-the CA to the ValidatingWebhookConfiguration interlock-webhook. Or cert-manager
-does both, and the files of its Secret are mounted.`,
+Every replica serves. The webhook makes and renews its certificate, and publishes
+the CA in the ConfigMap interlock-webhook-ca. The leader of addon-manager writes it
+to the webhook configurations interlock-webhook. Or cert-manager does all of this,
+and the files of its Secret are mounted.`,
 		Example: `  # In the hub, as a Deployment does it
   addon-manager webhook --log-format=json
 
@@ -68,7 +69,7 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
 	flags.StringVar(&o.webhook.Address, flagWebhook, ":9443", "Address that serves the webhooks over TLS.")
 	flags.StringVar(&o.webhook.Namespace, "namespace", "",
-		"Namespace of the Service and the Secret. Default: the namespace of this process, interlock-system outside a cluster.")
+		"Namespace of the Service, the Secret and the ConfigMap. Default: the namespace of this process, interlock-system outside a cluster.")
 	flags.StringVar(&o.service, "service-name", "interlock-webhook", "Service by which the API server reaches the webhooks.")
 	flags.StringVar(&o.certificates, flagCertificates, string(webhook.CertificatesInterlock),
 		`Source of the certificate: "interlock" makes and renews it and its CA. "files" reads tls.crt and tls.key from --certificate-dir, and again when they change.`)
@@ -125,7 +126,7 @@ func (o *webhookOptions) run(ctx context.Context) error {
 		return fmt.Errorf("reach the hub: %w", err)
 	}
 	if o.webhook.Namespace == "" {
-		o.webhook.Namespace = cmdline.OwnNamespace("interlock-system")
+		o.webhook.Namespace = cmdline.OwnNamespace(defaultNamespace)
 	}
 	o.webhook.ServerName = fmt.Sprintf("%s.%s.svc", o.service, o.webhook.Namespace)
 	o.webhook.Lifetimes = certificate.DefaultLifetimes()

@@ -6,7 +6,7 @@
 //   - conversion ends with them: then OCM's own conversion keeps the fields.
 //   - guard and guard/installer end when every stock writer of Available follows
 //     the rule of the proposal.
-//   - endpoint and objectwatch serve the others, and end with the last of them.
+//   - endpoint serves the others, and ends with the last of them.
 //
 // pkg/hub, pkg/webhook and cmd use these packages. pkg/agent, pkg/cli and
 // pkg/author may not.

@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/webhookca"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -48,6 +49,9 @@ type Options struct {
 	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
 	// unchanged.
 	Graft *graft.Settings
+	// WebhookNamespace is that of addon-manager webhook, whose CA is written to its
+	// configurations; empty for none.
+	WebhookNamespace string
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
 	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that
@@ -105,6 +109,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGuard(mgr, options, guarded); err != nil {
 		return nil, err
 	}
+	if err := setupWebhookCA(mgr, options); err != nil {
+		return nil, err
+	}
 	if options.Agent != nil {
 		if err := agentaddon.SetupWithManager(mgr, *options.Agent); err != nil {
 			return nil, err
@@ -143,6 +150,15 @@ func setupGraft(mgr ctrl.Manager, options Options) error {
 	}
 	kept.Present = grafter.Present
 	return setupEach(mgr, grafter, kept)
+}
+
+func setupWebhookCA(mgr ctrl.Manager, options Options) error {
+	if options.WebhookNamespace == "" {
+		return nil
+	}
+	return (&webhookca.Reconciler{
+		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(names.AddonManager), Namespace: options.WebhookNamespace,
+	}).SetupWithManager(mgr)
 }
 
 // setupProbes: addon-manager is alive while the process responds. It is ready once

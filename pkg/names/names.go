@@ -8,6 +8,8 @@ const (
 	AddonManager = "interlock-addon-manager"
 	// AddonAgent is the field manager of addon-agent's writes.
 	AddonAgent = "interlock-addon-agent"
+	// WebhookCA names the ConfigMap in which addon-manager webhook publishes its CA.
+	WebhookCA = "interlock-webhook-ca"
 	// ManagedBy is the label that names the component that made an object.
 	ManagedBy = "app.kubernetes.io/managed-by"
 )

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,20 +11,22 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// cacheOptions limit the cache to the registered add-ons, and the one Secret and the two
-// configurations that the webhook may read.
+// cacheOptions limit the cache to the registered add-ons, and the one Secret and the one
+// ConfigMap that the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
-	configuration := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", ConfigurationName)}
-	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
-		&addonv1alpha1.ClusterManagementAddOn{}:                   {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}: configuration,
-		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
-		&corev1.Secret{}: {
+	only := func(name string) cache.ByObject {
+		return cache.ByObject{
 			Namespaces: map[string]cache.Config{secret.Namespace: {}},
-			Field:      fields.OneTermEqualSelector("metadata.name", secret.Name),
-		},
+			Field:      fields.OneTermEqualSelector("metadata.name", name),
+		}
+	}
+	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
+		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
+		&corev1.Secret{}:                        only(secret.Name),
+		&corev1.ConfigMap{}:                     only(names.WebhookCA),
 	}}
 }
 

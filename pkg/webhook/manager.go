@@ -19,13 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
-
-// ConfigurationName names both webhook configurations of deploy/hub.
-const ConfigurationName = endpoint.ConfigurationName
 
 // Options configure the webhook.
 type Options struct {
@@ -37,7 +33,7 @@ type Options struct {
 	HealthAddress string
 	// StopAfter is how long it serves after its context ends.
 	StopAfter time.Duration
-	// Namespace of the Secret.
+	// Namespace of the Secret and the ConfigMap.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.
 	ServerName string
@@ -59,7 +55,7 @@ const (
 	// CertificatesInterlock are made and renewed by the webhook.
 	CertificatesInterlock Certificates = "interlock"
 	// CertificatesFiles are read from a folder, and again when they change. The
-	// component that makes them also writes the CA to the webhook's configuration.
+	// component that makes them also writes the CA to the webhook configurations.
 	CertificatesFiles Certificates = "files"
 )
 
@@ -79,7 +75,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), ConfigurationName, options.ServerName, options.Lifetimes)
+	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), options.ServerName, options.Lifetimes)
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  cacheOptions(options.secret()),

@@ -14,7 +14,7 @@ import (
 // ManagerRoles are the files of deploy/hub with the rights of addon-manager, with every
 // feature turned on but the rights of agents.
 var ManagerRoles = []string{
-	"clusterrole.yaml", "guard-policy-clusterrole.yaml", "guard-webhook-clusterrole.yaml", "graft-clusterrole.yaml",
+	"clusterrole.yaml", "guard-policy-clusterrole.yaml", "guard-webhook-clusterrole.yaml", "graft-clusterrole.yaml", "webhook-ca-clusterrole.yaml",
 }
 
 // ClusterRole returns the first of the ClusterRoles in these files, with the rules of all.

@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConfigurationName names the ValidatingWebhookConfiguration of deploy/hub. It
-// says where the webhook is served. The component that renews certificates,
-// the webhook or cert-manager, writes the CA there and nowhere else.
+// ConfigurationName names both webhook configurations of deploy/hub. The
+// ValidatingWebhookConfiguration says where the webhook is served, and has its CA:
+// pkg/hub/webhookca writes it there, or cert-manager.
 const ConfigurationName = "interlock-webhook"
 
 // Kind is the kind of that configuration.

@@ -8,10 +8,11 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
-	"open-cluster-management.io/interlock/pkg/compat/objectwatch"
+	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
 
 var (
@@ -30,8 +31,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		if !r.Settings.On && !r.Settings.Keep {
 			return nil
 		}
-		err := objects.Watch(ctx, crdResource, CRDName, 0)
-		return errors.Join(err, objects.Watch(ctx, configurationResource, endpoint.ConfigurationName, 0))
+		err := objects.Watch(ctx, crdResource, types.NamespacedName{Name: CRDName}, 0)
+		return errors.Join(err, objects.Watch(ctx, configurationResource, types.NamespacedName{Name: endpoint.ConfigurationName}, 0))
 	})
 }
 

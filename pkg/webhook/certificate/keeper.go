@@ -1,10 +1,10 @@
 // Package certificate makes and renews the serving certificate of the webhooks
-// and its CA. It stores both in one Secret for all replicas, and writes the CA to
-// the webhook's configuration, so that the API server trusts the certificate.
+// and its CA. It stores both in one Secret for all replicas, and publishes the CA in a
+// ConfigMap. From there pkg/hub/webhookca takes it to the webhook configurations, so that
+// the API server trusts the certificate.
 package certificate
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/cert"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -26,46 +26,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 const fieldOwner = client.FieldOwner("interlock-webhook")
 
-// Keeper keeps the Secret and the webhook's configuration current, and serves the
-// certificate. It runs in every replica. Where two replicas write at once, one write is a conflict, and that
+// Keeper keeps the Secret and the ConfigMap current, and serves the certificate. It runs
+// in every replica. Where two replicas write at once, one write is a conflict, and that
 // replica then uses the certificate of the other.
 type Keeper struct {
 	client client.Client
 	clock  clock.PassiveClock
 	secret types.NamespacedName
-	// configuration names the ValidatingWebhookConfiguration and the
-	// MutatingWebhookConfiguration.
-	configuration string
 	// name is the DNS name of the server.
 	name      string
 	lifetimes Lifetimes
-	injected  map[string]time.Time // by kind
+	published time.Time // when the CA was last published
 
 	current   atomic.Pointer[tls.Certificate]
 	once      sync.Once
 	certified chan struct{}
 }
 
-// NewKeeper returns a Keeper of an existing Secret and a webhook's configuration, for
-// a server of that DNS name.
-func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, configuration, name string, lifetimes Lifetimes) *Keeper {
-	return &Keeper{clock: now, secret: secret, configuration: configuration, name: name, lifetimes: lifetimes, injected: map[string]time.Time{}, certified: make(chan struct{})}
+// NewKeeper returns a Keeper of an existing Secret, and of an existing ConfigMap beside
+// it, for a server of that DNS name.
+func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, name string, lifetimes Lifetimes) *Keeper {
+	return &Keeper{clock: now, secret: secret, name: name, lifetimes: lifetimes, certified: make(chan struct{})}
 }
 
 // SetupWithManager lets the manager run the keeper on every replica. The manager's
-// cache has no other Secret, and no other webhook's configuration.
+// cache has no other Secret, and no other ConfigMap.
 func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error {
 	k.client = mgr.GetClient()
-	both := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+	toSecret := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: k.secret}}
 	})
 	err := ctrl.NewControllerManagedBy(mgr).Named("certificate").
-		For(&corev1.Secret{}).Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, both).
-		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, both).
+		For(&corev1.Secret{}).Watches(&corev1.ConfigMap{}, toSecret).
 		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false), SkipNameValidation: ptr.To(true)}).Complete(k)
 	if err != nil {
 		return fmt.Errorf("set up the keeper of the certificate: %w", err)
@@ -109,7 +107,7 @@ func (k *Keeper) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, er
 		log.FromContext(ctx).Info("Renewed the certificates of the webhook", "secret", k.secret, "steps", steps)
 		k.serve(renewed.Data)
 	}
-	again, err := k.inject(ctx, renewed.Data[BundleKey])
+	again, err := k.publish(ctx, renewed.Data[BundleKey])
 	return ctrl.Result{RequeueAfter: cmp.Or(again, wait)}, err
 }
 
@@ -143,59 +141,38 @@ func (k *Keeper) serve(data map[string][]byte) {
 	k.once.Do(func() { close(k.certified) })
 }
 
-// writeInterval bounds how often a replica injects where another writer insists on
-// another CA, such as a cert-manager whose annotation was left in place.
-const writeInterval = time.Second
+// publishInterval bounds how often a replica publishes where another writer keeps
+// changing the ConfigMap.
+const publishInterval = time.Second
 
-// inject writes the bundle to all webhooks that have another. It returns when to try
-// again, zero for never.
-func (k *Keeper) inject(ctx context.Context, bundle []byte) (again time.Duration, err error) {
-	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
-	if err := k.read(ctx, validating, mutating); err != nil {
-		return 0, err
-	}
-	var validators, mutators []*admissionregistrationv1.WebhookClientConfig
-	for i := range validating.Webhooks {
-		validators = append(validators, &validating.Webhooks[i].ClientConfig)
-	}
-	for i := range mutating.Webhooks {
-		mutators = append(mutators, &mutating.Webhooks[i].ClientConfig)
-	}
-	first, err := k.write(ctx, "ValidatingWebhookConfiguration", validating, validators, bundle)
-	second, other := k.write(ctx, "MutatingWebhookConfiguration", mutating, mutators, bundle)
-	return max(first, second), errors.Join(err, other)
-}
-
-// read reads the configurations. Absent ones have no webhooks.
-func (k *Keeper) read(ctx context.Context, configurations ...client.Object) error {
-	for _, configuration := range configurations {
-		if err := k.client.Get(ctx, types.NamespacedName{Name: k.configuration}, configuration); client.IgnoreNotFound(err) != nil {
-			return err
+// publish writes the certificates of the bundle to the ConfigMap, if it has others. It
+// returns when to try again, zero for never.
+func (k *Keeper) publish(ctx context.Context, stored []byte) (again time.Duration, err error) {
+	key := types.NamespacedName{Namespace: k.secret.Namespace, Name: names.WebhookCA}
+	var published corev1.ConfigMap
+	if err := k.client.Get(ctx, key, &published); err != nil {
+		if apierrors.IsNotFound(err) {
+			log.FromContext(ctx).Error(err, "Cannot publish the CA, without which the API server does not call the webhook. "+
+				"Apply the empty ConfigMap of the deployment again", "configMap", key)
 		}
+		return 0, client.IgnoreNotFound(err)
 	}
-	return nil
-}
-
-// write writes the bundle to the webhooks of one configuration.
-func (k *Keeper) write(ctx context.Context, kind string, configuration client.Object,
-	webhooks []*admissionregistrationv1.WebhookClientConfig, bundle []byte,
-) (again time.Duration, err error) {
-	changed := false
-	for _, webhook := range webhooks {
-		if !bytes.Equal(webhook.CABundle, bundle) {
-			webhook.CABundle, changed = bundle, true
-		}
+	authorities, err := cert.ParseCertsPEM(stored)
+	if err != nil {
+		return 0, fmt.Errorf("read the CA in Secret %s: %w", k.secret, err)
 	}
-	if !changed {
+	bundle := string(encode(authorities...))
+	if published.Data[BundleKey] == bundle {
 		return 0, nil
 	}
 	now := k.clock.Now()
-	if wait := k.injected[kind].Add(writeInterval).Sub(now); wait > 0 {
+	if wait := k.published.Add(publishInterval).Sub(now); wait > 0 {
 		return wait, nil
 	}
-	k.injected[kind] = now
-	if err := k.client.Update(ctx, configuration, fieldOwner); err != nil && !apierrors.IsConflict(err) {
-		return 0, fmt.Errorf("write the CA to %s %s: %w", kind, k.configuration, err)
+	k.published = now
+	published.Data = map[string]string{BundleKey: bundle}
+	if err := k.client.Update(ctx, &published, fieldOwner); err != nil && !apierrors.IsConflict(err) {
+		return 0, fmt.Errorf("publish the CA in ConfigMap %s: %w", key, err)
 	}
 	return 0, nil // after a conflict, the other write triggers the next reconcile
 }

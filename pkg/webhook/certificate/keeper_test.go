@@ -29,7 +29,7 @@ func secretWith(data map[string][]byte) *corev1.Secret {
 
 // keeperOf returns a replica's keeper, whose writes end as given.
 func keeperOf(written error, objects ...client.Object) *Keeper {
-	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, configurationName, serverName, DefaultLifetimes())
+	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, serverName, DefaultLifetimes())
 	keeper.client = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 			if written != nil {

@@ -21,7 +21,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // renewAt takes the steps that are due on the data at a time.
 func renewAt(t *testing.T, data map[string][]byte, at time.Time) (map[string][]byte, []step, time.Duration) {
 	t.Helper()
-	keeper := NewKeeper(clocktesting.NewFakePassiveClock(at), secretKey, configurationName, serverName, DefaultLifetimes())
+	keeper := NewKeeper(clocktesting.NewFakePassiveClock(at), secretKey, serverName, DefaultLifetimes())
 	secret := &corev1.Secret{Data: maps.Clone(data)}
 	steps, wait, err := keeper.renew(secret)
 	if err != nil {

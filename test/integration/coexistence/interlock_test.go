@@ -102,11 +102,13 @@ func serveWebhook(ctx context.Context) {
 	port := int64(free.Port)
 
 	secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	configMap := &corev1.ConfigMap{}
 	read("hub/webhook-secret.yaml", secret)
+	read("hub/webhook-ca-configmap.yaml", configMap)
 	read("hub/webhook-configuration.yaml", configuration)
-	secret.Namespace = namespace
+	secret.Namespace, configMap.Namespace = namespace, namespace
 	configuration.Webhooks[0].ClientConfig.Service.Port = ptr.To(int32(port))
-	for _, object := range []client.Object{secret, configuration, &corev1.Service{
+	for _, object := range []client.Object{secret, configMap, configuration, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook"},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}} {

@@ -50,10 +50,11 @@ func deployWebhook(ctx context.Context) {
 	webhookAddress = free.String()
 	port := int64(free.Port)
 
-	secret, service := &corev1.Secret{}, &corev1.Service{}
+	secret, configMap, service := &corev1.Secret{}, &corev1.ConfigMap{}, &corev1.Service{}
 	deployed("webhook-secret.yaml", secret)
+	deployed("webhook-ca-configmap.yaml", configMap)
 	deployed("webhook-service.yaml", service)
-	secret.Namespace, service.Namespace = namespace, namespace
+	secret.Namespace, configMap.Namespace, service.Namespace = namespace, namespace, namespace
 	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	deployed("webhook-configuration.yaml", configuration)
@@ -66,7 +67,7 @@ func deployWebhook(ctx context.Context) {
 	for i := range recording.Webhooks {
 		recording.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
 	}
-	for _, object := range []client.Object{secret, service, configuration, recording} {
+	for _, object := range []client.Object{secret, configMap, service, configuration, recording} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
 	webhookUser = userWith(ctx, "webhook", "webhook-role.yaml", "webhook-clusterrole.yaml")
@@ -129,7 +130,7 @@ func manage(ctx context.Context, on bool) *process {
 	p := &process{registry: prometheus.NewRegistry()}
 	config := rest.CopyConfig(userWith(ctx, "addon-manager", "role.yaml", testenv.ManagerRoles...).Config)
 	mgr, err := interlock.NewManager(config, interlock.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
+		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry, WebhookNamespace: namespace,
 		Graft: &graft.Settings{On: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
 	})
 	Expect(err).NotTo(HaveOccurred())

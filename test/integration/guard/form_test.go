@@ -28,6 +28,8 @@ type form struct {
 	client  client.WithWatch
 	objects []*unstructured.Unstructured
 	server  *server // nil for the policy, which runs in the API server
+	// webhooks is the namespace of addon-manager webhook; empty where it does not run.
+	webhooks string
 }
 
 // arrive puts the guard in force until it is told to leave, or the spec ends.

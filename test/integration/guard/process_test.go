@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/agent"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
@@ -41,7 +43,25 @@ func (f *form) deployed(ctx context.Context) *rest.Config {
 	}
 	Expect(client.IgnoreAlreadyExists(f.client.Create(ctx, role))).To(Succeed())
 	Expect(f.client.Create(ctx, binding)).To(Succeed())
+	if f.webhooks != "" {
+		f.deployRole(ctx, binding.Subjects)
+	}
 	return user.Config
+}
+
+// deployRole gives addon-manager its rights in its own namespace.
+func (f *form) deployRole(ctx context.Context, subjects []rbacv1.Subject) {
+	GinkgoHelper()
+	role := &rbacv1.Role{}
+	content, err := os.ReadFile("../../../deploy/hub/role.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(yaml.UnmarshalStrict(content, role)).To(Succeed())
+	role.Namespace = f.webhooks
+	Expect(f.client.Create(ctx, role)).To(Succeed())
+	Expect(f.client.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: role.Namespace, Name: role.Name}, Subjects: subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+	})).To(Succeed())
 }
 
 // manage runs addon-manager on the form's hub until the returned function is
@@ -50,7 +70,7 @@ func (f *form) manage(ctx context.Context, mode installer.Mode) (stop func()) {
 	GinkgoHelper()
 	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
-		Registry: prometheus.NewRegistry(), Guard: mode,
+		Registry: prometheus.NewRegistry(), Guard: mode, WebhookNamespace: f.webhooks,
 		GuardTiming: installer.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -45,7 +45,7 @@ const (
 // replicas, of which the API server reaches the first.
 func serving() {
 	It("works in every replica, fails nobody's write when all are dead, and mends itself when they are back", func(ctx context.Context) {
-		f := &form{name: "as deployed", cluster: asPolicy.cluster, client: asPolicy.client}
+		f := &form{name: "as deployed", cluster: asPolicy.cluster, client: asPolicy.client, webhooks: namespace}
 		replicas := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		user := f.deployReplicas(ctx, replicas[0])
 		f.objects = append(f.objects, webhookObjects(asWebhook.server)...)
@@ -106,20 +106,21 @@ func (f *form) deployReplicas(ctx context.Context, address string) *testenv.User
 	user, err := f.cluster.AddUser("webhook")
 	Expect(err).NotTo(HaveOccurred())
 	secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	configMap := &corev1.ConfigMap{}
 	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
 	for file, object := range map[string]client.Object{
 		"webhook-secret.yaml": secret, "webhook-configuration.yaml": configuration,
-		"webhook-clusterrole.yaml": clusterRole, "webhook-role.yaml": role,
+		"webhook-ca-configmap.yaml": configMap, "webhook-clusterrole.yaml": clusterRole, "webhook-role.yaml": role,
 	} {
 		content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
 	}
-	secret.Namespace, role.Namespace = namespace, namespace
+	secret.Namespace, configMap.Namespace, role.Namespace = namespace, namespace, namespace
 	configuration.Webhooks[0].ClientConfig.Service.Port = ptr.To(int32(port))
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "webhook"}}
 	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, secret, configuration, clusterRole, role,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, secret, configMap, configuration, clusterRole, role,
 		&rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},

@@ -21,6 +21,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/webhook"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 	"open-cluster-management.io/interlock/test/testenv"
@@ -139,11 +140,9 @@ func keepTrusting(ctx context.Context, key client.ObjectKey, url string) {
 
 var _ = Describe("Renewal", func() {
 	It("of the certificate and of the CA fails no request, in two replicas that started together", func(ctx context.Context) {
-		secret := &corev1.Secret{}
-		deployed("webhook-secret.yaml", secret)
-		secret.Namespace = namespace
-		Expect(hubClient.Create(ctx, secret)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, secret) })
+		secret := deploySecret(ctx)
+		deployConfigMap(ctx)
+		lead(ctx, "leader-of-renewal")
 		user := grant(ctx, "renewal")
 		writes := watchSecret(ctx, secret)
 
@@ -160,7 +159,7 @@ var _ = Describe("Renewal", func() {
 		withoutHandlers(ctx)
 		url := balance(replicas...)
 		keepTrusting(ctx, client.ObjectKeyFromObject(secret), url)
-		configuration := admitBy(ctx, webhook.ConfigurationName, url, nil)
+		configuration := admitBy(ctx, endpoint.ConfigurationName, url, nil)
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
 		awaitAdmission(ctx)
 		convertBy(ctx, url, secret.Data[certificate.BundleKey])

@@ -17,7 +17,6 @@ import (
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,14 +30,21 @@ const (
 	serverName = "interlock-webhook." + namespace + ".svc"
 )
 
-// grant gives a new user the rights of deploy/hub.
+// grant gives a new user the rights of the webhook in deploy/hub.
 func grant(ctx context.Context, name string) *testenv.User {
+	GinkgoHelper()
+	return grantRoles(ctx, name, "webhook-role.yaml", "webhook-clusterrole.yaml")
+}
+
+// grantRoles gives a new user a role of deploy/hub, and the ClusterRoles.
+func grantRoles(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
 	GinkgoHelper()
 	user, err := hub.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
-	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	deployed("webhook-clusterrole.yaml", clusterRole)
-	deployed("webhook-role.yaml", role)
+	clusterRole, err := testenv.ClusterRole("../../../deploy/hub", clusterRoleFiles...)
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.Role{}
+	deployed(roleFile, role)
 	role.Namespace, role.Name = namespace, name
 	clusterRole.Name = "interlock-" + name
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
@@ -103,15 +109,9 @@ func injected(ctx context.Context) ([]byte, error) {
 
 var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 	It("serves in two replicas by certificates of its own, which follow a new CA", func(ctx context.Context) {
-		secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
-		deployed("webhook-secret.yaml", secret)
-		deployed("webhook-configuration.yaml", configuration)
-		secret.Namespace = namespace
-		Expect(hubClient.Create(ctx, secret)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, secret) })
-		Expect(hubClient.Create(ctx, configuration)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
-
+		secret := deploySecret(ctx)
+		deployConfigMap(ctx)
+		deployConfigurations(ctx)
 		user := grant(ctx, "webhook")
 		replicas := map[string]*gexec.Session{}
 		for range 2 {
@@ -122,6 +122,11 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 			DeferCleanup(func() { session.Kill().Wait() })
 			replicas[address] = session
 		}
+		By("no addon-manager leading yet")
+		Eventually(published(ctx)).ShouldNot(BeEmpty())
+		Expect(injected(ctx)).To(BeEmpty())
+		lead(ctx, "leader-of-serving")
+
 		serve := func(g Gomega) []byte {
 			authority, err := injected(ctx)
 			g.Expect(err).NotTo(HaveOccurred())

@@ -6,11 +6,12 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
-	"open-cluster-management.io/interlock/pkg/compat/objectwatch"
+	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
 
 // repairDelay bounds how often the guard is restored where another writer keeps
@@ -48,7 +49,7 @@ func (w *watches) follow(version string) error {
 	ctx, stop := context.WithCancel(w.ctx)
 	w.version, w.stop = version, stop
 	for resource, name := range watched(w.mode, version) {
-		if err := w.objects.Watch(ctx, resource, name, repairDelay); err != nil {
+		if err := w.objects.Watch(ctx, resource, types.NamespacedName{Name: name}, repairDelay); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,5 @@
 // Package objectwatch runs controllers of a single key, which the metadata of
-// single objects triggers. Rights to such an object can be given by its name. It
-// serves the graft and the guard, and ends with them.
+// single objects triggers. Rights to such an object can be given by its name.
 package objectwatch
 
 import (
@@ -49,13 +48,14 @@ func SetupWithManager(mgr ctrl.Manager, controllerName, key string, reconciler r
 	return controllers.Setup(mgr, controllerName, reconciler, 1, controllers.RetryOnHub, started)
 }
 
-// Watch enqueues the controller, after the delay, when the one cluster-scoped object
-// of that name is created, changed or deleted, until the context ends.
-func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResource, name string, delay time.Duration) error {
+// Watch enqueues the controller, after the delay, when the one object of that name is
+// created, changed or deleted, until the context ends. Without a namespace, the object
+// is cluster-scoped.
+func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResource, object types.NamespacedName, delay time.Duration) error {
 	enqueue := func(any) { w.queue.AddAfter(w.key, delay) }
-	informer := metadatainformer.NewFilteredMetadataInformer(w.objects, resource, metav1.NamespaceAll, 0, nil,
+	informer := metadatainformer.NewFilteredMetadataInformer(w.objects, resource, object.Namespace, 0, nil,
 		func(options *metav1.ListOptions) {
-			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
+			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", object.Name).String()
 		}).Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    enqueue,

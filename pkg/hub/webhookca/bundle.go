@@ -1,0 +1,61 @@
+package webhookca
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/cert"
+)
+
+// maxBundle is in bytes. A CA of the webhook has about 1,200, and usually there are one or
+// two.
+const maxBundle = 64 << 10
+
+// check fails unless the text is nothing but certificates.
+func check(text string) error {
+	if len(text) > maxBundle {
+		return fmt.Errorf("%d bytes are too many for a CA, at most %d are allowed", len(text), maxBundle)
+	}
+	certificates, err := cert.ParseCertsPEM([]byte(text))
+	if err != nil {
+		return fmt.Errorf("no certificates in PEM: %w", err)
+	}
+	only, err := cert.EncodeCertificates(certificates...)
+	if err == nil && string(only) != text {
+		err = errors.New("there is more than certificates in PEM")
+	}
+	return err
+}
+
+// trust sets the CA of all webhooks of a configuration, and reports whether one had
+// another. A configuration with an annotation of cert-manager's cainjector is left to
+// that.
+func trust(configuration *unstructured.Unstructured, bundle []byte) (changed bool, err error) {
+	for name := range configuration.GetAnnotations() {
+		if strings.HasPrefix(name, "cert-manager.io/inject-") {
+			return false, nil
+		}
+	}
+	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if err != nil {
+		return false, err
+	}
+	encoded := base64.StdEncoding.EncodeToString(bundle)
+	for _, webhook := range webhooks {
+		fields := webhook.(map[string]any) // as API servers serve it
+		present, _, err := unstructured.NestedString(fields, "clientConfig", "caBundle")
+		if err == nil && present != encoded {
+			err, changed = unstructured.SetNestedField(fields, encoded, "clientConfig", "caBundle"), true
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	return true, unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks")
+}

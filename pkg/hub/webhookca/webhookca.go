@@ -1,0 +1,134 @@
+// Package webhookca writes the CA of addon-manager webhook to the webhook configurations.
+// The webhook reads what the network sends it. If it could write them, a compromised
+// webhook could have every write on the hub sent to it. So it only publishes its CA.
+package webhookca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	toolsevents "k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/objectwatch"
+)
+
+// EventRefused is the reason of an event on the ConfigMap: what it has is no CA.
+const EventRefused = "WebhookCARefused"
+
+// How often the controller acts at most, however often another writer changes the
+// ConfigMap or a configuration.
+const (
+	publishedDelay = 100 * time.Millisecond
+	repairDelay    = time.Second
+)
+
+// kinds are those of the two configurations.
+var kinds = []schema.GroupVersionKind{
+	endpoint.Kind, admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
+}
+
+// Reconciler copies the CA from the ConfigMap to the configurations.
+type Reconciler struct {
+	// Client reads and writes the hub without a cache.
+	Client   client.Client
+	Recorder toolsevents.EventRecorder
+	// Namespace is that of the webhook.
+	Namespace string
+
+	refused string // resourceVersion of the ConfigMap that was last refused
+}
+
+// SetupWithManager registers the controller, which runs in the leader only.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return objectwatch.SetupWithManager(mgr, "webhook-ca", names.WebhookCA, r, func(ctx context.Context, objects *objectwatch.Watches) error {
+		err := objects.Watch(ctx, corev1.SchemeGroupVersion.WithResource("configmaps"), r.published(), publishedDelay)
+		for _, kind := range kinds {
+			resource, _ := meta.UnsafeGuessKindToResource(kind)
+			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: endpoint.ConfigurationName}, repairDelay))
+		}
+		return err
+	})
+}
+
+func (r *Reconciler) published() types.NamespacedName {
+	return types.NamespacedName{Namespace: r.Namespace, Name: names.WebhookCA}
+}
+
+// Reconcile writes the published CA where it differs. An empty or absent ConfigMap
+// changes nothing: another component makes the certificate, or the webhook has not
+// run yet.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	published := &unstructured.Unstructured{}
+	published.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if err := r.Client.Get(ctx, r.published(), published); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	text, _, err := unstructured.NestedString(published.Object, "data", corev1.ServiceAccountRootCAKey)
+	if err != nil || text == "" {
+		return reconcile.Result{}, err
+	}
+	if err := check(text); err != nil {
+		r.refuse(ctx, published, err)
+		return reconcile.Result{}, nil // its next change is the next chance
+	}
+	var failed []error
+	for _, kind := range kinds {
+		failed = append(failed, r.inject(ctx, kind, []byte(text)))
+	}
+	return reconcile.Result{}, errors.Join(failed...)
+}
+
+// refuse reports once that the ConfigMap has no usable CA.
+func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstructured, cause error) {
+	if published.GetResourceVersion() == r.refused {
+		return
+	}
+	r.refused = published.GetResourceVersion()
+	message := fmt.Sprintf("The webhook configurations %s keep their CA: ConfigMap %s, key %s: %s",
+		endpoint.ConfigurationName, r.published(), corev1.ServiceAccountRootCAKey, cause)
+	log.FromContext(ctx).Info(message)
+	about := &corev1.ObjectReference{
+		APIVersion: published.GetAPIVersion(), Kind: published.GetKind(),
+		Namespace: published.GetNamespace(), Name: published.GetName(), UID: published.GetUID(),
+	}
+	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, EventRefused, "InjectWebhookCA", "%s", events.Note(message))
+}
+
+// inject writes the CA to the configuration of that kind. An absent one has no
+// webhooks.
+func (r *Reconciler) inject(ctx context.Context, kind schema.GroupVersionKind, bundle []byte) error {
+	configuration := &unstructured.Unstructured{}
+	configuration.SetGroupVersionKind(kind)
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: endpoint.ConfigurationName}, configuration); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	changed, err := trust(configuration, bundle)
+	if err != nil || !changed {
+		return err
+	}
+	err = r.Client.Update(ctx, configuration, client.FieldOwner(names.AddonManager))
+	if apierrors.IsConflict(err) {
+		return nil // the other write triggers the next reconcile
+	}
+	if err != nil {
+		return fmt.Errorf("write the CA to %s %s: %w", kind.Kind, endpoint.ConfigurationName, err)
+	}
+	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", kind.Kind, "name", endpoint.ConfigurationName)
+	return nil
+}
