@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -122,15 +123,18 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 
 		By("what is published being no CA")
 		before := versions(ctx, validating, mutating)
-		for _, refused := range []string{"x", strings.Repeat("x", 900_000)} {
-			publish(refused)
+		for _, refused := range []struct {
+			ca     string
+			series gomegatypes.GomegaMatcher // the second is an event of the same series
+		}{{"x", BeNil()}, {strings.Repeat("x", 900_000), Not(BeNil())}} {
+			publish(refused.ca)
 			Eventually(func() ([]eventsv1.Event, error) {
 				var events eventsv1.EventList
 				err := hubClient.List(ctx, &events, client.InNamespace(namespace))
 				return events.Items, err
 			}).Should(ContainElement(And(
 				HaveField("Reason", webhookca.EventRefused), HaveField("Regarding.Name", configMap.Name),
-				HaveField("Note", ContainSubstring(map[bool]string{true: "no certificates in PEM", false: "are too many"}[refused == "x"])))))
+				HaveField("Note", ContainSubstring("key ca.crt: no certificates in PEM")), HaveField("Series", refused.series))))
 		}
 		publish("")
 		Consistently(func() []string { return versions(ctx, validating, mutating) }).WithTimeout(2 * time.Second).Should(Equal(before))
