@@ -31,7 +31,10 @@ func TestWhatIsNoCAIsRefused(t *testing.T) {
 		{name: "one", text: one},
 		{name: "two, during a renewal", text: one + other},
 		{name: "nonsense", text: "x", want: "no certificates in PEM"},
-		{name: "a certificate that is none", text: "-----BEGIN CERTIFICATE-----\neA==\n-----END CERTIFICATE-----\n", want: "no certificates in PEM"},
+		{
+			name: "a certificate that is none", text: "-----BEGIN CERTIFICATE-----\neA==\n-----END CERTIFICATE-----\n",
+			want: "no certificates in PEM",
+		},
 		{name: "a key", text: key, want: "no certificates in PEM"},
 		{name: "a key beside it", text: one + key, want: "more than certificates"},
 		{name: "text beside it", text: "# a comment\n" + one, want: "more than certificates"},
@@ -60,7 +63,8 @@ func configuration(annotations map[string]string, bundles ...string) *unstructur
 			client["caBundle"] = bundle
 		}
 		webhooks = append(webhooks, map[string]any{
-			"name": "a.example.com", "rules": []any{map[string]any{"operations": []any{"CREATE"}}}, "newer": "than this program", "clientConfig": client,
+			"name": "a.example.com", "newer": "than this program", "clientConfig": client,
+			"rules": []any{map[string]any{"operations": []any{"CREATE"}}},
 		})
 	}
 	object.Object["webhooks"] = webhooks

@@ -112,7 +112,8 @@ func TestTheCAIsInjected(t *testing.T) {
 		{name: "one is refused", published: ours, refusal: errors.New("forbidden"), after: []string{"", ours}, writes: both, fails: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := newHub(publishing(test.published), validating("interlock-webhook", test.before), mutating(test.before), validating("another", "others"))
+			h := newHub(publishing(test.published),
+				validating("interlock-webhook", test.before), mutating(test.before), validating("another", "others"))
 			h.refusals[both[0]] = test.refusal
 			_, err := h.reconciler.Reconcile(t.Context(), reconcile.Request{})
 			if (err != nil) != test.fails || !slices.Equal(h.writes, test.writes) {
@@ -149,9 +150,10 @@ func TestARefusedCAIsReportedOnce(t *testing.T) {
 	}
 	close(h.recorder.Events)
 	var emitted []string
+	const about = "ConfigMap interlock-system/interlock-webhook-ca, key ca.crt"
 	for event := range h.recorder.Events {
 		emitted = append(emitted, event)
-		if !strings.Contains(event, "Warning "+EventRefused) || !strings.Contains(event, "ConfigMap interlock-system/interlock-webhook-ca, key ca.crt") {
+		if !strings.Contains(event, "Warning "+EventRefused) || !strings.Contains(event, about) {
 			t.Errorf("event %q", event)
 		}
 	}

@@ -43,7 +43,8 @@ func TestTheCAIsPublished(t *testing.T) {
 		BundleKey: fresh[BundleKey], "tls.crt": fresh["tls.crt"], "tls.key": fresh["tls.key"],
 	}, start)
 	commented := map[string][]byte{
-		BundleKey: append([]byte("# by hand\n"), fresh[BundleKey]...), "tls.crt": fresh["tls.crt"], "tls.key": fresh["tls.key"], "ca.key": fresh["ca.key"],
+		BundleKey: append([]byte("# by hand\n"), fresh[BundleKey]...), "ca.key": fresh["ca.key"],
+		"tls.crt": fresh["tls.crt"], "tls.key": fresh["tls.key"],
 	}
 	ca := func(secret map[string][]byte) map[string]string {
 		return map[string]string{BundleKey: string(secret[BundleKey])}
