@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var (
@@ -42,7 +43,7 @@ func (l live) OCMVersion(ctx context.Context) (version string, read bool, err er
 	if err != nil || crd == nil {
 		return "", err == nil, err
 	}
-	return crd.Annotations[OCMVersionAnnotation], true, nil
+	return crd.Annotations[names.OCMVersion], true, nil
 }
 
 // metadata reads the metadata of a cluster-scoped object, nil where there is none.

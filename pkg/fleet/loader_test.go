@@ -26,6 +26,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var (
@@ -80,7 +81,7 @@ func everything(clusterAvailable metav1.ConditionStatus) []client.Object {
 		return object
 	}
 	crd := &metav1.PartialObjectMetadata{
-		ObjectMeta: metav1.ObjectMeta{Name: OCMVersionCRD, Annotations: map[string]string{OCMVersionAnnotation: "1.3.1"}},
+		ObjectMeta: metav1.ObjectMeta{Name: OCMVersionCRD, Annotations: map[string]string{names.OCMVersion: "1.3.1"}},
 	}
 	crd.SetGroupVersionKind(crdKind)
 	return []client.Object{

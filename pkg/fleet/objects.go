@@ -13,14 +13,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-const (
-	// OCMVersionCRD is the CRD from which the version of OCM is read. OCM's operator
-	// writes its version to every CRD that it installs. This one is on every hub, and
-	// Interlock never changes it.
-	OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
-	// OCMVersionAnnotation has the version of OCM on its CRDs.
-	OCMVersionAnnotation = "operator.open-cluster-management.io/version"
-)
+// OCMVersionCRD is the CRD from which the version of OCM is read: its annotation
+// names.OCMVersion. This CRD is on every hub, and Interlock never changes it.
+const OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
 
 // Objects reads the objects of a hub: from a cache, whose objects must not be
 // changed, or with a live client.

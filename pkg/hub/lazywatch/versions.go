@@ -17,6 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // source is where versions are.
@@ -38,8 +39,8 @@ var (
 		what:       "the CRD of ManagedCluster",
 		resource:   schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 		name:       fleet.OCMVersionCRD,
-		version:    func(annotations, _ map[string]string) string { return annotations[fleet.OCMVersionAnnotation] },
-		annotation: fleet.OCMVersionAnnotation,
+		version:    func(annotations, _ map[string]string) string { return annotations[names.OCMVersion] },
+		annotation: names.OCMVersion,
 	}
 )
 

@@ -15,12 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 const (
-	// deploymentName and leaseName are those of addon-manager, in deploy/hub.
-	deploymentName = "interlock-addon-manager"
-	leaseName      = "interlock-addon-manager"
 	// holder is the holder of the lease during uninstallation. An uninstallation
 	// that was interrupted leaves it held, and the next one takes it over.
 	holder = "interlock-uninstall"
@@ -43,7 +42,7 @@ func (u *uninstallation) stop(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) scaleDown(ctx context.Context) (string, error) {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.options.Namespace, Name: deploymentName}}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.options.Namespace, Name: names.AddonManager}}
 	name := client.ObjectKeyFromObject(deployment).String()
 	err := u.hub.SubResource("scale").Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":0}}`)))
 	if apierrors.IsNotFound(err) {
@@ -143,5 +142,5 @@ func (u *uninstallation) releaseLease(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) leaseKey() types.NamespacedName {
-	return types.NamespacedName{Namespace: u.options.LeaseNamespace, Name: leaseName}
+	return types.NamespacedName{Namespace: u.options.LeaseNamespace, Name: names.AddonManager}
 }
