@@ -23,7 +23,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/records"
-	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -71,12 +70,10 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	cacheOptions := hubcache.Options()
-	cacheOptions.NewInformer = informerstop.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                hubcache.Mapper,
-		Cache:                         cacheOptions,
+		Cache:                         hubcache.Options(),
 		NewCache:                      hubcache.New,
 		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress:        options.HealthAddress,

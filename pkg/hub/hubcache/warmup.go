@@ -41,9 +41,6 @@ func NewWarmup(of cache.Cache, hub string) *Warmup {
 // Indexed is closed once all is indexed. Before, some reads fail.
 func (w *Warmup) Indexed() <-chan struct{} { return w.indexed }
 
-// Synced is closed once all is cached.
-func (w *Warmup) Synced() <-chan struct{} { return w.synced }
-
 // Start implements manager.Runnable.
 func (w *Warmup) Start(ctx context.Context) error {
 	if err := w.prepare(ctx); err != nil {
