@@ -200,7 +200,7 @@ var _ = Describe("kubectl addon status", func() {
 			`No add-on "proxy" found on managed cluster "cluster1"`,
 		),
 		Entry("a flag that does not exist", []string{"status", "--al"}, 2, "unknown flag: --al"),
-		Entry("an error with a terminal escape", []string{"status", "--\x1b[31mred"}, 2, "unknown flag: --^[[31mred"),
+		Entry("an error with a terminal escape", []string{"status", "--\x1b[31mred"}, 2, "unknown flag: -- [31mred"),
 		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be json or yaml`),
 		Entry("a verb that does not exist", []string{"statsu"}, 2, `unknown command "statsu"`),
 		Entry("too many arguments", []string{"status", "a", "b"}, 2, "accepts at most 1 arg(s)"),
