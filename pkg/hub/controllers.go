@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // triggers are how the controllers enqueue one another:
@@ -42,7 +43,7 @@ func newTriggers() triggers {
 }
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
+func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
 	var (
 		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
@@ -65,7 +66,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 
 	return setupEach(mgr,
 		&declarations.Reconciler{
-			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Indexed: warmup.Indexed(), Store: store,
+			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Readable: warm.Begun(), Store: store,
 			Metrics: measured, Recorder: recorder,
 			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
 		},

@@ -28,8 +28,8 @@ type Reconciler struct {
 	// Registered reads the registered add-ons.
 	Registered fleet.Objects
 	Fleet      hubcache.Reader
-	// Indexed is closed once the fleet can be read; nil: it can.
-	Indexed  <-chan struct{}
+	// Readable is closed once the fleet can be read; nil: it can.
+	Readable <-chan struct{}
 	Store    *Store
 	Metrics  *metrics.Metrics
 	Recorder events.EventRecorder
@@ -85,11 +85,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 }
 
 func (r *Reconciler) awaitFleet(ctx context.Context) error {
-	if r.Indexed == nil {
+	if r.Readable == nil {
 		return nil
 	}
 	select {
-	case <-r.Indexed:
+	case <-r.Readable:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the fleet: %w", ctx.Err())
