@@ -112,7 +112,7 @@ func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watche
 }
 
 // newFactsInformer adds the informer of ManagedClusterFacts to the manager.
-func newFactsInformer(mgr ctrl.Manager, request *trigger.Trigger) (facts.Informer, error) {
+func newFactsInformer(mgr ctrl.Manager, request *trigger.Trigger) (*facts.Informer, error) {
 	hub, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 	})
