@@ -17,12 +17,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/records"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 func TestReferenceNamesEverythingVisible(t *testing.T) {
@@ -32,8 +32,8 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
-		addonv1alpha1.TemplateVersionLabel, fleet.OCMVersionAnnotation, degraded.EventContested,
-		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation, crdgraft.RemovalsAnnotation,
+		addonv1alpha1.TemplateVersionLabel, names.OCMVersion, degraded.EventContested,
+		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation,
 		addonv1alpha1.RecordAnnotation, records.EventRestored,
 		facts.EventNotServed, webhookca.EventRefused,
 	}

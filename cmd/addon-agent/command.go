@@ -101,40 +101,34 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 }
 
 // complete returns the clusters of valid options. An error names flag and value.
-func (o *options) complete() (agent.Clusters, error) {
+func (o *options) complete() (clusters agent.Clusters, err error) {
 	if err := o.validate(); err != nil {
 		return agent.Clusters{}, err
 	}
-	var clusters agent.Clusters
-	for _, cluster := range []struct {
-		flag, path string
-		optional   bool
-		config     **rest.Config
-	}{
-		{flag: "hub-kubeconfig", path: o.hubKubeconfig, config: &clusters.Hub},
-		{flag: "kubeconfig", path: o.kubeconfig, config: &clusters.Managed},
-		{flag: "hosting-kubeconfig", path: o.hostingKubeconfig, optional: true, config: &clusters.Hosting},
-	} {
-		if cluster.optional && cluster.path == "" {
-			continue
-		}
-		restConfig, err := restConfigOf(cluster.path)
-		if err != nil {
-			return agent.Clusters{}, fmt.Errorf("--%s=%q: %w", cluster.flag, cluster.path, err)
-		}
-		*cluster.config = restConfig
-	}
-	if err := o.trustProxy(clusters.Hub); err != nil {
+	if clusters.Hub, err = restConfigOf("hub-kubeconfig", o.hubKubeconfig); err != nil {
 		return agent.Clusters{}, err
 	}
-	return clusters, nil
+	if clusters.Managed, err = restConfigOf("kubeconfig", o.kubeconfig); err != nil {
+		return agent.Clusters{}, err
+	}
+	if o.hostingKubeconfig != "" {
+		if clusters.Hosting, err = restConfigOf("hosting-kubeconfig", o.hostingKubeconfig); err != nil {
+			return agent.Clusters{}, err
+		}
+	}
+	return clusters, o.trustProxy(clusters.Hub)
 }
 
-func restConfigOf(path string) (*rest.Config, error) {
+func restConfigOf(flag, path string) (config *rest.Config, err error) {
 	if path == inCluster {
-		return rest.InClusterConfig()
+		config, err = rest.InClusterConfig()
+	} else {
+		config, err = cmdline.RestConfig(path)
 	}
-	return cmdline.RestConfig(path)
+	if err != nil {
+		return nil, fmt.Errorf("--%s=%q: %w", flag, path, err)
+	}
+	return config, nil
 }
 
 // trustProxy adds the proxy's CAs to those of the hub's kubeconfig: the proxy

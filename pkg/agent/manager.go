@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
@@ -16,11 +17,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/available"
 	"open-cluster-management.io/interlock/pkg/agent/facts"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // Options configure addon-agent.
@@ -54,11 +57,17 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 	if err := setupControllers(mgr, watches, options, on); err != nil {
 		return nil, err
 	}
-	ownLease, err := addOwnLease(mgr, clusters, options)
+	warm := warmup.New(warmup.Warmup{
+		Cache: mgr.GetCache(), Hub: mgr.GetConfig().Host, Objects: []client.Object{&addonv1alpha1.ManagedClusterAddOn{}},
+	})
+	if err := mgr.Add(warm); err != nil {
+		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
+	}
+	ownLease, err := addOwnLease(mgr, clusters, options, warm.Synced())
 	if err != nil {
 		return nil, err
 	}
-	return mgr, setupProbes(mgr, ownLease)
+	return mgr, setupProbes(mgr, warm, ownLease)
 }
 
 func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {

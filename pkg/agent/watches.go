@@ -106,7 +106,7 @@ func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, error
 
 // addOwnLease renews the agent's own lease where the agent runs, like every add-on. It
 // returns nil where there is none.
-func addOwnLease(mgr ctrl.Manager, clusters Clusters, options Options) (*ownlease.Renewer, error) {
+func addOwnLease(mgr ctrl.Manager, clusters Clusters, options Options, synced <-chan struct{}) (*ownlease.Renewer, error) {
 	if options.OwnLease.Name == "" {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func addOwnLease(mgr ctrl.Manager, clusters Clusters, options Options) (*ownleas
 		return nil, fmt.Errorf("create client of the agent's own lease: %w", err)
 	}
 	renewer := &ownlease.Renewer{
-		Clock: clock.RealClock{}, Leases: client, Lease: options.OwnLease, AddOns: mgr.GetCache(),
+		Clock: clock.RealClock{}, Leases: client, Lease: options.OwnLease, Synced: synced,
 		Hub: mgr.GetAPIReader(), Cluster: options.Cluster,
 	}
 	if err := mgr.Add(renewer); err != nil {

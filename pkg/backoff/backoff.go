@@ -1,5 +1,5 @@
-// Package backoff limits how often a condition is written again that another
-// writer keeps overwriting.
+// Package backoff limits how often something is repeated, such as the write of a
+// condition that another writer keeps overwriting.
 package backoff
 
 import (
@@ -8,23 +8,54 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 )
 
-// The first repeated write happens at once. Further ones wait for firstDelay,
-// doubled each time up to lastDelay. After forgetAfter without a write, the next
-// one is a first one again. So the writes of OCM's registration agent, which polls
-// every 30 seconds, are corrected at once. A writer that repeats its write every
-// second is corrected at most every 15 seconds.
-const (
-	firstDelay  = 500 * time.Millisecond
-	lastDelay   = 15 * time.Second
-	forgetAfter = 25 * time.Second
-	// contestedWithin: a condition that is overwritten once may have lost a race.
-	// One that is overwritten twice within this time is contested.
-	contestedWithin = 5 * time.Minute
-)
+// Limits space out repetitions.
+type Limits struct {
+	// First follows the first repetition. The delay doubles up to Last.
+	First, Last time.Duration
+	// Forget is the pause after which a repetition is a first one again.
+	Forget time.Duration
+}
+
+// Delay spaces out the repetitions of one thing. The first happens at once.
+type Delay struct {
+	*Limits
+
+	delay time.Duration
+	at    time.Time
+}
+
+// Wait returns how long to wait until the next repetition.
+func (d *Delay) Wait(now time.Time) time.Duration { return max(0, d.at.Add(d.delay).Sub(now)) }
+
+// RepeatedWithin reports whether it was repeated within that time.
+func (d *Delay) RepeatedWithin(pause time.Duration, now time.Time) bool {
+	return d.delay > 0 && now.Sub(d.at) <= pause
+}
+
+// Record notes that it was repeated now, and reports whether that was soon after the
+// repetition before.
+func (d *Delay) Record(now time.Time) (again bool) {
+	again = d.RepeatedWithin(d.Forget, now)
+	if again {
+		d.delay = min(2*d.delay, d.Last)
+	} else {
+		d.delay = d.First
+	}
+	d.at = now
+	return again
+}
+
+// ofConditions has the effect that the writes of OCM's registration agent, which polls
+// every 30 seconds, are corrected at once. A writer that repeats its write every second
+// is corrected at most every 15 seconds.
+var ofConditions = Limits{First: 500 * time.Millisecond, Last: 15 * time.Second, Forget: 25 * time.Second}
+
+// contestedWithin: a condition that is overwritten once may have lost a race. One that is
+// overwritten twice within this time is contested.
+const contestedWithin = 5 * time.Minute
 
 // content is what is compared of a condition: all but its times.
 type content struct {
@@ -33,26 +64,22 @@ type content struct {
 }
 
 type written struct {
-	content  content
-	at       time.Time
-	repeated bool // the write before had the same content
+	content content
+	repeats Delay
 }
 
 // Tracker remembers the last write of one condition on each object. It is safe
 // for concurrent use. Call Forget for objects that are deleted.
 type Tracker struct {
-	clock   clock.PassiveClock
-	backoff *flowcontrol.Backoff
+	clock clock.PassiveClock
 
 	mutex sync.Mutex
 	last  map[types.NamespacedName]written
 }
 
 // New returns an empty tracker.
-func New(clk clock.Clock) *Tracker {
-	backoff := flowcontrol.NewFakeBackOff(firstDelay, lastDelay, clk) // the constructor that takes a clock
-	backoff.HasExpiredFunc = func(now, last time.Time, _ time.Duration) bool { return now.Sub(last) > forgetAfter }
-	return &Tracker{clock: clk, backoff: backoff, last: map[types.NamespacedName]written{}}
+func New(clk clock.PassiveClock) *Tracker {
+	return &Tracker{clock: clk, last: map[types.NamespacedName]written{}}
 }
 
 // Wait returns how long to wait before desired may be written to an object that
@@ -65,7 +92,7 @@ func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.
 	if !ok || last.content != contentOf(desired) {
 		return 0
 	}
-	return max(0, t.backoff.Get(key.String())-t.clock.Since(last.at))
+	return last.repeats.Wait(t.clock.Now())
 }
 
 // Wrote records that desired was written. It reports whether the condition is
@@ -73,16 +100,16 @@ func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.
 func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (contested bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	now := t.clock.Now()
 	last, ok := t.last[key]
-	repeated := ok && last.content == contentOf(desired)
-	t.last[key] = written{content: contentOf(desired), at: now, repeated: repeated}
-	if !repeated {
-		t.backoff.DeleteEntry(key.String())
+	if !ok || last.content != contentOf(desired) {
+		t.last[key] = written{content: contentOf(desired), repeats: Delay{Limits: &ofConditions}}
 		return false
 	}
-	t.backoff.Next(key.String(), now)
-	return last.repeated && now.Sub(last.at) < contestedWithin
+	now := t.clock.Now()
+	contested = last.repeats.RepeatedWithin(contestedWithin, now)
+	last.repeats.Record(now)
+	t.last[key] = last
+	return contested
 }
 
 // Reached records that another writer has set the desired condition. A later write of
@@ -90,12 +117,9 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 func (t *Tracker) Reached(key types.NamespacedName, stored metav1.Condition) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last, ok := t.last[key]
-	if !ok || last.content == contentOf(stored) {
-		return
+	if last, ok := t.last[key]; ok && last.content != contentOf(stored) {
+		delete(t.last, key)
 	}
-	delete(t.last, key)
-	t.backoff.DeleteEntry(key.String())
 }
 
 // Forget drops what is remembered of an object that is deleted.
@@ -103,7 +127,6 @@ func (t *Tracker) Forget(key types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.last, key)
-	t.backoff.DeleteEntry(key.String())
 }
 
 func contentOf(condition metav1.Condition) content {

@@ -114,7 +114,7 @@ func TestOwnEventDoesNotEndTheWait(t *testing.T) {
 		tracker.Wrote(key, down)
 		tracker.Reached(key, down)
 	}
-	if wait := tracker.Wait(key, down); wait != firstDelay {
-		t.Fatalf("waits %s, want %s", wait, firstDelay)
+	if wait := tracker.Wait(key, down); wait != ofConditions.First {
+		t.Fatalf("waits %s, want %s", wait, ofConditions.First)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var (
@@ -73,16 +74,12 @@ func everything(clusterAvailable metav1.ConditionStatus) []client.Object {
 	}
 	facts.Status.AddOns = []dependencyv1alpha1.AddOnFact{{AddOn: dependencyv1alpha1.AddOn{Name: "leased"}, Version: "0.7.0"}}
 	template := func(name, version string) client.Object {
-		object := &metav1.PartialObjectMetadata{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}},
-		}
-		object.SetGroupVersionKind(templateKind)
+		object := AddOnTemplate()
+		object.Name, object.Annotations = name, map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
 		return object
 	}
-	crd := &metav1.PartialObjectMetadata{
-		ObjectMeta: metav1.ObjectMeta{Name: OCMVersionCRD, Annotations: map[string]string{OCMVersionAnnotation: "1.3.1"}},
-	}
-	crd.SetGroupVersionKind(crdKind)
+	crd := CRD()
+	crd.Name, crd.Annotations = OCMVersionCRD, map[string]string{names.OCMVersion: "1.3.1"}
 	return []client.Object{
 		installed(leaf.Name), installed("base"), installed("leased"), cluster, config, facts,
 		template("template-1", "0.5.0"), template("template-2", "0.6.0"), crd,

@@ -6,21 +6,19 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
-const (
-	// OCMVersionCRD is the CRD from which the version of OCM is read. OCM's operator
-	// writes its version to every CRD that it installs. This one is on every hub, and
-	// Interlock never changes it.
-	OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
-	// OCMVersionAnnotation has the version of OCM on its CRDs.
-	OCMVersionAnnotation = "operator.open-cluster-management.io/version"
-)
+// OCMVersionCRD is the CRD from which the version of OCM is read: its annotation
+// names.OCMVersion. This CRD is on every hub, and Interlock never changes it.
+const OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
 
 // Objects reads the objects of a hub: from a cache, whose objects must not be
 // changed, or with a live client.
@@ -59,6 +57,34 @@ func (o Objects) Config(ctx context.Context, key types.NamespacedName) (variable
 		variables[variable.Name] = variable.Value
 	}
 	return variables, true, nil
+}
+
+// AddOnTemplate is the metadata of an AddOnTemplate, to be read.
+func AddOnTemplate() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "AddOnTemplate"}}
+}
+
+// CRD is the metadata of a CRD, to be read.
+func CRD() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}}
+}
+
+// TemplateVersion implements Reader.
+func (o Objects) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
+	template, err := get(ctx, o, "AddOnTemplate", types.NamespacedName{Name: name}, AddOnTemplate())
+	if err != nil || template == nil {
+		return "", err == nil, err
+	}
+	return versions.OfTemplate(template.Annotations, template.Labels), true, nil
+}
+
+// OCMVersion implements Reader.
+func (o Objects) OCMVersion(ctx context.Context) (version string, read bool, err error) {
+	crd, err := get(ctx, o, "CustomResourceDefinition", types.NamespacedName{Name: OCMVersionCRD}, CRD())
+	if err != nil || crd == nil {
+		return "", err == nil, err
+	}
+	return crd.Annotations[names.OCMVersion], true, nil
 }
 
 // get reads an object; nil where there is none.

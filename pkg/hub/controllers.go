@@ -1,16 +1,16 @@
 package hub
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // triggers are how the controllers enqueue one another:
@@ -42,7 +43,7 @@ func newTriggers() triggers {
 }
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
+func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
 	var (
 		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
@@ -51,7 +52,7 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 		memory   = degraded.NewMemory(clock.RealClock{})
 		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate}
 	)
-	watches, err := newLazyWatches(mgr, warmup, addOns)
+	watches, lazy, err := addLazyWatches(mgr, addOns)
 	if err != nil {
 		return err
 	}
@@ -61,13 +62,13 @@ func setupControllers(mgr ctrl.Manager, warmup *hubcache.Warmup, options Options
 	}
 	signs := facts.SignsOfLife{Fleet: reader, Outages: memory.Outages, Silent: outage.New(clock.RealClock{})}
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Signs: signs, Waiting: outage.New(clock.RealClock{})}
-	inputs := hubcache.Inputs{Reader: reader, Configs: watches.configs, OCM: watches.ocm, Templates: watches.templates, Reported: reported}
+	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported}
 
 	return setupEach(mgr,
 		&declarations.Reconciler{
-			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Indexed: warmup.Indexed(), Store: store,
+			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Readable: warm.Begun(), Store: store,
 			Metrics: measured, Recorder: recorder,
-			Evaluate: on.evaluate, Request: on.request, Watches: watches.byUse(),
+			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported, Signs: signs,
@@ -94,41 +95,24 @@ func setupEach(mgr ctrl.Manager, controllers ...interface{ SetupWithManager(ctrl
 	return nil
 }
 
-// lazyWatches read what only some declarations need.
-type lazyWatches struct {
-	configs   *lazywatch.Watch
-	ocm       *lazywatch.Versions
-	templates *lazywatch.Versions
-}
-
-// byUse is which watch a declaration needs that uses its objects.
-func (w lazyWatches) byUse() map[input.Set]declarations.Watch {
-	return map[input.Set]declarations.Watch{
-		input.Config: w.configs, input.OCM: w.ocm, input.Versions: w.templates,
-	}
-}
-
-// newLazyWatches adds the watches to the manager.
-func newLazyWatches(mgr ctrl.Manager, warmup *hubcache.Warmup, addOns lazywatch.AddOns) (lazyWatches, error) {
-	ocm, err := lazywatch.OCMVersion(mgr, addOns)
+// addLazyWatches adds the lazy cache and its watches to the manager.
+func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watches, fleet.Objects, error) {
+	options := hubcache.LazyOptions()
+	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	lazy, err := cache.New(mgr.GetConfig(), options)
 	if err != nil {
-		return lazyWatches{}, err
+		return nil, fleet.Objects{}, fmt.Errorf("create lazy cache: %w", err)
 	}
-	templates, err := lazywatch.TemplateVersions(mgr, addOns)
-	if err != nil {
-		return lazyWatches{}, err
+	watches := lazywatch.NewWatches(lazy, addOns)
+	err = mgr.Add(lazy)
+	for _, watch := range watches {
+		err = errors.Join(err, mgr.Add(watch))
 	}
-	watches := lazyWatches{configs: lazywatch.Configs(mgr.GetCache(), warmup.Synced(), addOns), ocm: ocm, templates: templates}
-	for _, watch := range []manager.Runnable{watches.configs, ocm, templates} {
-		if err := mgr.Add(watch); err != nil {
-			return lazyWatches{}, fmt.Errorf("add lazy watch: %w", err)
-		}
-	}
-	return watches, nil
+	return watches, fleet.Objects{Reader: lazy}, err
 }
 
 // newFactsInformer adds the informer of ManagedClusterFacts to the manager.
-func newFactsInformer(mgr ctrl.Manager, request *trigger.Trigger) (facts.Informer, error) {
+func newFactsInformer(mgr ctrl.Manager, request *trigger.Trigger) (*facts.Informer, error) {
 	hub, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 	})

@@ -10,10 +10,13 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/controllers"
@@ -24,9 +27,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/records"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
-	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // Options configure addon-manager.
@@ -75,12 +78,10 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	cacheOptions := hubcache.Options()
-	cacheOptions.NewInformer = informerstop.NewInformer
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		MapperProvider:                hubcache.Mapper,
-		Cache:                         cacheOptions,
+		Cache:                         hubcache.Options(),
 		NewCache:                      hubcache.New,
 		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress:        options.HealthAddress,
@@ -94,8 +95,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	warmup := hubcache.NewWarmup(mgr.GetCache(), restConfig.Host)
-	if err := mgr.Add(warmup); err != nil {
+	warm := warmup.New(warmup.Warmup{
+		Cache: mgr.GetCache(), Hub: restConfig.Host, Prepare: hubcache.Index,
+		Objects: []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{}},
+	})
+	if err := mgr.Add(warm); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
 	if err := setupGraft(mgr, options); err != nil {
@@ -103,7 +107,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	on := newTriggers()
 	guarded := &degraded.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
-	if err := setupControllers(mgr, warmup, options, on, guarded); err != nil {
+	if err := setupControllers(mgr, warm, options, on, guarded); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options, guarded); err != nil {
@@ -117,7 +121,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 			return nil, err
 		}
 	}
-	return mgr, setupProbes(mgr, warmup)
+	return mgr, setupProbes(mgr, warm)
 }
 
 func setupGuard(mgr ctrl.Manager, options Options, guarded *degraded.Guarded) error {
@@ -163,11 +167,11 @@ func setupWebhookCA(mgr ctrl.Manager, options Options) error {
 
 // setupProbes: addon-manager is alive while the process responds. It is ready once
 // its cache has synced, also on a replica that does not lead.
-func setupProbes(mgr ctrl.Manager, warmup *hubcache.Warmup) error {
+func setupProbes(mgr ctrl.Manager, warm *warmup.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("cache", warmup.Check); err != nil {
+	if err := mgr.AddReadyzCheck("cache", warm.Check); err != nil {
 		return fmt.Errorf("add readiness probe: %w", err)
 	}
 	return nil

@@ -3,13 +3,18 @@ package names
 
 const (
 	// AddonManager is the field manager of addon-manager's writes, the source of its
-	// events, the value of the label ManagedBy on its objects, and the name of the
-	// lease of its leader.
+	// events, the value of the label ManagedBy on its objects, the name of the lease of
+	// its leader, and the name of its Deployment.
 	AddonManager = "interlock-addon-manager"
 	// AddonAgent is the field manager of addon-agent's writes.
 	AddonAgent = "interlock-addon-agent"
 	// WebhookCA names the ConfigMap in which addon-manager webhook publishes its CA.
 	WebhookCA = "interlock-webhook-ca"
+	// AddonAgentEvents is the source of addon-agent's events.
+	AddonAgentEvents = "open-cluster-management.io/interlock-addon-agent"
 	// ManagedBy is the label that names the component that made an object.
 	ManagedBy = "app.kubernetes.io/managed-by"
+	// OCMVersion is the annotation by which OCM's operator marks each CRD that it
+	// installs with its own version. It never overwrites a CRD with a higher one.
+	OCMVersion = "operator.open-cluster-management.io/version"
 )

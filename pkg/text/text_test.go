@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -82,3 +83,19 @@ func FuzzSafe(f *testing.F) {
 		}
 	})
 }
+
+func TestWriterKeepsLines(t *testing.T) {
+	var out strings.Builder
+	line := "error:\t\x1b[2Jgone\n"
+	written, err := io.WriteString(NewWriter(&out), line)
+	if err != nil || written != len(line) || out.String() != "error:\t [2Jgone\n" {
+		t.Errorf("wrote %q (%d bytes, error %v)", out.String(), written, err)
+	}
+	if _, err := NewWriter(closed{}).Write([]byte("x")); err == nil {
+		t.Error("no error")
+	}
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, errors.New("closed") }

@@ -21,6 +21,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	interlockfleet "open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // operator is the Deployment of OCM's operator on the hub.
@@ -120,7 +121,7 @@ func versionOf(ctx context.Context, crd string) string {
 	GinkgoHelper()
 	found := &apiextensionsv1.CustomResourceDefinition{}
 	Expect(hub.Get(ctx, client.ObjectKey{Name: crd}, found)).To(Succeed())
-	return found.Annotations[interlockfleet.OCMVersionAnnotation]
+	return found.Annotations[names.OCMVersion]
 }
 
 func setOperatorImage(ctx context.Context, image string) {
@@ -141,8 +142,8 @@ func isOperator(object *unstructured.Unstructured) bool {
 func withoutStamp(crd *unstructured.Unstructured) {
 	annotations := crd.GetAnnotations()
 	for _, variable := range []string{"OCM_VERSION", "OCM_NEXT_VERSION"} {
-		if stamp := strings.TrimPrefix(os.Getenv(variable), "v"); annotations[interlockfleet.OCMVersionAnnotation] == stamp {
-			delete(annotations, interlockfleet.OCMVersionAnnotation)
+		if stamp := strings.TrimPrefix(os.Getenv(variable), "v"); annotations[names.OCMVersion] == stamp {
+			delete(annotations, names.OCMVersion)
 		}
 	}
 	crd.SetAnnotations(annotations)

@@ -23,9 +23,8 @@ import (
 )
 
 const (
-	controllerName = "open-cluster-management.io/interlock-addon-agent"
-	action         = "CheckHealth"
-	createTimeout  = 5 * time.Second
+	action        = "CheckHealth"
+	createTimeout = 5 * time.Second
 	// repeatAfter is the shortest time between two events about a state that lasts.
 	repeatAfter = 10 * time.Minute
 )
@@ -127,7 +126,7 @@ func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 	err := r.creator.Create(ctx, &eventsv1.Event{
 		ObjectMeta:          metav1.ObjectMeta{Namespace: addOn.Namespace, Name: fmt.Sprintf("%s.%x", addOn.Name, now.UnixNano())},
 		EventTime:           metav1.NewMicroTime(now),
-		ReportingController: controllerName,
+		ReportingController: names.AddonAgentEvents,
 		ReportingInstance:   r.name,
 		Action:              action,
 		Type:                corev1.EventTypeWarning,

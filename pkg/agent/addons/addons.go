@@ -35,13 +35,8 @@ var Kind = addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn")
 // Scheme returns the types that the agent uses on the hub.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	if err := dependencyv1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	return scheme, eventsv1.AddToScheme(scheme)
+	builder := runtime.NewSchemeBuilder(addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme, eventsv1.AddToScheme)
+	return scheme, builder.AddToScheme(scheme)
 }
 
 // Mapper returns the resources that the agent uses on the hub, without discovery: the

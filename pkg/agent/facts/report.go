@@ -59,7 +59,10 @@ func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (depen
 	if !complete {
 		status.ObservedGeneration = min(facts.Status.ObservedGeneration, facts.Generation)
 	}
-	summarize(&status, facts.Spec)
+	served := func(f dependencyv1alpha1.APIFact) bool { return f.Served == metav1.ConditionTrue }
+	versionKnown := func(f dependencyv1alpha1.AddOnFact) bool { return f.Version != "" }
+	status.APIsServed = share(status.APIs, len(facts.Spec.APIs), served)
+	status.VersionsKnown = share(status.AddOns, len(facts.Spec.AddOns), versionKnown)
 	return status, complete
 }
 
@@ -141,26 +144,19 @@ func annotationOf(version leases.Version) string {
 	return addonv1alpha1.AddOnVersionAnnotation
 }
 
-// summarize counts the APIs that are served and the versions that are known, for the
-// columns of kubectl get.
-func summarize(status *dependencyv1alpha1.ManagedClusterFactsStatus, requested dependencyv1alpha1.ManagedClusterFactsSpec) {
-	apis, versions := 0, 0
-	for _, fact := range status.APIs {
-		if fact.Served == metav1.ConditionTrue {
-			apis++
+// share is how many facts count, for the columns of kubectl get; empty where none is
+// requested.
+func share[Fact any](facts []Fact, requested int, counts func(Fact) bool) string {
+	if requested == 0 {
+		return ""
+	}
+	counted := 0
+	for _, fact := range facts {
+		if counts(fact) {
+			counted++
 		}
 	}
-	for _, fact := range status.AddOns {
-		if fact.Version != "" {
-			versions++
-		}
-	}
-	if len(requested.APIs) > 0 {
-		status.APIsServed = fmt.Sprintf("%d/%d", apis, len(requested.APIs))
-	}
-	if len(requested.AddOns) > 0 {
-		status.VersionsKnown = fmt.Sprintf("%d/%d", versions, len(requested.AddOns))
-	}
+	return fmt.Sprintf("%d/%d", counted, requested)
 }
 
 // printable reports whether an annotation can be a version at all. addon-manager, which

@@ -5,7 +5,6 @@ package leases
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -58,24 +57,18 @@ type Version struct {
 	Former bool
 }
 
-// purpose is why a lease is watched.
-type purpose int
-
-const (
-	forHealth purpose = iota
-	forVersion
-)
-
-// Watcher has one watch for each add-on whose lease a controller needs. It is
-// safe for concurrent use.
+// Watcher has one watch for each lease that a controller needs. It is safe for
+// concurrent use.
 type Watcher struct {
-	clients map[Place]coordinationv1client.LeasesGetter
-	changed map[purpose]func(addOn string)
+	clients            map[Place]coordinationv1client.LeasesGetter
+	renewed, versioned func(addOn string)
 
-	mutex   sync.Mutex
-	watches map[string]*watch // by add-on
-	stopped bool
-	running sync.WaitGroup
+	mutex sync.Mutex
+	// forHealth and forVersion are the leases that are needed, by add-on.
+	forHealth, forVersion map[string]Reference
+	watches               map[Reference]*watch
+	stopped               bool
+	running               sync.WaitGroup
 }
 
 // New returns a watcher without any watch. It calls renewed with the add-on of a
@@ -85,8 +78,8 @@ type Watcher struct {
 func New(managed, hosting coordinationv1client.LeasesGetter, renewed, versioned func(addOn string)) *Watcher {
 	return &Watcher{
 		clients: map[Place]coordinationv1client.LeasesGetter{Managed: managed, Hosting: hosting},
-		changed: map[purpose]func(string){forHealth: renewed, forVersion: versioned},
-		watches: map[string]*watch{},
+		renewed: renewed, versioned: versioned,
+		forHealth: map[string]Reference{}, forVersion: map[string]Reference{}, watches: map[Reference]*watch{},
 	}
 }
 
@@ -95,14 +88,16 @@ func New(managed, hosting coordinationv1client.LeasesGetter, renewed, versioned 
 func (w *Watcher) Watch(reference Reference) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.start(reference, forHealth)
+	w.forHealth[reference.Name] = reference
+	w.adjust()
 }
 
 // Unwatch ends what Watch began.
 func (w *Watcher) Unwatch(addOn string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.end(addOn, forHealth)
+	delete(w.forHealth, addOn)
+	w.adjust()
 }
 
 // WatchVersions watches these leases for the versions that they report, and no
@@ -110,33 +105,63 @@ func (w *Watcher) Unwatch(addOn string) {
 func (w *Watcher) WatchVersions(references []Reference) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	wanted := map[string]bool{}
+	clear(w.forVersion)
 	for _, reference := range references {
-		wanted[reference.Name] = true
-		w.start(reference, forVersion)
+		w.forVersion[reference.Name] = reference
 	}
-	for addOn := range w.watches {
-		if !wanted[addOn] {
-			w.end(addOn, forVersion)
+	w.adjust()
+}
+
+// adjust begins the watches that are missing, and ends those that are not needed. Its
+// caller has locked the mutex, like that of needed.
+func (w *Watcher) adjust() {
+	if w.stopped {
+		return
+	}
+	for reference, current := range w.watches {
+		if health, version := w.needed(reference); !health && !version {
+			current.cancel()
+			delete(w.watches, reference)
 		}
 	}
+	for _, references := range []map[string]Reference{w.forHealth, w.forVersion} {
+		for _, reference := range references {
+			if w.watches[reference] != nil {
+				continue
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			started := &watch{watcher: w, reference: reference, cancel: cancel}
+			w.watches[reference] = started
+			w.running.Go(func() { started.run(ctx, w.clients[reference.Place].Leases(reference.Namespace)) })
+		}
+	}
+}
+
+// needed reports for what a lease is watched.
+func (w *Watcher) needed(reference Reference) (health, version bool) {
+	return w.forHealth[reference.Name] == reference, w.forVersion[reference.Name] == reference
 }
 
 // Lease returns what is known of a lease: nothing as long as it is not watched, or
 // its API server has not responded.
 func (w *Watcher) Lease(reference Reference) availability.Lease {
-	if watch := w.watchOn(reference); watch != nil {
-		return watch.health()
-	}
-	return availability.Lease{}
+	lease, _ := w.known(reference)
+	return lease
 }
 
 // Version returns what is known of the version that a lease reports.
 func (w *Watcher) Version(reference Reference) Version {
-	if watch := w.watchOn(reference); watch != nil {
-		return watch.version()
+	_, version := w.known(reference)
+	return version
+}
+
+func (w *Watcher) known(reference Reference) (availability.Lease, Version) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if current := w.watches[reference]; current != nil {
+		return current.lease, current.reported
 	}
-	return Version{}
+	return availability.Lease{}, Version{}
 }
 
 // Read reads a lease from its API server. A lease that is no longer renewed and an
@@ -168,63 +193,4 @@ func (w *Watcher) Start(ctx context.Context) error {
 	w.mutex.Unlock()
 	w.running.Wait()
 	return nil
-}
-
-// start begins a watch where there is none on the lease. Its caller has locked the
-// mutex, like that of end.
-func (w *Watcher) start(reference Reference, why purpose) {
-	if w.stopped {
-		return
-	}
-	current := w.watches[reference.Name]
-	if current != nil && current.reference == reference {
-		current.purposes[why] = true
-		return
-	}
-	purposes := map[purpose]bool{why: true}
-	if current != nil {
-		current.cancel()
-		maps.Copy(purposes, current.purposes)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	started := &watch{reference: reference, cancel: cancel, purposes: purposes}
-	started.changed = func(versioned bool) { w.notify(started, versioned) }
-	w.watches[reference.Name] = started
-	w.running.Go(func() { started.run(ctx, w.clients[reference.Place].Leases(reference.Namespace)) })
-}
-
-// end removes a purpose, and ends the watch when that was the last.
-func (w *Watcher) end(addOn string, why purpose) {
-	current := w.watches[addOn]
-	if current == nil {
-		return
-	}
-	delete(current.purposes, why)
-	if len(current.purposes) == 0 {
-		current.cancel()
-		delete(w.watches, addOn)
-	}
-}
-
-// watchOn returns the watch on exactly this lease; nil if there is none.
-func (w *Watcher) watchOn(reference Reference) *watch {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if current := w.watches[reference.Name]; current != nil && current.reference == reference {
-		return current
-	}
-	return nil
-}
-
-// notify calls the functions for whose purpose something changed.
-func (w *Watcher) notify(on *watch, versioned bool) {
-	w.mutex.Lock()
-	health, version := on.purposes[forHealth], on.purposes[forVersion] && versioned
-	w.mutex.Unlock()
-	if health {
-		w.changed[forHealth](on.reference.Name)
-	}
-	if version {
-		w.changed[forVersion](on.reference.Name)
-	}
 }

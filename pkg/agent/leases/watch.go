@@ -3,7 +3,6 @@ package leases
 import (
 	"context"
 	"strings"
-	"sync"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,15 +20,11 @@ import (
 // watch is the watch on one lease, and the store of its reflector. It keeps nothing
 // of a lease but when it was renewed and which version it reports.
 type watch struct {
+	watcher   *Watcher
 	reference Reference
 	cancel    context.CancelFunc
-	// purposes are why the lease is watched. The watcher's mutex protects them.
-	purposes map[purpose]bool
-	// changed is called when what is known has changed; versioned is whether
-	// that is more than the time of the renewal.
-	changed func(versioned bool)
 
-	mutex    sync.Mutex
+	// The watcher's mutex protects the rest.
 	lease    availability.Lease
 	reported Version
 }
@@ -64,24 +59,19 @@ func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterf
 	informerstop.Run(ctx, reflector.RunWithContext)
 }
 
-func (w *watch) health() availability.Lease {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.lease
-}
-
-func (w *watch) version() Version {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.reported
-}
-
+// set keeps what is known, and calls the functions of the watcher that need to know.
 func (w *watch) set(lease availability.Lease, reported Version) {
-	w.mutex.Lock()
-	versioned := w.reported != reported
+	w.watcher.mutex.Lock()
+	changed := w.reported != reported
 	w.lease, w.reported = lease, reported
-	w.mutex.Unlock()
-	w.changed(versioned)
+	health, version := w.watcher.needed(w.reference)
+	w.watcher.mutex.Unlock()
+	if health {
+		w.watcher.renewed(w.reference.Name)
+	}
+	if version && changed {
+		w.watcher.versioned(w.reference.Name)
+	}
 }
 
 // Add implements cache.ReflectorStore, as do all methods below.

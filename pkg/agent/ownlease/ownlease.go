@@ -6,7 +6,9 @@ package ownlease
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -14,9 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	applycoordinationv1 "k8s.io/client-go/applyconfigurations/coordination/v1"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -40,7 +40,8 @@ type Renewer struct {
 	Clock  clock.Clock
 	Leases coordinationv1client.LeasesGetter
 	Lease  types.NamespacedName
-	AddOns cache.Informers
+	// Synced is closed once the agent has read the hub's add-ons.
+	Synced <-chan struct{}
 	// Hub reads without a cache the agent's ManagedClusterAddOn, which has the name
 	// of the lease, in the namespace of Cluster.
 	Hub     client.Reader
@@ -49,20 +50,23 @@ type Renewer struct {
 	renewed atomic.Pointer[time.Time]
 }
 
-// Expired reports whether the lease was renewed before, but not within the grace period.
-func (r *Renewer) Expired() bool {
-	last := r.renewed.Load()
-	return last != nil && r.Clock.Since(*last) >= availability.DefaultGracePeriod
+var errExpired = errors.New("the agent's own lease has expired: the hub does not respond, or the lease cannot be written; the log has the cause")
+
+// Check is a readiness check. It fails where the lease was renewed before, but not within
+// the grace period.
+func (r *Renewer) Check(*http.Request) error {
+	if last := r.renewed.Load(); last != nil && r.Clock.Since(*last) >= availability.DefaultGracePeriod {
+		return errExpired
+	}
+	return nil
 }
 
 // Start implements manager.Runnable.
 func (r *Renewer) Start(ctx context.Context) error {
-	informer, err := r.AddOns.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return fmt.Errorf("watch add-ons: %w", err)
-	}
-	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+	select {
+	case <-ctx.Done():
 		return nil
+	case <-r.Synced:
 	}
 	for {
 		wait := interval

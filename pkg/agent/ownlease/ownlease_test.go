@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/availability"
@@ -25,18 +24,6 @@ import (
 const patience = 10 * time.Second
 
 var started = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-
-// addOns is a cache that has nothing but the state of its informer.
-type addOns struct {
-	cache.Informers
-	cache.Informer
-	synced atomic.Bool
-}
-
-func (a *addOns) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
-	return a, nil
-}
-func (a *addOns) HasSynced() bool { return a.synced.Load() }
 
 // hub does not have the agent's add-on: it responds all the same.
 type hub struct {
@@ -79,12 +66,12 @@ func TestTheLeaseIsRenewedEveryMinuteWhileTheHubRespondsAndSoonerAfterAFailure(t
 		}
 		return false, nil, nil
 	})
-	watched := &addOns{}
+	synced := make(chan struct{})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	hub := &hub{}
 	renewer := &Renewer{
-		Clock: clock, Leases: leases.CoordinationV1(), Lease: types.NamespacedName{Namespace: "here", Name: "agent"}, AddOns: watched,
+		Clock: clock, Leases: leases.CoordinationV1(), Lease: types.NamespacedName{Namespace: "here", Name: "agent"}, Synced: synced,
 		Hub: hub, Cluster: "cluster1",
 	}
 	go func() { ended <- renewer.Start(ctx) }()
@@ -105,7 +92,7 @@ func TestTheLeaseIsRenewedEveryMinuteWhileTheHubRespondsAndSoonerAfterAFailure(t
 	if attempts.Load() != 0 {
 		t.Error("renewed before the hub's add-ons were read")
 	}
-	watched.synced.Store(true)
+	close(synced)
 	eventually(t, "first renewal", func() bool { return renewed().Equal(started) })
 	pass(interval)
 	eventually(t, "second renewal", func() bool { return renewed().Equal(started.Add(interval)) })
@@ -119,19 +106,19 @@ func TestTheLeaseIsRenewedEveryMinuteWhileTheHubRespondsAndSoonerAfterAFailure(t
 	last := started.Add(2*interval + retryInterval)
 	hub.fails.Store(true)
 	for wait := interval; clock.Since(last) < availability.DefaultGracePeriod; wait = retryInterval {
-		if renewer.Expired() {
+		if renewer.Check(nil) != nil {
 			t.Errorf("expired %s after the last renewal", clock.Since(last))
 		}
 		reads := hub.reads.Load()
 		pass(wait)
 		eventually(t, "another attempt", func() bool { return hub.reads.Load() > reads })
 	}
-	if !renewer.Expired() || !renewed().Equal(last) || attempts.Load() != 4 {
-		t.Errorf("without the hub: expired %t, renewed at %s after %d attempts", renewer.Expired(), renewed(), attempts.Load())
+	if renewer.Check(nil) == nil || !renewed().Equal(last) || attempts.Load() != 4 {
+		t.Errorf("without the hub: ready %v, renewed at %s after %d attempts", renewer.Check(nil), renewed(), attempts.Load())
 	}
 	hub.fails.Store(false)
 	pass(retryInterval)
-	eventually(t, "a renewal when the hub responds", func() bool { return renewed().Equal(clock.Now()) && !renewer.Expired() })
+	eventually(t, "a renewal when the hub responds", func() bool { return renewed().Equal(clock.Now()) && renewer.Check(nil) == nil })
 	if want := (client.ObjectKey{Namespace: "cluster1", Name: "agent"}); *hub.read.Load() != want {
 		t.Errorf("read %s on the hub, want %s", hub.read.Load(), want)
 	}

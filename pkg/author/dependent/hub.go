@@ -2,9 +2,8 @@ package dependent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,21 +90,9 @@ func plainlyRequired(dependencies []addonv1alpha1.AddonDependency) (plain []addo
 	return plain, others
 }
 
-// fieldsProposed are the fields of a dependency in OCM's proposal.
-var fieldsProposed = []string{"name", "type", "message"}
-
 // proposed reports whether the dependency has only fields of OCM's proposal. Any
 // other field needs more than an available add-on.
 func proposed(dependency *addonv1alpha1.AddonDependency) bool {
-	encoded, err := json.Marshal(dependency)
-	var fields map[string]any
-	if err != nil || json.Unmarshal(encoded, &fields) != nil {
-		return false
-	}
-	for name := range fields {
-		if !slices.Contains(fieldsProposed, name) {
-			return false
-		}
-	}
-	return true
+	only := addonv1alpha1.AddonDependency{Name: dependency.Name, Type: dependency.Type, Message: dependency.Message}
+	return reflect.DeepEqual(*dependency, only)
 }

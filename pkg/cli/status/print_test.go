@@ -15,7 +15,7 @@ func TestPrint(t *testing.T) {
 		want, errOut string
 	}{
 		{name: "a table", rows: rows, want: `NAMESPACE   NAME      AVAILABLE   DEGRADED   REASON     MESSAGE
-cluster1    gateway   -           True       DiskFull   It's "full": 100 % ^[[31mred
+cluster1    gateway   -           True       DiskFull   It's "full": 100 % [31mred
 `},
 		{name: "JSON", output: "json", rows: rows, want: `[
     {

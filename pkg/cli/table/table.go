@@ -2,6 +2,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -9,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
-	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Print writes a heading and rows, aligned. The text of a cell may be foreign: its
-// control characters are written out.
+// Print writes a heading and rows, aligned. The text of a cell may be foreign: it cannot
+// control the terminal.
 func Print(out io.Writer, heading []string, rows [][]string) error {
 	table := &metav1.Table{}
 	for _, name := range heading {
@@ -21,8 +22,8 @@ func Print(out io.Writer, heading []string, rows [][]string) error {
 	}
 	for _, row := range rows {
 		cells := make([]any, len(row))
-		for i, text := range row {
-			cells[i] = cell(text)
+		for i, content := range row {
+			cells[i] = cell(content)
 		}
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 	}
@@ -39,10 +40,6 @@ func Print(out io.Writer, heading []string, rows [][]string) error {
 
 // cell is one line, because the printer would cut a text at its first line break.
 // An empty cell is "-", so that scripts can still count the columns.
-func cell(text string) string {
-	line := strings.Join(strings.Fields(text), " ")
-	if line == "" {
-		return "-"
-	}
-	return terminal.Escape(line)
+func cell(content string) string {
+	return cmp.Or(strings.Join(strings.Fields(text.OneLine(content)), " "), "-")
 }

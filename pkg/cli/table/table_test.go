@@ -21,8 +21,8 @@ func TestForeignTextCannotControlTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `NAME    MESSAGE
-title   ^[]0;owned\adone
-color   ^[[31mred^[[0m
+title   ]0;owned done
+color   [31mred [0m
 lines   first second third fourth fifth
 empty   -
 `

@@ -15,10 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// VersionAnnotation holds the version of OCM's operator on a CRD. The operator
-// never overwrites a CRD whose version is higher than its own.
-const VersionAnnotation = "operator.open-cluster-management.io/version"
-
 // Additions are what a graft adds to a CRD.
 type Additions struct {
 	// Properties are JSON schemas of fields of spec, by name.

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 func webhookTo(name, ca string) map[string]any {
@@ -27,7 +29,7 @@ func ours(ca string) Additions {
 func found(t *testing.T, version string) map[string]any {
 	t.Helper()
 	crd := releasedCRD(t, v1beta1File)
-	annotate(crd, VersionAnnotation, version)
+	annotate(crd, names.OCMVersion, version)
 	crd["spec"].(map[string]any)["conversion"] = webhookTo("ocm", "theirs")
 	return crd
 }
@@ -67,10 +69,10 @@ func same(t *testing.T, what string, want, got any) {
 func TestGraftAndRemove(t *testing.T) {
 	for name, change := range map[string]func(crd map[string]any){
 		"as the operator wrote it": func(map[string]any) {},
-		"without annotations":      func(crd map[string]any) { setAnnotation(crd, VersionAnnotation, nil) },
-		"an empty version":         func(crd map[string]any) { annotate(crd, VersionAnnotation, "") },
+		"without annotations":      func(crd map[string]any) { setAnnotation(crd, names.OCMVersion, nil) },
+		"an empty version":         func(crd map[string]any) { annotate(crd, names.OCMVersion, "") },
 		"further annotations":      func(crd map[string]any) { annotate(crd, "a", "b") },
-		"an unreadable version":    func(crd map[string]any) { annotate(crd, VersionAnnotation, "main") },
+		"an unreadable version":    func(crd map[string]any) { annotate(crd, names.OCMVersion, "main") },
 		"no conversion": func(crd map[string]any) {
 			crd["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
 		},
@@ -143,7 +145,7 @@ func TestGraftFollowsWhatChanges(t *testing.T) {
 	t.Run("an upgrade of the operator", func(t *testing.T) {
 		upgrade := found(t, "1.4.0")
 		again := mustGraft(t, upgrade, ours("a"))
-		if got := annotationOf(again, VersionAnnotation); got != "1.4.1" {
+		if got := annotationOf(again, names.OCMVersion); got != "1.4.1" {
 			t.Errorf("marked %s", got)
 		}
 		same(t, "original", upgrade, mustRemove(t, again))
@@ -153,7 +155,7 @@ func TestGraftFollowsWhatChanges(t *testing.T) {
 func TestRemoveLeavesWhatOthersHaveWrittenSince(t *testing.T) {
 	original := found(t, "1.3.1")
 	for name, change := range map[string]func(crd map[string]any){
-		"version":    func(crd map[string]any) { annotate(crd, VersionAnnotation, "1.5.0") },
+		"version":    func(crd map[string]any) { annotate(crd, names.OCMVersion, "1.5.0") },
 		"conversion": func(crd map[string]any) { crd["spec"].(map[string]any)["conversion"] = webhookTo("ocm", "new") },
 		"label": func(crd map[string]any) {
 			(&unstructured.Unstructured{Object: crd}).SetLabels(map[string]string{"a": "b"})

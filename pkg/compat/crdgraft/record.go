@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // RecordAnnotation holds what a graft replaced, on the grafted CRD.
@@ -76,12 +78,12 @@ func mark(found string) (string, bool) {
 // replaceVersion marks the CRD. A version that the operator cannot parse stays:
 // it keeps the operator from writing.
 func replaceVersion(crd map[string]any) *replacedVersion {
-	found, exists, _ := unstructured.NestedString(crd, "metadata", "annotations", VersionAnnotation)
+	found, exists, _ := unstructured.NestedString(crd, "metadata", "annotations", names.OCMVersion)
 	higher, ok := mark(found)
 	if !ok {
 		return nil
 	}
-	setAnnotation(crd, VersionAnnotation, &higher)
+	setAnnotation(crd, names.OCMVersion, &higher)
 	if !exists {
 		return &replacedVersion{Written: higher}
 	}
@@ -92,8 +94,8 @@ func (r *replacedVersion) restore(crd map[string]any) {
 	if r == nil {
 		return
 	}
-	if now, _, _ := unstructured.NestedString(crd, "metadata", "annotations", VersionAnnotation); now == r.Written {
-		setAnnotation(crd, VersionAnnotation, r.Found)
+	if now, _, _ := unstructured.NestedString(crd, "metadata", "annotations", names.OCMVersion); now == r.Written {
+		setAnnotation(crd, names.OCMVersion, r.Found)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
@@ -57,8 +58,8 @@ type Reconciler struct {
 	present    atomic.Bool // whether the CRD has the fields, as last observed
 	schemas    schemas
 	prober     prober
-	overwrites backoff // of restoring a graft that another writer overwrites
-	attempts   backoff // of conversions that the API server could not use
+	overwrites backoff.Delay // of restoring a graft that another writer overwrites
+	attempts   backoff.Delay // of conversions that the API server could not use
 	history    history
 	reported   Reason
 }
@@ -203,7 +204,7 @@ func (r *Reconciler) delayRestore(crd *unstructured.Unstructured, decided decisi
 	if !r.overwritten(crd, decided) {
 		return decided
 	}
-	if wait := r.overwrites.wait(r.Clock.Now()); wait > 0 {
+	if wait := r.overwrites.Wait(r.Clock.Now()); wait > 0 {
 		return decision{reason: ReasonContested, again: wait, message: fmt.Sprintf(
 			"Another writer keeps overwriting the graft, although the graft is marked as newer. metadata.managedFields names the writer. "+
 				"The graft is restored at growing intervals, next in %s", wait.Round(time.Second))}
@@ -217,8 +218,8 @@ func (r *Reconciler) postponeRemovals(crd *unstructured.Unstructured, decided de
 		return decided
 	}
 	now, delay := r.Clock.Now(), staleWriters
-	if r.overwritten(crd, decided) && r.overwrites.repeated(now) {
-		delay = r.overwrites.forget
+	if r.overwritten(crd, decided) && r.overwrites.RepeatedWithin(r.overwrites.Forget, now) {
+		delay = r.overwrites.Forget
 	}
 	crdgraft.PostponeRemovals(decided.desired, now.Add(delay))
 	return decided
@@ -246,7 +247,7 @@ func (r *Reconciler) remember(decided decision, wrote bool) {
 		return
 	}
 	conversion := conversionOf(decided.desired)
-	if equal(conversion, r.history.written) && r.overwrites.record(r.Clock.Now()) {
+	if equal(conversion, r.history.written) && r.overwrites.Record(r.Clock.Now()) {
 		r.Metrics.Contested()
 	}
 	if r.history.written == nil {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 func bare(crd *unstructured.Unstructured) map[string]any {
@@ -182,11 +182,11 @@ func TestAnUpgradeIsNotContested(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
 	b.overwrite(t, func(crd *unstructured.Unstructured) {
-		crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: "1.4.0"})
+		crd.SetAnnotations(map[string]string{names.OCMVersion: "1.4.0"})
 	})
 	b.answer = func(http.ResponseWriter, *http.Request) { t.Error("probed before the graft was restored") }
 	b.expect(t, ReasonGrafted, true)
-	if got := b.crd(t).GetAnnotations()[crdgraft.VersionAnnotation]; got != "1.4.1" {
+	if got := b.crd(t).GetAnnotations()[names.OCMVersion]; got != "1.4.1" {
 		t.Errorf("marked %s", got)
 	}
 }

@@ -62,7 +62,7 @@ func (r *Reconciler) decideConverted(ctx context.Context, crd *unstructured.Unst
 		return decided
 	}
 	if !equal(crd.Object, decided.desired) {
-		if wait := r.attempts.wait(r.Clock.Now()); wait > 0 && !crdgraft.Grafted(crd.Object) {
+		if wait := r.attempts.Wait(r.Clock.Now()); wait > 0 && !crdgraft.Grafted(crd.Object) {
 			return decision{reason: ReasonNotServed, again: wait, message: fmt.Sprintf(
 				"%s, although the webhook responds to addon-manager. The next attempt is in %s", errUnused, wait.Round(time.Second))}
 		}
@@ -95,7 +95,7 @@ func (r *Reconciler) conversionFails(ctx context.Context, crd *unstructured.Unst
 			now.Add(left).UTC().Format(time.RFC3339), cause)}
 	}
 	if errors.Is(cause, errUnused) {
-		r.attempts.record(now)
+		r.attempts.Record(now)
 	}
 	decided := giveBack(crd, ReasonNotServed, "Given back because conversion is not served: "+cause.Error())
 	if err := r.recorded(ctx, crd); err != nil { // Open Cluster Management does not work until it is given back

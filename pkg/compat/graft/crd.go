@@ -17,10 +17,8 @@ import (
 	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
+	"open-cluster-management.io/interlock/pkg/names"
 )
-
-// FieldManager is the field manager of writes to the CRD.
-const FieldManager = "interlock-addon-manager"
 
 // crdFile is OCM's CRD as the api module of this program ships it, with
 // Interlock's fields.
@@ -69,7 +67,7 @@ func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstruc
 	if desired == nil || equal(crd.Object, desired) {
 		return false, nil
 	}
-	if err := writer.Update(ctx, &unstructured.Unstructured{Object: desired}, client.FieldOwner(FieldManager)); err != nil {
+	if err := writer.Update(ctx, &unstructured.Unstructured{Object: desired}, client.FieldOwner(names.AddonManager)); err != nil {
 		return false, fmt.Errorf("write CRD %s: %w", CRDName, err)
 	}
 	return true, nil
@@ -118,7 +116,7 @@ func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]
 func forget(crd map[string]any) (map[string]any, error) {
 	forgotten := (&unstructured.Unstructured{Object: crd}).DeepCopy()
 	all := forgotten.GetManagedFields()
-	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == FieldManager })
+	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == names.AddonManager })
 	switch {
 	case len(others) == len(all):
 		return crd, nil

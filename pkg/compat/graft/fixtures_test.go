@@ -28,6 +28,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -147,7 +148,7 @@ func stockCRD(t *testing.T, known schemas) *unstructured.Unstructured {
 	if err := unstructured.SetNestedMap(crd.Object, conversion, "spec", "conversion"); err != nil {
 		t.Fatal(err)
 	}
-	crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: "1.3.1"})
+	crd.SetAnnotations(map[string]string{names.OCMVersion: "1.3.1"})
 	return crd
 }
 

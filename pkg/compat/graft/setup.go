@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
@@ -41,8 +42,8 @@ func (r *Reconciler) prepare() {
 	r.Settings.Interval = cmp.Or(r.Settings.Interval, defaultInterval)
 	r.prober = prober{address: r.Settings.WebhookAddress}
 	// The API server ends all watches of a CRD's objects when the CRD changes.
-	r.overwrites = backoff{first: time.Second, last: 10 * time.Minute, forget: 30 * time.Minute}
-	r.attempts = backoff{first: time.Minute, last: time.Hour, forget: 3 * time.Hour}
+	r.overwrites = backoff.Delay{Limits: &backoff.Limits{First: time.Second, Last: 10 * time.Minute, Forget: 30 * time.Minute}}
+	r.attempts = backoff.Delay{Limits: &backoff.Limits{First: time.Minute, Last: time.Hour, Forget: 3 * time.Hour}}
 	// A graft of an earlier process gets the whole grace period.
 	r.history.confirmed = true
 }

@@ -25,12 +25,6 @@ import (
 // Name is the name of each of the guard's objects.
 const Name = "interlock-required-dependency"
 
-// The label by which the guard's objects are recognized as Interlock's own.
-const (
-	ManagedByLabel = "app.kubernetes.io/managed-by"
-	ManagedByValue = "interlock-addon-manager"
-)
-
 // Group is the API group of the guard's objects.
 const Group = admissionregistrationv1.GroupName
 

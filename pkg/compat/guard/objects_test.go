@@ -9,6 +9,8 @@ import (
 	admissionregistrationv1beta1 "k8s.io/api/admissionregistration/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 func TestBothFormsHaveTheSameRule(t *testing.T) {
@@ -32,7 +34,7 @@ func TestBothFormsHaveTheSameRule(t *testing.T) {
 		t.Errorf("names: %s, %s of %s, %s", policy.Name, binding.Name, binding.Spec.PolicyName, configuration.Name)
 	}
 	for _, labels := range []map[string]string{policy.Labels, binding.Labels, configuration.Labels} {
-		if labels[ManagedByLabel] != ManagedByValue {
+		if labels[names.ManagedBy] != names.AddonManager {
 			t.Errorf("labels %v", labels)
 		}
 	}

@@ -16,8 +16,7 @@ import (
 // graph of it. It does not change once built and is safe for concurrent use.
 // What it returns is shared: it must not be changed.
 type Catalog struct {
-	declarations map[string]declaration.Declaration
-	sources      map[string]declaration.Source
+	registrations
 	// versions are those in the annotations of registrations.
 	versions  map[string]versions.Annotated
 	providers map[providedKind][]provider
@@ -37,19 +36,14 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
 // only those declarations that this one, which may be nil, has not. It keeps
 // what it is given: that must not be changed afterwards.
 func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
-	renewed := &Catalog{
-		declarations: make(map[string]declaration.Declaration, len(addOns)),
-		sources:      make(map[string]declaration.Source, len(addOns)),
-		versions:     map[string]versions.Annotated{},
+	if c == nil {
+		c = &Catalog{}
 	}
+	renewed := &Catalog{versions: map[string]versions.Annotated{}}
+	renewed.registrations, _ = c.renew(addOns, declaration.Read)
 	for i := range addOns {
-		addOn := &addOns[i]
-		source := declaration.SourceOf(addOn)
-		declared := c.declare(addOn, source)
-		renewed.declarations[addOn.Name] = declared
-		renewed.sources[addOn.Name] = source
-		if version := versions.In(addOn.Annotations); version != (versions.Annotated{}) {
-			renewed.versions[addOn.Name] = version
+		if version := versions.In(addOns[i].Annotations); version != (versions.Annotated{}) {
+			renewed.versions[addOns[i].Name] = version
 		}
 	}
 	renewed.connect()
@@ -67,15 +61,30 @@ func (c *Catalog) connect() {
 	c.providers = findProviders(c.declarations)
 }
 
-// declare returns what the catalog has compiled of the same declaration, else
-// compiles it.
-func (c *Catalog) declare(addOn *addonv1alpha1.ClusterManagementAddOn, source declaration.Source) declaration.Declaration {
-	if c != nil {
-		if known, ok := c.sources[addOn.Name]; ok && known.Equal(source) {
-			return c.declarations[addOn.Name]
+// registrations are declarations with their sources, by add-on.
+type registrations struct {
+	declarations map[string]declaration.Declaration
+	sources      map[string]declaration.Source
+}
+
+// renew returns the declarations of all add-ons, and whether one differs. It reads only
+// those that it has not.
+func (r registrations) renew(
+	addOns []addonv1alpha1.ClusterManagementAddOn, read func(*addonv1alpha1.ClusterManagementAddOn) declaration.Declaration,
+) (renewed registrations, changed bool) {
+	renewed.declarations = make(map[string]declaration.Declaration, len(addOns))
+	renewed.sources = make(map[string]declaration.Source, len(addOns))
+	changed = len(addOns) != len(r.sources)
+	for i := range addOns {
+		name, source := addOns[i].Name, declaration.SourceOf(&addOns[i])
+		if known, ok := r.sources[name]; ok && known.Equal(source) {
+			renewed.declarations[name], renewed.sources[name] = r.declarations[name], known
+			continue
 		}
+		renewed.declarations[name], renewed.sources[name] = read(&addOns[i]), source
+		changed = true
 	}
-	return declaration.Read(addOn)
+	return renewed, changed
 }
 
 // targets are the add-ons that edges are on, and those that are always waited

@@ -11,9 +11,8 @@ import (
 // an expression, takes 144 MiB as a catalog, and 29 MiB as an outline. It does
 // not change once built.
 type Outline struct {
-	declarations map[string]declaration.Declaration
-	sources      map[string]declaration.Source
-	edges        *graph.Graph
+	registrations
+	edges *graph.Graph
 }
 
 // Renew returns the outline of all add-ons registered on a hub. It reads only those
@@ -23,23 +22,14 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 	if o == nil {
 		o = &Outline{}
 	}
-	renewed := &Outline{
-		declarations: make(map[string]declaration.Declaration, len(addOns)),
-		sources:      make(map[string]declaration.Source, len(addOns)),
+	read := func(addOn *addonv1alpha1.ClusterManagementAddOn) declaration.Declaration {
+		return declaration.Read(addOn).Outline()
 	}
-	changed := o.edges == nil || len(addOns) != len(o.sources)
-	for i := range addOns {
-		name, source := addOns[i].Name, declaration.SourceOf(&addOns[i])
-		if known, ok := o.sources[name]; ok && known.Equal(source) {
-			renewed.declarations[name], renewed.sources[name] = o.declarations[name], known
-			continue
-		}
-		renewed.declarations[name], renewed.sources[name] = declaration.Read(&addOns[i]).Outline(), source
-		changed = true
-	}
-	if !changed {
+	all, changed := o.renew(addOns, read)
+	if !changed && o.edges != nil {
 		return o
 	}
+	renewed := &Outline{registrations: all}
 	edges := make(map[string][]string, len(addOns))
 	for name, declared := range renewed.declarations {
 		edges[name], _ = targets(declared)
@@ -52,7 +42,7 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 // add-ons that could be on a cycle with it: usually none.
 func (o *Outline) With(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
 	declared := declaration.Read(addOn)
-	with := &Catalog{declarations: map[string]declaration.Declaration{}, others: o}
+	with := &Catalog{registrations: registrations{declarations: map[string]declaration.Declaration{}}, others: o}
 	dependencies, _ := targets(declared)
 	for _, name := range o.edges.Between(dependencies, addOn.Name) {
 		with.declarations[name] = o.declarations[name]

@@ -110,7 +110,7 @@ func FuzzDeclare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, annotation string) {
 		addOn := fixture.Annotated("x", annotation)
 		got := Read(&addOn)
-		if got.Invalid != got.HasProblem(ProblemInvalid) {
+		if got.Invalid != hasProblem(got, ProblemInvalid) {
 			t.Errorf("Invalid is %t, problems are %v", got.Invalid, got.Problems)
 		}
 		if got.Invalid && got.Dependencies != nil {

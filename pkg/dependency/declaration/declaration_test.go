@@ -2,6 +2,7 @@ package declaration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -115,8 +116,8 @@ func TestDeclare(t *testing.T) {
 				t.Errorf("%s: problems -want, +got:\n%s", tc.reason, diff)
 			}
 			for _, reason := range ProblemReasons {
-				if want := strings.Contains(fmt.Sprint(tc.problems), string(reason)); got.HasProblem(reason) != want {
-					t.Errorf("%s: HasProblem(%s) = %t", tc.reason, reason, !want)
+				if want := strings.Contains(fmt.Sprint(tc.problems), string(reason)); hasProblem(got, reason) != want {
+					t.Errorf("%s: problem %s = %t", tc.reason, reason, !want)
 				}
 			}
 		})
@@ -225,4 +226,8 @@ func TestValidateList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
+}
+
+func hasProblem(d Declaration, reason ProblemReason) bool {
+	return slices.ContainsFunc(d.Problems, func(p Problem) bool { return p.Reason == reason })
 }

@@ -1,10 +1,6 @@
 package declaration
 
-import (
-	"slices"
-
-	"open-cluster-management.io/interlock/pkg/text"
-)
+import "open-cluster-management.io/interlock/pkg/text"
 
 // MaxProblem is how long the message of a problem is at most, in bytes: what an
 // event can carry.
@@ -50,9 +46,4 @@ type Problem struct {
 func NewProblem(reason ProblemReason, found, remedy string) Problem {
 	finding := text.CutBytes(text.OneLine(found), MaxProblem-len("; ")-len(remedy))
 	return Problem{Reason: reason, Finding: finding, Message: finding + "; " + remedy}
-}
-
-// HasProblem reports whether one of the problems has the reason.
-func (d Declaration) HasProblem(reason ProblemReason) bool {
-	return slices.ContainsFunc(d.Problems, func(p Problem) bool { return p.Reason == reason })
 }

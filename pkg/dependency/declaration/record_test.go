@@ -214,7 +214,7 @@ func TestWhatCounts(t *testing.T) {
 			if diff := cmp.Diff(Read(&want).Dependencies, got.Dependencies); diff != "" || !strings.HasPrefix(got.Path, tc.path) {
 				t.Errorf("%s: %s -want, +got:\n%s", tc.reason, got.Path, diff)
 			}
-			if warned := got.HasProblem(ProblemDeclaredTwice); warned != tc.warned {
+			if warned := hasProblem(got, ProblemDeclaredTwice); warned != tc.warned {
 				t.Errorf("warned: %t", warned)
 			}
 			var restored map[string]any

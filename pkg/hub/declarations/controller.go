@@ -22,20 +22,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Watch is a watch of objects that only some declarations need.
-type Watch interface {
-	// Enable lets the watch begin.
-	Enable()
-}
-
 // Reconciler builds the catalog from all registered add-ons. It has a single key:
 // however many registrations change at once, it builds the catalog once.
 type Reconciler struct {
 	// Registered reads the registered add-ons.
 	Registered fleet.Objects
 	Fleet      hubcache.Reader
-	// Indexed is closed once the fleet can be read; nil: it can.
-	Indexed  <-chan struct{}
+	// Readable is closed once the fleet can be read; nil: it can.
+	Readable <-chan struct{}
 	Store    *Store
 	Metrics  *metrics.Metrics
 	Recorder events.EventRecorder
@@ -44,8 +38,8 @@ type Reconciler struct {
 	Evaluate *trigger.Trigger
 	// Request triggers the controller that requests facts of managed clusters.
 	Request *trigger.Trigger
-	// Watches are enabled once a declaration uses their objects.
-	Watches map[input.Set]Watch
+	// EnableWatches enables the watches of those inputs that a declaration uses.
+	EnableWatches func(used func(input.Set) bool)
 
 	// published is the last catalog whose changes were enqueued; nil: none yet.
 	published *evaluation.Evaluator
@@ -76,7 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	declared := evaluation.New(before.Renew(addOns))
 	r.Metrics.Registered(declared.AddOns())
 	r.Store.Set(declared)
-	r.enableWatches(declared)
+	r.EnableWatches(declared.AnyInput)
 	changed := declared.Changed(before.Catalog)
 	// The other controllers begin with everything once there is a first catalog.
 	if r.published != nil {
@@ -91,22 +85,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 }
 
 func (r *Reconciler) awaitFleet(ctx context.Context) error {
-	if r.Indexed == nil {
+	if r.Readable == nil {
 		return nil
 	}
 	select {
-	case <-r.Indexed:
+	case <-r.Readable:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the fleet: %w", ctx.Err())
-	}
-}
-
-func (r *Reconciler) enableWatches(declared *evaluation.Evaluator) {
-	for uses, watch := range r.Watches {
-		if declared.AnyInput(uses) {
-			watch.Enable()
-		}
 	}
 }
 

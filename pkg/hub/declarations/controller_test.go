@@ -62,7 +62,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Registered: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
 		Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
-		Evaluate: trigger.New(), Request: trigger.New(),
+		Evaluate: trigger.New(), Request: trigger.New(), EnableWatches: func(func(input.Set) bool) {},
 	}
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
 	return b
@@ -132,16 +132,12 @@ func TestAChangeEnqueuesTheAddOnsThatItConcerns(t *testing.T) {
 	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf") // no cycle any more
 }
 
-type watch struct{ enabled bool }
-
-func (w *watch) Enable() { w.enabled = true }
-
 func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
 	b := newBench(t, registered("leaf"))
-	versions, configs := &watch{}, &watch{}
-	b.Watches = map[input.Set]Watch{input.Versions: versions, input.Config: configs}
+	var versions, configs bool
+	b.EnableWatches = func(used func(input.Set) bool) { versions, configs = used(input.Versions), used(input.Config) }
 	b.expect(t)
-	if versions.enabled || configs.enabled {
+	if versions || configs {
 		t.Error("enables a watch that no declaration uses")
 	}
 	leaf := registered("leaf", "base")
@@ -153,8 +149,8 @@ func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.expect(t)
-	if !versions.enabled || configs.enabled {
-		t.Errorf("versions: %t, configs: %t", versions.enabled, configs.enabled)
+	if !versions || configs {
+		t.Errorf("versions: %t, configs: %t", versions, configs)
 	}
 }
 

@@ -25,10 +25,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -62,21 +64,27 @@ type lazy struct {
 	templates     map[string]string
 }
 
-// templateVersions is lazy as the degraded controller reads templates from it.
-type templateVersions struct{ *lazy }
+func (k *lazy) ready(of input.Set) bool {
+	return map[input.Set]bool{input.Config: k.configs, input.OCM: k.ocm, input.Versions: k.templatesRead}[of]
+}
 
-func (k templateVersions) Ready() bool { return k.templatesRead }
+// lazyReader reads configs from the hub, and versions from lazy.
+type lazyReader struct {
+	client.Reader
+	*lazy
+}
 
-func (k templateVersions) Version(template string) string { return k.templates[template] }
-
-func (k *lazy) Ready() bool { return k.configs }
-
-// ocmVersion is lazy as it reads the version of OCM.
-type ocmVersion struct{ *lazy }
-
-func (k ocmVersion) Ready() bool { return k.ocm }
-
-func (k ocmVersion) Version(string) string { return k.version }
+func (r lazyReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	switch into.GetObjectKind().GroupVersionKind() {
+	case fleet.AddOnTemplate().GroupVersionKind():
+		into.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: r.templates[key.Name]})
+	case fleet.CRD().GroupVersionKind():
+		into.SetAnnotations(map[string]string{names.OCMVersion: r.version})
+	default:
+		return r.Reader.Get(ctx, key, into, options...)
+	}
+	return nil
+}
 
 func (k *lazy) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
 	return k.facts, nil
@@ -112,11 +120,10 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	measured.Registered([]string{leaf.Name})
 	memory := NewMemory(b.clock)
 	b.inputs = &hubcache.Inputs{
-		Reader:    hubcache.NewReader(b.hub),
-		Configs:   b.lazy,
-		OCM:       ocmVersion{b.lazy},
-		Templates: templateVersions{b.lazy},
-		Reported:  b.lazy,
+		Reader:   hubcache.NewReader(b.hub),
+		Lazy:     fleet.Objects{Reader: lazyReader{b.hub, b.lazy}},
+		Ready:    b.lazy.ready,
+		Reported: b.lazy,
 	}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
@@ -135,6 +142,7 @@ func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 // read lets the reconciler read from another client.
 func (b *bench) read(from client.Reader) {
 	b.Fleet, b.inputs.Reader = hubcache.NewReader(from), hubcache.NewReader(from)
+	b.inputs.Lazy = fleet.Objects{Reader: lazyReader{from, b.lazy}}
 }
 
 // findings loads and evaluates the state of the add-on.

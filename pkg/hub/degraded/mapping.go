@@ -122,32 +122,34 @@ func (m mapping) readers(addOn installed, q queue) {
 	}
 }
 
-// clusters: held verdicts end when a managed cluster is no longer lost, and when
-// there is no cluster any more that could report. A change of labels, claims or
-// version concerns the add-ons there that use it.
+// clusters: a change of labels, claims or version concerns the add-ons of the managed
+// cluster that use it.
 func (m mapping) clusters() clusterHandle {
+	none := &clusterv1.ManagedCluster{}
 	return clusterHandle{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
 			m.memory.Outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
-			m.onCluster(ctx, e.Object.Name, differences(&clusterv1.ManagedCluster{}, e.Object), q)
+			m.onCluster(ctx, e.Object.Name, m.changed(none, e.Object), q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
 			m.memory.Outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
-			if m.hold && (lost(e.ObjectOld) && !lost(e.ObjectNew) || known(e.ObjectOld) && !known(e.ObjectNew)) {
-				m.onCluster(ctx, e.ObjectNew.Name, everything, q)
-				return
-			}
-			m.onCluster(ctx, e.ObjectNew.Name, differences(e.ObjectOld, e.ObjectNew), q)
+			m.onCluster(ctx, e.ObjectNew.Name, m.changed(e.ObjectOld, e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
 			m.memory.Outages.Forget(e.Object.Name)
-			if m.hold && known(e.Object) {
-				m.onCluster(ctx, e.Object.Name, everything, q)
-				return
-			}
-			m.onCluster(ctx, e.Object.Name, differences(e.Object, &clusterv1.ManagedCluster{}), q)
+			m.onCluster(ctx, e.Object.Name, m.changed(e.Object, none), q)
 		},
 	}
+}
+
+// changed returns which inputs of edges differ. Held verdicts end when a managed cluster
+// is no longer lost, and when there is no cluster any more that could report.
+func (m mapping) changed(before, after *clusterv1.ManagedCluster) input.Set {
+	was, is := fleet.ClusterStatus(before), fleet.ClusterStatus(after)
+	if m.hold && (was == metav1.ConditionUnknown && is != metav1.ConditionUnknown || was != "" && is == "") {
+		return everything
+	}
+	return differences(before, after)
 }
 
 // everything stands for a change that concerns every add-on.
@@ -185,15 +187,6 @@ func (m mapping) onCluster(ctx context.Context, cluster string, changed input.Se
 			enqueue(q, addOn)
 		}
 	}
-}
-
-func lost(cluster *clusterv1.ManagedCluster) bool {
-	return fleet.ClusterStatus(cluster) == metav1.ConditionUnknown
-}
-
-// known reports whether the cluster has the condition.
-func known(cluster *clusterv1.ManagedCluster) bool {
-	return fleet.ClusterStatus(cluster) != ""
 }
 
 func key(addOn installed) types.NamespacedName {

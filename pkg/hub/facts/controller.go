@@ -21,18 +21,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Informer is where the objects are read; see package factsinformer.
-type Informer interface {
-	State() factsinformer.State
-	Get(types.NamespacedName) *factsinformer.Facts
-	List() []*factsinformer.Facts
+// Objects are the ManagedClusterFacts of the hub; see Informer.
+type Objects interface {
+	State() State
+	Get(types.NamespacedName) *facts
+	List() []*facts
 }
 
 // Reconciler keeps what is requested of one managed cluster. It enqueues the
@@ -40,7 +39,7 @@ type Informer interface {
 type Reconciler struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
-	Informer     Informer
+	Informer     Objects
 	Writer       client.Client
 	Backoff      *backoff.Tracker
 	Signs        SignsOfLife
@@ -62,7 +61,7 @@ type Reconciler struct {
 
 // snapshot is what the facts of one cluster rest on.
 type snapshot struct {
-	state  factsinformer.State
+	state  State
 	object *facts
 	// ended is why the agent that wrote the object does not run; empty: it runs.
 	ended string
@@ -97,9 +96,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
-	case current.state == factsinformer.Absent:
+	case current.state == Absent:
 		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
-	case current.state != factsinformer.Served:
+	case current.state != Served:
 		return reconcile.Result{}, nil // every cluster is enqueued once that is known
 	case needed.Empty():
 		return reconcile.Result{}, r.retract(ctx, current.object)
@@ -110,7 +109,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // enqueueClusters enqueues every cluster with facts that are or were requested.
 func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
-	if r.Informer.State() == factsinformer.Served {
+	if r.Informer.State() == Served {
 		r.notServed.Clear()
 	}
 	for _, object := range r.Informer.List() {

@@ -21,7 +21,6 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -203,9 +202,9 @@ func TestEveryClusterIsEnqueued(t *testing.T) {
 func TestTheEventIsEmittedAgainAfterTheCRDWasServed(t *testing.T) {
 	b := newBench(t)
 	for _, step := range []struct {
-		state  factsinformer.State
+		state  State
 		events int
-	}{{factsinformer.Absent, 2}, {factsinformer.Absent, 0}, {factsinformer.Served, 0}, {factsinformer.Absent, 2}} {
+	}{{Absent, 2}, {Absent, 0}, {Served, 0}, {Absent, 2}} {
 		b.state = step.state
 		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: everyCluster}); err != nil {
 			t.Fatal(err)
@@ -244,7 +243,7 @@ func TestTheInformerTriggersOnWhatMatters(t *testing.T) {
 
 func TestHubWithoutTheCRD(t *testing.T) {
 	b := newBench(t)
-	b.state = factsinformer.Absent
+	b.state = Absent
 	b.reconcile(t)
 	b.reconcile(t)
 	if len(b.applies) != 0 {
@@ -263,7 +262,7 @@ func TestHubWithoutTheCRD(t *testing.T) {
 
 func TestHubThatHasNotAnswered(t *testing.T) {
 	b := newBench(t)
-	b.state = factsinformer.Unknown
+	b.state = Unknown
 	b.reconcile(t)
 	if enqueued := b.evaluated(); len(b.applies)+len(enqueued)+len(b.events) != 0 {
 		t.Errorf("did something before anything is known: %v, %v", b.applies, enqueued)

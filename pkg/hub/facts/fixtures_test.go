@@ -23,7 +23,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
@@ -47,7 +46,7 @@ type bench struct {
 	known  *Reader
 	hub    client.Client
 	clock  *clocktesting.FakeClock
-	state  factsinformer.State
+	state  State
 	object *facts
 	// evaluated and requested take what was enqueued.
 	evaluated, requested func() []string
@@ -57,19 +56,19 @@ type bench struct {
 	events               chan string
 }
 
-func (b *bench) State() factsinformer.State { return b.state }
-func (b *bench) Get(key types.NamespacedName) *factsinformer.Facts {
+func (b *bench) State() State { return b.state }
+func (b *bench) Get(key types.NamespacedName) *facts {
 	if key != factsobject.Key(cluster) {
 		return nil
 	}
 	return b.object
 }
 
-func (b *bench) List() []*factsinformer.Facts {
+func (b *bench) List() []*facts {
 	if b.object == nil {
 		return nil
 	}
-	return []*factsinformer.Facts{b.object}
+	return []*facts{b.object}
 }
 
 func installedAddOn(name string) *addonv1alpha1.ManagedClusterAddOn {
@@ -105,7 +104,7 @@ func newBench(t *testing.T) *bench {
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", func(object client.Object) []string {
 			return []string{object.GetName()}
 		}).Build()
-	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: factsinformer.Served, events: recorder.Events}
+	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: Served, events: recorder.Events}
 	reader := hubcache.NewReader(hub)
 	signs := SignsOfLife{Fleet: reader, Outages: outage.New(b.clock), Silent: outage.New(b.clock)}
 	b.Reconciler = &Reconciler{

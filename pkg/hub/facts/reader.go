@@ -13,7 +13,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -22,7 +21,7 @@ import (
 // Reader reads what the agents of all clusters have reported.
 type Reader struct {
 	Fleet    hubcache.Reader
-	Informer Informer
+	Informer Objects
 	Signs    SignsOfLife
 	// Waiting remembers since when something is to be requested of a cluster that its
 	// object does not request yet.
@@ -68,7 +67,7 @@ func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed ne
 func (r *Reader) reported(object *facts, sign signOfLife, needed needs) (evaluation.Facts, bool) {
 	found := evaluation.Facts{APIs: evaluation.APIFacts{}, Versions: map[string]evaluation.VersionFact{}}
 	switch {
-	case r.Informer.State() == factsinformer.Absent:
+	case r.Informer.State() == Absent:
 		setUnknown(found, needed, notServedMessage)
 		return found, false
 	case sign.ended != "":

@@ -13,7 +13,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -43,11 +42,11 @@ func TestFacts(t *testing.T) {
 		},
 		{
 			name:    "a hub that has not responded",
-			prepare: func(b *bench) { b.state = factsinformer.Unknown },
+			prepare: func(b *bench) { b.state = Unknown },
 			asked:   aTime.Add(time.Minute),
 		},
 		{
-			name: "a hub without the CRD", prepare: func(b *bench) { b.state = factsinformer.Absent },
+			name: "a hub without the CRD", prepare: func(b *bench) { b.state = Absent },
 			served: metav1.ConditionUnknown, says: dependencyv1alpha1.CRDName,
 		},
 	}

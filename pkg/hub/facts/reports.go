@@ -12,7 +12,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
@@ -50,7 +49,7 @@ func (r *Reconciler) enqueueChanged(
 // what they were evaluated with before.
 func (r *Reconciler) remember(cluster string, current snapshot) (before snapshot) {
 	var value any
-	if current.object == nil && current.state == factsinformer.Served {
+	if current.object == nil && current.state == Served {
 		value, _ = r.seen.LoadAndDelete(cluster) // as if nothing had ever been requested
 	} else {
 		value, _ = r.seen.Swap(cluster, current)
@@ -65,7 +64,7 @@ func phase(current snapshot, needed needs) metrics.FactsPhase {
 	switch {
 	case needed.Empty():
 		return metrics.FactsNone
-	case current.state == factsinformer.Absent:
+	case current.state == Absent:
 		return metrics.FactsNotServed
 	case object != nil && object.Status.ObservedGeneration == object.Generation && current.ended == "":
 		return metrics.FactsReported

@@ -1,13 +1,10 @@
 package facts
 
 import (
-	"cmp"
 	"context"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -16,7 +13,6 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/factsobject"
-	"open-cluster-management.io/interlock/pkg/hub/factsinformer"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -37,25 +33,6 @@ func clusterKey(cluster string) types.NamespacedName { return types.NamespacedNa
 
 func requestFor(cluster string) reconcile.Request {
 	return reconcile.Request{NamespacedName: clusterKey(cluster)}
-}
-
-// NewInformer returns the informer of all objects, which triggers the controller.
-func NewInformer(hub client.WithWatch, request *trigger.Trigger) *factsinformer.Informer {
-	return factsinformer.New(hub, factsinformer.Options{
-		Lean: lean,
-		Changed: func(before, after *facts) {
-			if object := cmp.Or(after, before); changed(before, after) && object.Name == object.Namespace { // others are not Interlock's
-				request.Enqueue(clusterKey(object.Namespace))
-			}
-		},
-		StateChanged: func() { request.Enqueue(everyCluster) },
-	})
-}
-
-// changed compares what matters of two states of an object.
-func changed(before, after *facts) bool {
-	return before == nil || after == nil || before.UID != after.UID ||
-		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
 }
 
 // SetupWithManager registers the controller. It begins with every cluster.

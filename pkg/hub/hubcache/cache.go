@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -16,20 +17,39 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // Options strips objects on ingest. Reads return the cached objects themselves, which
 // must not be changed.
 func Options() cache.Options {
+	return stripping(map[client.Object]cache.ByObject{
+		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip(stripClusterManagementAddOn)},
+		&addonv1alpha1.ManagedClusterAddOn{}:    {Transform: strip(new(sharing).managedClusterAddOn)},
+		&clusterv1.ManagedCluster{}:             {Transform: strip(stripManagedCluster)},
+	})
+}
+
+// LazyOptions are those of a second cache, with what only some declarations need.
+// Controllers wait for all that is watched by the first one.
+func LazyOptions() cache.Options {
+	return stripping(map[client.Object]cache.ByObject{
+		&addonv1alpha1.AddOnDeploymentConfig{}: {Transform: strip(stripAddOnDeploymentConfig)},
+		fleet.AddOnTemplate():                  {Transform: strip(stripAddOnTemplate)},
+		fleet.CRD(): {
+			Field:     fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.OCMVersionCRD),
+			Transform: strip(stripCRD),
+		},
+	})
+}
+
+func stripping(objects map[client.Object]cache.ByObject) cache.Options {
 	return cache.Options{
 		DefaultUnsafeDisableDeepCopy: ptr.To(true),
 		ReaderFailOnMissingInformer:  true,
-		ByObject: map[client.Object]cache.ByObject{
-			&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip(stripClusterManagementAddOn)},
-			&addonv1alpha1.ManagedClusterAddOn{}:    {Transform: strip(new(sharing).managedClusterAddOn)},
-			&clusterv1.ManagedCluster{}:             {Transform: strip(stripManagedCluster)},
-			&addonv1alpha1.AddOnDeploymentConfig{}:  {Transform: strip(stripAddOnDeploymentConfig)},
-		},
+		NewInformer:                  informerstop.NewInformer,
+		ByObject:                     objects,
 	}
 }
 
@@ -77,6 +97,20 @@ func stripManagedCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedClust
 func stripAddOnDeploymentConfig(full *addonv1alpha1.AddOnDeploymentConfig) *addonv1alpha1.AddOnDeploymentConfig {
 	lean := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Spec.CustomizedVariables = full.Spec.CustomizedVariables
+	return lean
+}
+
+func stripAddOnTemplate(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
+	return withAnnotation(full, addonv1alpha1.AddOnVersionAnnotation, versions.OfTemplate(full.Annotations, full.Labels))
+}
+
+func stripCRD(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
+	return withAnnotation(full, names.OCMVersion, full.Annotations[names.OCMVersion])
+}
+
+func withAnnotation(full *metav1.PartialObjectMetadata, name, value string) *metav1.PartialObjectMetadata {
+	lean := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: leanMeta(full.ObjectMeta)}
+	metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, value)
 	return lean
 }
 

@@ -3,7 +3,7 @@ package hubcache
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +14,12 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var (
@@ -153,34 +155,63 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	wantConfig := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: keptMeta()}
 	wantConfig.Spec.CustomizedVariables = config.Spec.CustomizedVariables
 
-	tested := map[reflect.Type]bool{}
+	template := fleet.AddOnTemplate()
+	template.ObjectMeta = fullMeta()
+	template.Labels[addonv1alpha1.TemplateVersionLabel] = "1.0.0"
+	wantTemplate := fleet.AddOnTemplate()
+	wantTemplate.ObjectMeta = keptMeta()
+	wantTemplate.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"}
+
+	crd := fleet.CRD()
+	crd.ObjectMeta = fullMeta()
+	crd.Annotations[names.OCMVersion] = "1.3.1"
+	wantCRD := fleet.CRD()
+	wantCRD.ObjectMeta = keptMeta()
+	wantCRD.Annotations = map[string]string{names.OCMVersion: "1.3.1"}
+
+	tested := map[string]bool{}
 	for _, test := range []struct{ full, want client.Object }{
-		{registered, wantRegistered}, {fullManagedClusterAddOn(), wantInstalled}, {cluster, wantCluster}, {config, wantConfig},
+		{registered, wantRegistered},
+		{fullManagedClusterAddOn(), wantInstalled},
+		{cluster, wantCluster},
+		{config, wantConfig},
+		{template, wantTemplate},
+		{crd, wantCRD},
 	} {
-		kind := reflect.TypeOf(test.full)
-		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+		t.Run(kindOf(test.full), func(t *testing.T) {
 			got := ingest(t, test.full)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("kept (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(got, ingest(t, got.(client.Object).DeepCopyObject())); diff != "" {
+			if diff := cmp.Diff(got, ingest(t, got.(client.Object).DeepCopyObject().(client.Object))); diff != "" {
 				t.Errorf("a second time changes it:\n%s", diff)
 			}
-			tested[kind] = true
+			tested[kindOf(test.full)] = true
 		})
 	}
-	for object := range Options().ByObject {
-		if !tested[reflect.TypeOf(object)] {
-			t.Errorf("%T is cached, but not tested", object)
+	for object := range cached() {
+		if !tested[kindOf(object)] {
+			t.Errorf("%s is cached, but not tested", kindOf(object))
 		}
 	}
 }
 
+func kindOf(object client.Object) string {
+	return fmt.Sprintf("%T %s", object, object.GetObjectKind().GroupVersionKind().Kind)
+}
+
+// cached has the kinds of both caches.
+func cached() map[client.Object]cache.ByObject {
+	all := Options().ByObject
+	maps.Copy(all, LazyOptions().ByObject)
+	return all
+}
+
 // ingest does with an object what the cache does when it comes in.
-func ingest(t *testing.T, object any) any {
+func ingest(t *testing.T, object client.Object) any {
 	t.Helper()
-	for kind, options := range Options().ByObject {
-		if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+	for kind, options := range cached() {
+		if kindOf(kind) == kindOf(object) {
 			kept, err := options.Transform(object)
 			if err != nil {
 				t.Fatal(err)
@@ -222,7 +253,7 @@ func TestTombstonesPass(t *testing.T) {
 	tombstone := toolscache.DeletedFinalStateUnknown{Key: "cluster1/leaf", Obj: fullManagedClusterAddOn()}
 	for _, options := range Options().ByObject {
 		got, err := options.Transform(tombstone)
-		if err != nil || !reflect.DeepEqual(got, tombstone) {
+		if err != nil || !cmp.Equal(got, any(tombstone)) {
 			t.Errorf("got %v, error %v", got, err)
 		}
 	}

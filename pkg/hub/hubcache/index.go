@@ -22,10 +22,10 @@ const (
 	IndexTemplate = "status.configReferences.addontemplates"
 )
 
-// index does what the cache's IndexField does, except for a second entry of each
+// Index does what the cache's IndexField does, except for a second entry of each
 // add-on under its own namespace. No read uses these. 100,000 add-ons take 99 MiB of
 // the heap without them and 164 MiB with them (BenchmarkMemory). The cache looks for indexes of these names.
-func index(ctx context.Context, of cache.Cache) error {
+func Index(ctx context.Context, of cache.Cache) error {
 	informer, err := of.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err

@@ -7,57 +7,47 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Inputs reads all that evaluation needs: objects from the cache, the rest from lazy
-// watches and from what agents report.
+// Inputs reads all that evaluation needs: the fleet from its cache, what only some
+// declarations need from the lazy cache, and what agents report.
 type Inputs struct {
 	Reader
-	// Configs reports whether AddOnDeploymentConfigs are in the cache.
-	Configs interface{ Ready() bool }
-	// Templates has the versions of AddOnTemplates, and OCM that of Open Cluster
-	// Management, as the version of fleet.OCMVersionCRD.
-	Templates, OCM Versions
+	Lazy fleet.Objects
+	// Ready reports whether the objects of an input are in the lazy cache.
+	Ready func(input.Set) bool
 	// Reported has what agents report.
 	Reported interface {
 		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	}
 }
 
-// Versions has versions of objects by name. Ready reports whether they were read.
-type Versions interface {
-	Ready() bool
-	Version(name string) string
-}
-
 var _ fleet.Reader = Inputs{}
 
 // Config implements fleet.Reader.
 func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
-	if !i.Configs.Ready() {
+	if !i.Ready(input.Config) {
 		return nil, false, nil
 	}
-	return i.Reader.Config(ctx, key)
+	return i.Lazy.Config(ctx, key)
 }
 
 // TemplateVersion implements fleet.Reader.
-func (i Inputs) TemplateVersion(_ context.Context, name string) (version string, read bool, err error) {
-	version, read = versionOf(i.Templates, name)
-	return version, read, nil
+func (i Inputs) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
+	if !i.Ready(input.Versions) {
+		return "", false, nil
+	}
+	return i.Lazy.TemplateVersion(ctx, name)
 }
 
 // OCMVersion implements fleet.Reader.
-func (i Inputs) OCMVersion(context.Context) (version string, read bool, err error) {
-	version, read = versionOf(i.OCM, fleet.OCMVersionCRD)
-	return version, read, nil
-}
-
-func versionOf(all Versions, name string) (version string, read bool) {
-	if !all.Ready() {
-		return "", false
+func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err error) {
+	if !i.Ready(input.OCM) {
+		return "", false, nil
 	}
-	return all.Version(name), true
+	return i.Lazy.OCMVersion(ctx)
 }
 
 // Facts implements fleet.Reader.

@@ -135,3 +135,45 @@ func TestErrorsAreReturned(t *testing.T) {
 		}
 	}
 }
+
+func TestEachWatchEnqueuesTheAddOnsThatUseItsObjects(t *testing.T) {
+	for of, test := range map[input.Set]struct{ synced, changed []string }{
+		input.Config:   {[]string{"c1/configured", "c1/ring"}, []string{"c1/configured", "c1/ring"}},
+		input.Versions: {[]string{"c1/versioned"}, []string{"c1/versioned"}},
+		input.OCM:      {[]string{"c1/ocm"}, []string{"c1/ocm"}},
+	} {
+		addOns, enqueued := newAddOns(t, nil)
+		watch := NewWatches(nil, addOns)[of]
+		if err := watch.options.Synced(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := enqueued(); !slices.Equal(got, test.synced) {
+			t.Errorf("%s were read: enqueues %q, want %q", watch.options.What, got, test.synced)
+		}
+		object := watch.options.Object
+		object.SetNamespace("c1")
+		object.SetName(map[input.Set]string{input.Config: "configured-config", input.Versions: "template"}[of])
+		if err := watch.options.Changed(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		if got := enqueued(); !slices.Equal(got, test.changed) {
+			t.Errorf("one of %s has changed: enqueues %q, want %q", watch.options.What, got, test.changed)
+		}
+	}
+}
+
+func TestWatchesThatAreUsedBegin(t *testing.T) {
+	watches := NewWatches(nil, AddOns{})
+	watches.Enable(func(of input.Set) bool { return of == input.OCM })
+	for of, watch := range watches {
+		enabled := false
+		select {
+		case <-watch.enabled:
+			enabled = true
+		default:
+		}
+		if enabled != (of == input.OCM) || watches.Ready(of) {
+			t.Errorf("%s: enabled %t, ready %t", watch.options.What, enabled, watches.Ready(of))
+		}
+	}
+}

@@ -10,44 +10,42 @@ import (
 	"sync/atomic"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // logEvery is how often the log says that the hub does not respond yet.
 const logEvery = 15 * time.Second
 
-// Informer is what a watch needs of an informer.
-type Informer interface {
-	AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error)
-}
-
 // Options configure a watch.
 type Options struct {
 	// What is watched, for the log.
 	What string
-	// Informer returns the informer, which runs until the context ends. The watch
-	// calls it once.
-	Informer func(ctx context.Context) (Informer, error)
-	// Changed gets an object before and after every change, nil where there is
-	// none. The watch logs its error and does not repeat the call.
-	Changed func(ctx context.Context, before, after any) error
+	// Object is of the kind that is watched.
+	Object client.Object
+	// Changed gets an object that was created, changed or deleted since Synced was
+	// called. The watch logs its error and does not repeat the call.
+	Changed func(ctx context.Context, object client.Object) error
 	// Synced is called once all objects are read, after Ready became true.
 	Synced func(ctx context.Context) error
 }
 
 // Watch is a watch that begins when it is enabled.
 type Watch struct {
+	lazy    ctrlcache.Informers
 	options Options
 	once    sync.Once
 	enabled chan struct{}
 	ready   atomic.Bool
 }
 
-// New returns a watch for a manager to run.
-func New(options Options) *Watch {
-	return &Watch{options: options, enabled: make(chan struct{})}
+// New returns a watch for a manager to run. Its objects are in the cache.
+func New(lazy ctrlcache.Informers, options Options) *Watch {
+	return &Watch{lazy: lazy, options: options, enabled: make(chan struct{})}
 }
 
 // Enable lets the watch begin. It is safe to call it again.
@@ -63,10 +61,7 @@ func (w *Watch) Start(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	watched, err := w.options.Informer(ctx)
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it fails because it is to stop
-	}
+	watched, err := w.lazy.GetInformer(ctx, w.options.Object, ctrlcache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.options.What, err)
 	}
@@ -87,21 +82,35 @@ func (w *Watch) Start(ctx context.Context) error {
 }
 
 func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
-	changed := func(before, after any) {
-		if err := w.options.Changed(ctx, before, after); err != nil && ctx.Err() == nil {
+	changed := func(object any) {
+		if !w.Ready() {
+			return // Synced is about to be called
+		}
+		if err := w.options.Changed(ctx, object.(client.Object)); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "Could not handle a change", "watched", w.options.What)
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { changed(nil, object) },
-		UpdateFunc: changed,
+		AddFunc: changed,
+		UpdateFunc: func(before, after any) {
+			if !same(before.(client.Object), after.(client.Object)) {
+				changed(after)
+			}
+		},
 		DeleteFunc: func(object any) {
 			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = tombstone.Obj
 			}
-			changed(object, nil)
+			changed(object)
 		},
 	}
+}
+
+// same compares what the cache keeps of an object.
+func same(before, after client.Object) bool {
+	was := before.DeepCopyObject().(client.Object)
+	was.SetResourceVersion(after.GetResourceVersion())
+	return apiequality.Semantic.DeepEqual(was, after)
 }
 
 // logWaiting logs what it waits for, until all objects are read.

@@ -9,14 +9,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 const patient = 10 * time.Second
 
-func config(name string) *addonv1alpha1.AddOnDeploymentConfig {
-	return &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
+func config(name, annotation string) *addonv1alpha1.AddOnDeploymentConfig {
+	return &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"a": annotation}}}
+}
+
+// informers is a cache of which only this is called.
+type informers struct {
+	ctrlcache.Informers
+	get func() (ctrlcache.Informer, error)
+}
+
+func (i informers) GetInformer(context.Context, client.Object, ...ctrlcache.InformerGetOption) (ctrlcache.Informer, error) {
+	return i.get()
 }
 
 func receive[T any](t *testing.T, from <-chan T, what string) (received T) {
@@ -32,19 +44,19 @@ func receive[T any](t *testing.T, from <-chan T, what string) (received T) {
 func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := fcache.NewFakeControllerSource()
-	source.Add(config("first"))
-	requested, synced, changed, ended := make(chan bool, 1), make(chan bool, 1), make(chan [2]bool, 10), make(chan error, 1)
+	source.Add(config("first", ""))
+	requested, synced, changed, ended := make(chan bool, 1), make(chan bool, 1), make(chan string, 10), make(chan error, 1)
+	lazy := informers{get: func() (ctrlcache.Informer, error) {
+		requested <- true
+		informer := cache.NewSharedIndexInformer(source, config("", ""), 0, cache.Indexers{})
+		go informer.RunWithContext(ctx)
+		return informer, nil
+	}}
 	var watch *Watch
-	watch = New(Options{
+	watch = New(lazy, Options{
 		What: "tested objects",
-		Informer: func(ctx context.Context) (Informer, error) {
-			requested <- true
-			informer := cache.NewSharedIndexInformer(source, config(""), 0, cache.Indexers{})
-			go informer.RunWithContext(ctx)
-			return informer, nil
-		},
-		Changed: func(_ context.Context, before, after any) error {
-			changed <- [2]bool{before != nil, after != nil}
+		Changed: func(_ context.Context, object client.Object) error {
+			changed <- object.GetName()
 			return errors.New("which is logged")
 		},
 		Synced: func(context.Context) error { synced <- watch.Ready(); return nil },
@@ -64,16 +76,14 @@ func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	if !receive(t, synced, "sync") || !watch.Ready() {
 		t.Error("synced before it was ready")
 	}
-	if got := receive(t, changed, "first object"); got != [2]bool{false, true} {
-		t.Errorf("creation: %v", got)
-	}
-	source.Modify(config("first"))
-	if got := receive(t, changed, "change"); got != [2]bool{true, true} {
-		t.Errorf("change: %v", got)
-	}
-	source.Delete(config("first"))
-	if got := receive(t, changed, "deletion"); got != [2]bool{true, false} {
-		t.Errorf("deletion: %v", got)
+	source.Modify(config("first", "")) // not a change, nor is what was there when it synced
+	source.Add(config("second", ""))
+	source.Modify(config("first", "changed"))
+	source.Delete(config("second", ""))
+	for _, want := range []string{"second", "first", "second"} {
+		if got := receive(t, changed, "change of "+want); got != want {
+			t.Errorf("%s has changed, want %s", got, want)
+		}
 	}
 	cancel()
 	if err := receive(t, ended, "end"); err != nil {
@@ -84,14 +94,14 @@ func TestItWatchesOnceItIsEnabled(t *testing.T) {
 func TestItEndsBeforeItIsEnabled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := New(Options{}).Start(ctx); err != nil {
+	if err := New(nil, Options{}).Start(ctx); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTheErrorNamesWhatCannotBeWatched(t *testing.T) {
 	broken := errors.New("no such kind")
-	watch := New(Options{What: "tested objects", Informer: func(context.Context) (Informer, error) { return nil, broken }})
+	watch := New(informers{get: func() (ctrlcache.Informer, error) { return nil, broken }}, Options{What: "tested objects"})
 	watch.Enable()
 	if err := watch.Start(t.Context()); !errors.Is(err, broken) || err.Error() != "watch tested objects: no such kind" {
 		t.Error(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
@@ -60,7 +61,7 @@ const (
 
 // Metrics records what the hub controllers do.
 type Metrics struct {
-	unsatisfied   *unsatisfiedEdges
+	unsatisfied   unsatisfiedEdges
 	writes        *prometheus.CounterVec
 	evaluation    prometheus.Histogram
 	problems      *prometheus.GaugeVec
@@ -84,9 +85,12 @@ func New(registry prometheus.Registerer) *Metrics {
 	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
 		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: Help[name]}, labels)
 	}
-	m := &Metrics{
-		unsatisfied: newUnsatisfiedEdges(),
-		writes:      counter(NameWrites, "addon", "reason", "result"),
+	return &Metrics{
+		unsatisfied: unsatisfiedEdges{
+			gauge:   gauge(NameUnsatisfied, "addon", "dependency", "type", "verdict"),
+			byAddOn: map[types.NamespacedName][]edge{}, counts: map[edge]int{},
+		},
+		writes: counter(NameWrites, "addon", "reason", "result"),
 		evaluation: register.NewHistogram(prometheus.HistogramOpts{
 			Name: NameEvaluation, Help: Help[NameEvaluation], Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
 		}),
@@ -97,8 +101,6 @@ func New(registry prometheus.Registerer) *Metrics {
 		factsWrites:   counter(NameFactsWrites, "result"),
 		factsPhases:   map[string]FactsPhase{},
 	}
-	registry.MustRegister(m.unsatisfied)
-	return m
 }
 
 // Wrote counts one write of a registered add-on's Degraded.

@@ -16,38 +16,16 @@ type edge struct {
 	addOn, dependency, kind, verdict string
 }
 
+func (e edge) labels() []string { return []string{e.addOn, e.dependency, e.kind, e.verdict} }
+
 // unsatisfiedEdges counts clusters by edge. It remembers what each add-on on
 // each cluster contributed, so that a change or a deletion takes that back.
 type unsatisfiedEdges struct {
-	description *prometheus.Desc
+	gauge *prometheus.GaugeVec
 
 	mutex   sync.Mutex
 	byAddOn map[types.NamespacedName][]edge
 	counts  map[edge]int
-}
-
-func newUnsatisfiedEdges() *unsatisfiedEdges {
-	return &unsatisfiedEdges{
-		description: prometheus.NewDesc(NameUnsatisfied, Help[NameUnsatisfied],
-			[]string{"addon", "dependency", "type", "verdict"}, nil),
-		byAddOn: map[types.NamespacedName][]edge{},
-		counts:  map[edge]int{},
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (u *unsatisfiedEdges) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- u.description
-}
-
-// Collect implements prometheus.Collector.
-func (u *unsatisfiedEdges) Collect(metrics chan<- prometheus.Metric) {
-	u.mutex.Lock()
-	defer u.mutex.Unlock()
-	for e, count := range u.counts {
-		metrics <- prometheus.MustNewConstMetric(u.description, prometheus.GaugeValue, float64(count),
-			e.addOn, e.dependency, e.kind, e.verdict)
-	}
 }
 
 // change replaces what an add-on contributes: next gets what it contributed before.
@@ -60,18 +38,22 @@ func (u *unsatisfiedEdges) change(key types.NamespacedName, next func(before []e
 		return
 	}
 	for _, e := range before {
-		if u.counts[e]--; u.counts[e] == 0 {
-			delete(u.counts, e)
-		}
+		u.counts[e]--
 	}
 	for _, e := range now {
 		u.counts[e]++
 	}
-	if len(now) == 0 {
-		delete(u.byAddOn, key)
-		return
+	for _, e := range slices.Concat(before, now) {
+		if u.counts[e] > 0 {
+			u.gauge.WithLabelValues(e.labels()...).Set(float64(u.counts[e]))
+			continue
+		}
+		delete(u.counts, e)
+		u.gauge.DeleteLabelValues(e.labels()...)
 	}
-	u.byAddOn[key] = now
+	if u.byAddOn[key] = now; len(now) == 0 {
+		delete(u.byAddOn, key)
+	}
 }
 
 // SetFindings replaces the findings on the edges of an add-on on one cluster. Edges

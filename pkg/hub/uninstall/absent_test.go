@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
@@ -35,7 +37,7 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 }
 
 func TestAMissingNamespaceHasNoLeader(t *testing.T) {
-	terminating := apierrors.NewForbidden(coordinationv1.Resource("leases"), leaseName, errors.New("namespace is being terminated"))
+	terminating := apierrors.NewForbidden(coordinationv1.Resource("leases"), names.AddonManager, errors.New("namespace is being terminated"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	for name, refusal := range map[string]error{
 		"deleted":       apierrors.NewNotFound(corev1.Resource("namespaces"), "interlock-system"),
@@ -58,7 +60,7 @@ func TestAMissingNamespaceHasNoLeader(t *testing.T) {
 
 func TestALeaderThatDoesNotStopIsNamed(t *testing.T) {
 	lease := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: leaseName},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: names.AddonManager},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: ptr.To("laptop_1"), RenewTime: at(time.Now()), LeaseDurationSeconds: ptr.To(int32(3600)),
 		},

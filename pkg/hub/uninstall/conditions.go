@@ -38,47 +38,48 @@ const (
 // condition until OCM's agent changes it. Removing the entry would take one more
 // write to most add-ons of a fleet.
 func (u *uninstallation) removeConditions(ctx context.Context) (string, error) {
-	cleaned := 0
+	cleaned := int64(0)
 	for range passes {
-		result, err := u.pass(ctx)
-		cleaned += result.cleaned
+		var done counts
+		err := u.pass(ctx, &done)
+		cleaned += done.cleaned.Load()
 		if err != nil {
 			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
 		}
-		if result.conflicts == 0 && result.cleaned == 0 {
-			return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, result.seen), nil
+		if done.conflicts.Load() == 0 && done.cleaned.Load() == 0 {
+			return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, done.seen), nil
 		}
 	}
 	return "", errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
 }
 
-// result counts what one pass over all add-ons did.
-type result struct{ seen, cleaned, conflicts int }
+// counts are of what one pass over all add-ons did.
+type counts struct {
+	seen               int
+	cleaned, conflicts atomic.Int64
+}
 
 // pass cleans every add-on once.
-func (u *uninstallation) pass(ctx context.Context) (result, error) {
-	var done result
-	var cleaned, conflicts atomic.Int64
+func (u *uninstallation) pass(ctx context.Context, done *counts) error {
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
 		err := u.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-			return done, nil // the hub has no OCM
+			return nil // the hub has no OCM
 		}
 		if err != nil {
-			return done, fmt.Errorf("list ManagedClusterAddOns: %w", err)
+			return fmt.Errorf("list ManagedClusterAddOns: %w", err)
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(writesAtATime)
 		for i := range page.Items {
-			group.Go(func() error { return u.clean(groupCtx, &page.Items[i], &cleaned, &conflicts) })
+			group.Go(func() error { return u.clean(groupCtx, &page.Items[i], done) })
 		}
 		err = group.Wait()
 		done.seen += len(page.Items)
-		done.cleaned, done.conflicts = int(cleaned.Load()), int(conflicts.Load())
 		if err != nil || page.GetContinue() == "" {
-			return done, err
+			return err
 		}
 		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", done.seen)
 	}
@@ -86,7 +87,7 @@ func (u *uninstallation) pass(ctx context.Context) (result, error) {
 
 // clean cleans one add-on, and counts writes and conflicts. After a conflict the
 // next pass reads the add-on again.
-func (u *uninstallation) clean(ctx context.Context, addOn *unstructured.Unstructured, cleaned, conflicts *atomic.Int64) error {
+func (u *uninstallation) clean(ctx context.Context, addOn *unstructured.Unstructured, done *counts) error {
 	patch, err := statusPatch(addOn)
 	if err == nil && patch == nil {
 		return nil
@@ -96,10 +97,10 @@ func (u *uninstallation) clean(ctx context.Context, addOn *unstructured.Unstruct
 	}
 	switch {
 	case err == nil:
-		cleaned.Add(1)
+		done.cleaned.Add(1)
 	case apierrors.IsNotFound(err):
 	case apierrors.IsConflict(err):
-		conflicts.Add(1)
+		done.conflicts.Add(1)
 	default:
 		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}

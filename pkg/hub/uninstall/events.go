@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // pageSize is how many objects are listed at a time.
@@ -18,14 +20,14 @@ const pageSize = 500
 // and those of the leader election by the lease.
 func (u *uninstallation) eventSelectors() []client.ListOptions {
 	var selectors []client.ListOptions
-	for _, controller := range []string{"interlock-addon-manager", "open-cluster-management.io/interlock-addon-agent"} {
+	for _, controller := range []string{names.AddonManager, names.AddonAgentEvents} {
 		selectors = append(selectors, client.ListOptions{FieldSelector: fields.OneTermEqualSelector("reportingComponent", controller)})
 	}
 	return append(selectors, client.ListOptions{
 		Namespace: u.options.LeaseNamespace,
 		FieldSelector: fields.AndSelectors(
 			fields.OneTermEqualSelector("involvedObject.kind", "Lease"),
-			fields.OneTermEqualSelector("involvedObject.name", leaseName)),
+			fields.OneTermEqualSelector("involvedObject.name", names.AddonManager)),
 	})
 }
 

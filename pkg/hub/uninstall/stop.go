@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 const (
-	// deploymentName and leaseName are those of addon-manager, in deploy/hub.
-	deploymentName = "interlock-addon-manager"
-	leaseName      = "interlock-addon-manager"
 	// holder is the holder of the lease during uninstallation. An uninstallation
 	// that was interrupted leaves it held, and the next one takes it over.
 	holder = "interlock-uninstall"
@@ -43,7 +43,7 @@ func (u *uninstallation) stop(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) scaleDown(ctx context.Context) (string, error) {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.options.Namespace, Name: deploymentName}}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.options.Namespace, Name: names.AddonManager}}
 	name := client.ObjectKeyFromObject(deployment).String()
 	err := u.hub.SubResource("scale").Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":0}}`)))
 	if apierrors.IsNotFound(err) {
@@ -74,35 +74,23 @@ func (u *uninstallation) takeLease(ctx context.Context) error {
 
 // tryLease takes the lease if it is free. If not, it returns the leader.
 func (u *uninstallation) tryLease(ctx context.Context) (leader string, err error) {
-	lease := &coordinationv1.Lease{}
-	err = u.hub.Get(ctx, u.leaseKey(), lease)
-	if apierrors.IsNotFound(err) {
-		lease.Namespace, lease.Name = u.leaseKey().Namespace, u.leaseKey().Name
-		u.fill(lease)
-		err := u.hub.Create(ctx, lease)
-		switch {
-		case apierrors.IsAlreadyExists(err):
-			return "another process", nil // the next read returns its name
-		case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-			return "", nil // without a namespace, no replica can lead
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.leaseKey().Namespace, Name: u.leaseKey().Name}}
+	_, err = controllerutil.CreateOrUpdate(ctx, u.hub, lease, func() error {
+		if leader = leaderOf(lease, u.clock.Now()); leader == "" {
+			u.fill(lease)
 		}
-		u.leaseHeld = err == nil
-		return "", err
-	}
-	if err != nil {
-		return "", err
-	}
-	if current := leaderOf(lease, u.clock.Now()); current != "" {
-		return current, nil
-	}
-	u.fill(lease)
-	if err := u.hub.Update(ctx, lease); apierrors.IsConflict(err) {
+		return nil
+	})
+	switch {
+	case apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
 		return "another process", nil // it was first; the next read returns its name
-	} else if err != nil {
+	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return "", nil // without a namespace, no replica can lead
+	case err != nil:
 		return "", err
 	}
-	u.leaseHeld = true
-	return "", nil
+	u.leaseHeld = leader == ""
+	return leader, nil
 }
 
 func (u *uninstallation) fill(lease *coordinationv1.Lease) {
@@ -143,5 +131,5 @@ func (u *uninstallation) releaseLease(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) leaseKey() types.NamespacedName {
-	return types.NamespacedName{Namespace: u.options.LeaseNamespace, Name: leaseName}
+	return types.NamespacedName{Namespace: u.options.LeaseNamespace, Name: names.AddonManager}
 }

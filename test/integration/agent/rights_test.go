@@ -11,20 +11,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup"
 )
 
 func isWrite(r request) bool { return r.method != http.MethodGet }
-
-func as(user *rest.Config) client.Client {
-	GinkgoHelper()
-	acting, err := client.New(user, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
-	Expect(err).NotTo(HaveOccurred())
-	return acting
-}
 
 var _ = Describe("The agent's rights", func() {
 	It("are enough for all that it does, and go no further", func(ctx context.Context) {
@@ -46,7 +39,7 @@ var _ = Describe("The agent's rights", func() {
 			Expect(traffic.all()).NotTo(ContainElement(Satisfy(refused)))
 		}
 
-		agent := as(c.hubUser)
+		agent := setup.As(c.hubUser, hub)
 		Expect(agent.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{})).To(Satisfy(apierrors.IsForbidden))
 		Expect(agent.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{})).To(Satisfy(apierrors.IsForbidden), "of all clusters")
 		theirs := &addonv1alpha1.ManagedClusterAddOn{}

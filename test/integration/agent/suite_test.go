@@ -10,11 +10,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -41,22 +41,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	fleet, err = testenv.StartFleet(ctx, testenv.Options{Name: "hub"}, testenv.Options{Name: "managed"}, testenv.Options{Name: "hosting"})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
-	hub, managed, hosting = administrator(fleet.Hub), administrator(fleet.Managed[0]), administrator(fleet.Managed[1])
+	hub = setup.Administrator(fleet.Hub, addonv1alpha1.AddToScheme)
+	managed = setup.Administrator(fleet.Managed[0], addonv1alpha1.AddToScheme)
+	hosting = setup.Administrator(fleet.Managed[1], addonv1alpha1.AddToScheme)
 
-	policies, err := testenv.WritePolicies("../../../deploy/hub")
-	Expect(err).NotTo(HaveOccurred())
-	for _, policy := range policies {
-		Expect(hub.Create(ctx, policy)).To(Succeed())
-	}
-
-	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-agent")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
+	setup.Policies(ctx, hub)
+	binary = setup.Program("addon-agent")
 }, NodeTimeout(5*time.Minute))
-
-func administrator(cluster *testenv.Cluster) client.WithWatch {
-	GinkgoHelper()
-	administrator, err := cluster.Client(addonv1alpha1.AddToScheme)
-	Expect(err).NotTo(HaveOccurred())
-	return administrator
-}

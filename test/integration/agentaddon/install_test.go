@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -79,7 +80,7 @@ func login(ctx context.Context, cluster *testenv.Cluster, namespace string) stri
 	Expect(err).NotTo(HaveOccurred())
 	// The API server takes up roles a moment after they are created.
 	Eventually(func() error {
-		return clientOf(acting).List(
+		return setup.As(acting, hub).List(
 			ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": addOnName},
 		)
 	}).Should(Succeed())
@@ -115,14 +116,7 @@ func startAgent(deployment *appsv1.Deployment, hubFolder string, flags ...string
 		argument = strings.Replace(argument, "$(POD_NAMESPACE)", deployment.Namespace, 1)
 		arguments = append(arguments, strings.Replace(argument, "=/managed/hub-kubeconfig", "="+hubFolder, 1))
 	}
-	return run(agent, append(append(arguments, "--metrics-bind-address=0", "--health-probe-bind-address=0"), flags...)...)
-}
-
-func clientOf(config *rest.Config) client.Client {
-	GinkgoHelper()
-	acting, err := client.New(config, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
-	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return setup.Run(agent, append(append(arguments, "--metrics-bind-address=0", "--health-probe-bind-address=0"), flags...)...)
 }
 
 // probe has the kubelet report how many pods of the Deployment are ready.
@@ -157,11 +151,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		} {
 			create(ctx, "deploy/"+file+".yaml")
 		}
-		policies, err := testenv.WritePolicies("../../../deploy/hub")
-		Expect(err).NotTo(HaveOccurred())
-		for _, policy := range policies {
-			Expect(hub.Create(ctx, policy)).To(Succeed())
-		}
+		setup.Policies(ctx, hub)
 		session = startManager()
 		for cluster, on := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
 			Eventually(deploymentOn(ctx, on, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
@@ -216,7 +206,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		By("a certificate of that release being valid until it is replaced")
 		former := rest.CopyConfig(fleet.Config)
 		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
-		acting := clientOf(former)
+		acting := setup.As(former, hub)
 		Eventually(func() error {
 			return acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
 		}).Should(Succeed())
@@ -224,7 +214,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	})
 
 	It("needs no right of addon-manager to write works or to approve certificates", func(ctx context.Context) {
-		acting := clientOf(managerLogin.Config)
+		acting := setup.As(managerLogin.Config, hub)
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "w"}}
 		Expect(acting.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 		requests := &certificatesv1.CertificateSigningRequestList{}
@@ -237,7 +227,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
 		_, ours := hubOf(ctx, one(), defaultNamespace)
-		acting := clientOf(ours)
+		acting := setup.As(ours, hub)
 		theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", Name: addOnName}}
 		own := &addonv1alpha1.ManagedClusterAddOn{}
 		Eventually(func() error { return acting.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: addOnName}, own) }).Should(Succeed())
@@ -367,9 +357,9 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	type request = func(context.Context, client.Client) error
 
 	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request request) {
-		entitled := clientOf(managerWithout(ctx, ""))
+		entitled := setup.As(managerWithout(ctx, ""), hub)
 		Eventually(func() error { return request(ctx, entitled) }).Should(Succeed(), "with all rights")
-		lacking := clientOf(managerWithout(ctx, without))
+		lacking := setup.As(managerWithout(ctx, without), hub)
 		Eventually(func() error { return request(ctx, lacking) }).Should(Satisfy(apierrors.IsForbidden), "without "+without)
 	},
 		Entry("to create a binding by applying", "create rolebindings", applyBinding),

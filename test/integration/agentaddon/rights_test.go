@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -130,7 +131,7 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 	Expect(err).NotTo(HaveOccurred())
 	// The API server takes up roles a moment after they are made.
 	Eventually(func() error {
-		return clientOf(user.Config).List(ctx, &ocmv1beta1.AddOnDeploymentConfigList{})
+		return setup.As(user.Config, hub).List(ctx, &ocmv1beta1.AddOnDeploymentConfigList{})
 	}).Should(Succeed())
 	return user.Config
 }

@@ -20,6 +20,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/test/setup"
 )
 
 var config = &ocmv1beta1.AddOnDeploymentConfig{
@@ -76,7 +77,7 @@ func forgery(ctx context.Context, by, cluster string) *certificatesv1.Certificat
 	own := "system:open-cluster-management:cluster:" + cluster + ":addon:" + addOnName
 	groups := []string{own, "system:open-cluster-management:addon:" + addOnName, "system:authenticated"}
 	request := signingRequest("addon-forged", cluster, addOnName, own+":agent:"+addOnName+"-agent", groups, key)
-	Expect(clientOf(registrationAgent(by)).Create(ctx, request)).To(Succeed())
+	Expect(setup.As(registrationAgent(by), hub).Create(ctx, request)).To(Succeed())
 	return request
 }
 

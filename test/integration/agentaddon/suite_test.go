@@ -28,6 +28,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
@@ -76,11 +77,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	for _, name := range []string{"cluster1", "cluster10"} {
 		join(ctx, name)
 	}
-	for binary, path := range map[string]*string{"addon-manager": &manager, "addon-agent": &agent} {
-		*path, err = gexec.Build("open-cluster-management.io/interlock/cmd/" + binary)
-		Expect(err).NotTo(HaveOccurred())
-	}
-	DeferCleanup(gexec.CleanupBuildArtifacts)
+	manager, agent = setup.Program("addon-manager"), setup.Program("addon-agent")
 
 	managerLogin, err = fleet.AddUser(managerUser)
 	Expect(err).NotTo(HaveOccurred())
@@ -90,9 +87,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 func administrator(cluster *testenv.Cluster) client.WithWatch {
 	GinkgoHelper()
-	administrator, err := cluster.Client(addonv1alpha1.AddToScheme, ocmv1beta1.Install, clusterv1.Install, workv1.Install)
-	Expect(err).NotTo(HaveOccurred())
-	return administrator
+	return setup.Administrator(cluster, addonv1alpha1.AddToScheme, ocmv1beta1.Install, clusterv1.Install, workv1.Install)
 }
 
 func load(file string, into any) {
@@ -138,14 +133,6 @@ func managerFlags(kubeconfig string, flags ...string) []string {
 	return append([]string{
 		"--kubeconfig", kubeconfig, "--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
 	}, flags...)
-}
-
-// run runs a binary until the spec ends, at the latest.
-func run(binary string, flags ...string) *gexec.Session {
-	GinkgoHelper()
-	session := launch(binary, flags...)
-	DeferCleanup(func() { session.Kill().Wait() })
-	return session
 }
 
 func launch(binary string, flags ...string) *gexec.Session {

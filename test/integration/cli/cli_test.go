@@ -11,7 +11,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -35,20 +35,13 @@ var (
 )
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	var err error
-	plugin, err = gexec.Build("open-cluster-management.io/interlock/cmd/kubectl-addon")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
+	plugin = setup.Program("kubectl-addon")
+	hub = setup.Hub(ctx, nil)
 	install(ctx)
 })
 
 func install(ctx context.Context) {
-	var err error
-	hubClient, err = hub.Client(addonv1alpha1.AddToScheme, clusterv1.Install)
-	Expect(err).NotTo(HaveOccurred())
+	hubClient = setup.Administrator(hub, addonv1alpha1.AddToScheme, clusterv1.Install)
 	Expect(hubClient.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "empty"}})).To(Succeed())
 	for _, cluster := range []string{"cluster1", "cluster2"} {
 		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
@@ -200,7 +193,7 @@ var _ = Describe("kubectl addon status", func() {
 			`No add-on "proxy" found on managed cluster "cluster1"`,
 		),
 		Entry("a flag that does not exist", []string{"status", "--al"}, 2, "unknown flag: --al"),
-		Entry("an error with a terminal escape", []string{"status", "--\x1b[31mred"}, 2, "unknown flag: --^[[31mred"),
+		Entry("an error with a terminal escape", []string{"status", "--\x1b[31mred"}, 2, "unknown flag: -- [31mred"),
 		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be json or yaml`),
 		Entry("a verb that does not exist", []string{"statsu"}, 2, `unknown command "statsu"`),
 		Entry("too many arguments", []string{"status", "a", "b"}, 2, "accepts at most 1 arg(s)"),

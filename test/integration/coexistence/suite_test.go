@@ -12,11 +12,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -50,13 +50,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		quiet, err = time.ParseDuration(text)
 		Expect(err).NotTo(HaveOccurred(), quietVariable)
 	}
+	binary.manager, binary.agent = setup.Program("addon-manager"), setup.Program("addon-agent")
 	var err error
-	binary.manager, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
-	Expect(err).NotTo(HaveOccurred())
-	binary.agent, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-agent")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-
 	hub, err = ocm.StartHub(ctx, ocm.HubOptions{MutatingAdmissionPolicy: true})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() error { return hub.Stop() })

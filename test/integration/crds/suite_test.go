@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -26,11 +27,6 @@ func TestCRDs(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	log.SetLogger(GinkgoLogr)
-	var err error
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() error { return hub.Stop() })
-
-	hubClient, err = hub.Client(apiextensionsv1.AddToScheme)
-	Expect(err).NotTo(HaveOccurred())
+	hub = setup.Hub(ctx, nil)
+	hubClient = setup.Administrator(hub, apiextensionsv1.AddToScheme)
 })

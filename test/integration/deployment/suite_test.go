@@ -27,6 +27,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/kustomization"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
@@ -66,11 +67,8 @@ var (
 )
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	DeferCleanup(gexec.CleanupBuildArtifacts)
 	for _, name := range []string{"addon-manager", "addon-agent"} {
-		program, err := gexec.Build("open-cluster-management.io/interlock/cmd/" + name)
-		Expect(err).NotTo(HaveOccurred())
-		programs[name] = program
+		programs[name] = setup.Program(name)
 	}
 	requests = newRecorder()
 	DeferCleanup(requests.close)

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup"
 )
 
 type (
@@ -150,8 +151,7 @@ var _ = Describe("The agent's answers", func() {
 		other := newCluster(ctx)
 		other.ask(ctx, questions{})
 		c.ask(ctx, questions{})
-		acting, err := client.New(c.hubUser, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
-		Expect(err).NotTo(HaveOccurred())
+		acting := setup.As(c.hubUser, hub)
 		list := &dependencyv1alpha1.ManagedClusterFactsList{}
 		Expect(acting.List(ctx, list, client.InNamespace(other.name))).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
@@ -160,8 +160,7 @@ var _ = Describe("The agent's answers", func() {
 		ours.Spec.APIs = []api{{Kind: "Pod"}}
 		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
-		onManaged, err := client.New(c.managedUser, client.Options{Scheme: managed.Scheme(), Mapper: managed.RESTMapper()})
-		Expect(err).NotTo(HaveOccurred())
+		onManaged := setup.As(c.managedUser, managed)
 		Expect(onManaged.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "a.b"}})).
 			To(Satisfy(apierrors.IsForbidden))
 	})

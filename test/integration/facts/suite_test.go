@@ -10,12 +10,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -44,13 +46,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	fleet, err = testenv.StartFleet(ctx, testenv.Options{Name: "hub"}, testenv.Options{Name: "managed"})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
-	hub, managed = administrator(fleet.Hub), administrator(fleet.Managed[0])
+	types := []func(*runtime.Scheme) error{
+		apiextensionsv1.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme,
+	}
+	hub, managed = setup.Administrator(fleet.Hub, types...), setup.Administrator(fleet.Managed[0], types...)
 }, NodeTimeout(5*time.Minute))
-
-func administrator(cluster *testenv.Cluster) client.Client {
-	GinkgoHelper()
-	administrator, err := cluster.Client(apiextensionsv1.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme,
-		dependencyv1alpha1.AddToScheme)
-	Expect(err).NotTo(HaveOccurred())
-	return administrator
-}

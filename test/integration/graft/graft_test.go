@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // present is the CRD as it is.
@@ -40,7 +41,7 @@ func unmanaged(crd *unstructured.Unstructured) map[string]any {
 
 // marked is the version that the CRD carries.
 func marked(ctx context.Context) func() string {
-	return func() string { return present(ctx).GetAnnotations()[crdgraft.VersionAnnotation] }
+	return func() string { return present(ctx).GetAnnotations()[names.OCMVersion] }
 }
 
 // above is the mark of a graft on a CRD of a version.

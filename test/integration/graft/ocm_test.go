@@ -24,6 +24,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // readCRD names the CRD to a client.
@@ -163,7 +164,7 @@ func writeOldCRD(ctx context.Context, version, file string, change ...func(spec 
 		}
 	}
 	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
-	crd.SetAnnotations(map[string]string{crdgraft.VersionAnnotation: version})
+	crd.SetAnnotations(map[string]string{names.OCMVersion: version})
 	Eventually(func() error {
 		return overwrite(ctx, crd.Object, present(ctx).GetResourceVersion())
 	}).Should(Succeed())

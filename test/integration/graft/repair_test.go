@@ -9,8 +9,8 @@ import (
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 
-	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var _ = Describe("A hub where nothing of Interlock is left but its graft", func() {
@@ -45,7 +45,7 @@ var _ = Describe("A hub where nothing of Interlock is left but its graft", func(
 		}),
 		Entry("by kubectl annotate, and OCM's operator", func(ctx context.Context) {
 			crd := readCRD()
-			Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":null}}}`))).To(Succeed())
+			Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"`+names.OCMVersion+`":null}}}`))).To(Succeed())
 		}),
 	)
 })

@@ -9,9 +9,9 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 var _ = Describe("On a hub whose CRD has no conversion", func() {
@@ -25,7 +25,7 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		manager := manage(ctx, true) // no webhook is needed
 		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
 		grafted := present(ctx)
-		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(crdgraft.VersionAnnotation, mark))
+		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(names.OCMVersion, mark))
 		strategy, _, _ := unstructured.NestedString(grafted.Object, "spec", "conversion", "strategy")
 		Expect(strategy).To(Equal("None"))
 		register(ctx, storage, "unconverted")
@@ -84,7 +84,7 @@ var _ = Describe("OCM's operator", func() {
 		Eventually(changed).ShouldNot(ContainElement("changed"), "without another cause")
 
 		Expect(admin.Patch(
-			ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+crdgraft.VersionAnnotation+`":"`+above(version)+`"}}}`),
+			ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+names.OCMVersion+`":"`+above(version)+`"}}}`),
 		)).To(Succeed())
 		change()
 		before := present(ctx).GetGeneration()

@@ -209,7 +209,7 @@ func (f *form) intact(ctx context.Context, object *unstructured.Unstructured) fu
 		webhooks, _, _ := unstructured.NestedSlice(stored.Object, "webhooks")
 		whole := map[string]bool{
 			guard.KindPolicy:  len(conditions) > 0,
-			guard.KindBinding: stored.GetLabels()[guard.ManagedByLabel] == guard.ManagedByValue,
+			guard.KindBinding: stored.GetLabels()[names.ManagedBy] == names.AddonManager,
 			guard.KindWebhook: len(webhooks) > 0,
 		}
 		return whole[object.GetKind()], nil

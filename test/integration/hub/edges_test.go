@@ -17,6 +17,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // answered is how long it may take until what an agent could still report is
@@ -241,7 +242,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 			GinkgoHelper()
 			alter(&apiextensionsv1.CustomResourceDefinition{}, types.NamespacedName{Name: fleet.OCMVersionCRD}, false,
 				func(crd *apiextensionsv1.CustomResourceDefinition) {
-					metav1.SetMetaDataAnnotation(&crd.ObjectMeta, fleet.OCMVersionAnnotation, version)
+					metav1.SetMetaDataAnnotation(&crd.ObjectMeta, names.OCMVersion, version)
 				})
 		}
 		leaf := unique("ocm")

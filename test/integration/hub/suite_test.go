@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -61,12 +62,7 @@ var _ = BeforeSuite(func() {
 	klog.SetLogger(GinkgoLogr)
 	ctrl.SetLogger(GinkgoLogr)
 
-	var err error
-	hubCluster, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hubCluster.Stop)
+	hubCluster = setup.Hub(ctx, nil)
 	hubConfig = hubCluster.Config
-
-	hubClient, err = hubCluster.Client(fleet.AddToScheme, apiextensionsv1.AddToScheme)
-	Expect(err).NotTo(HaveOccurred())
+	hubClient = setup.Administrator(hubCluster, fleet.AddToScheme, apiextensionsv1.AddToScheme)
 })

@@ -18,6 +18,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // stock is OCM's CRD as its operator writes it.
@@ -89,7 +90,7 @@ func putCRDWith(ctx context.Context, version string, change func(crd *unstructur
 		crd := stock.DeepCopy()
 		change(crd)
 		annotations := maps.Clone(stock.GetAnnotations())
-		annotations[crdgraft.VersionAnnotation] = version
+		annotations[names.OCMVersion] = version
 		crd.SetAnnotations(annotations)
 		crd.SetResourceVersion(presentCRD(ctx).GetResourceVersion())
 		return admin.Update(ctx, crd, client.FieldOwner("operator"))
@@ -133,7 +134,7 @@ func startGitOps(ctx context.Context) <-chan int {
 
 // later is a version of OCM that many minor releases later has.
 func later(releases uint) string {
-	version := versionutil.MustParseGeneric(stock.GetAnnotations()[crdgraft.VersionAnnotation])
+	version := versionutil.MustParseGeneric(stock.GetAnnotations()[names.OCMVersion])
 	return version.WithMinor(version.Minor() + releases).String()
 }
 

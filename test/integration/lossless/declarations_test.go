@@ -47,7 +47,7 @@ var verdicts = map[string]string{
 // others are registered add-ons that declare nothing.
 var others = []string{"proxy", "other-1", "other-2"}
 
-func names() []string { return slices.Sorted(maps.Keys(declarations)) }
+func allNames() []string { return slices.Sorted(maps.Keys(declarations)) }
 
 // declared are the parts of a declaration, with defaults.
 type declared struct {
@@ -84,7 +84,7 @@ func byRecord(addOn *addonv1alpha1.ClusterManagementAddOn) declared {
 func lost(ctx context.Context, forms ...func(*addonv1alpha1.ClusterManagementAddOn) declared) func() ([]string, error) {
 	return func() ([]string, error) {
 		var all []string
-		for _, name := range names() {
+		for _, name := range allNames() {
 			found := &addonv1alpha1.ClusterManagementAddOn{}
 			if err := admin.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
 				return nil, err
@@ -118,7 +118,7 @@ func registerAddOns(ctx context.Context) {
 	GinkgoHelper()
 	labeled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
 	Expect(admin.Patch(ctx, labeled, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
-	for _, name := range append(names(), others...) {
+	for _, name := range append(allNames(), others...) {
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		registered.Spec.InstallStrategy.Type = "Manual"
 		Expect(admin.Create(ctx, registered)).To(Succeed())
@@ -139,7 +139,7 @@ func registerAddOns(ctx context.Context) {
 // declare declares by field, where that is not declared already.
 func declare(ctx context.Context) {
 	GinkgoHelper()
-	for _, name := range names() {
+	for _, name := range allNames() {
 		spec := declarations[name]
 		fields, err := json.Marshal(map[string]any{"spec": map[string]any{
 			"dependencies": spec.Dependencies, "requirements": spec.Requirements, "provides": spec.Provides,
@@ -155,7 +155,7 @@ func settle(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		reportFacts(ctx, g)
-		for _, name := range names() {
+		for _, name := range allNames() {
 			want, special := verdicts[name]
 			if !special {
 				want = "True/" + addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied

@@ -160,7 +160,7 @@ func away(ctx context.Context) {
 func rewrite(ctx context.Context) {
 	GinkgoHelper()
 	for _, version := range []string{other, storage} {
-		for _, name := range names() {
+		for _, name := range allNames() {
 			Eventually(func() error {
 				addOn := registration(version, name)
 				if err := admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {

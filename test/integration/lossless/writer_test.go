@@ -87,7 +87,7 @@ func registration(version, name string) *unstructured.Unstructured {
 func startWriter() *writer {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &writer{began: time.Now(), cancel: cancel}
-	targets, slots := append(names(), others...), make(chan struct{}, atOnce)
+	targets, slots := append(allNames(), others...), make(chan struct{}, atOnce)
 	w.running.Go(func() {
 		ticker := time.NewTicker(time.Second / perSecond)
 		defer ticker.Stop()

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -60,10 +61,7 @@ func TestPolicies(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultEventuallyTimeout(30 * time.Second)
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
-	var err error
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub"})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() error { return hub.Stop() })
+	hub = setup.Hub(ctx, nil)
 	admin = as("")
 	Expect(admin.Get(ctx, client.ObjectKey{Name: "managedclusteraddons." + group}, crd)).To(Succeed())
 	for _, name := range []string{"cluster1", "cluster2"} {
@@ -79,11 +77,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	for _, name := range append([]string{agentUser, formerUser, tokenUser, manager}, others...) {
 		binding.Subjects = append(binding.Subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name})
 	}
-	policies, err := testenv.WritePolicies(deployed)
-	Expect(err).NotTo(HaveOccurred())
-	for _, object := range append(policies, everything, binding) {
+	for _, object := range []client.Object{everything, binding} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
+	setup.Policies(ctx, admin)
 	inForce(ctx)
 })
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,7 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/cert"
@@ -35,6 +33,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -57,26 +56,14 @@ var (
 )
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	var err error
-	manager, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-	hub, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: map[string][]string{
-		// Served and, without the feature gate, not heeded: the guard comes in both forms.
-		"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
-	}})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
-	admin, err = hub.Client(addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
-	Expect(err).NotTo(HaveOccurred())
+	manager = setup.Program("addon-manager")
+	// Served and, without the feature gate, not heeded: the guard comes in both forms.
+	hub = setup.Hub(ctx, map[string][]string{"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"}})
+	admin = setup.Administrator(hub, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
 	for _, name := range []string{namespace, "cluster1"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
-	policies, err := testenv.WritePolicies(deployed)
-	Expect(err).NotTo(HaveOccurred())
-	for _, policy := range policies {
-		Expect(admin.Create(ctx, policy)).To(Succeed())
-	}
+	setup.Policies(ctx, admin)
 })
 
 func read(file string, into any) {
@@ -137,10 +124,7 @@ func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
 	arguments = append(arguments, "--kubeconfig", user.Kubeconfig, "--log-format=json",
 		"--leader-elect-namespace", namespace, "--graft-crds", "--metrics-bind-address=0", "--health-probe-bind-address=0")
-	session, err := gexec.Start(exec.Command(manager, arguments...), nil, GinkgoWriter)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { session.Kill().Wait() })
-	return session
+	return setup.Run(manager, arguments...)
 }
 
 var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() {
@@ -230,12 +214,8 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		const grafted = "clustermanagementaddons.addon.open-cluster-management.io"
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
-		scheme := runtime.NewScheme()
-		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-		limited, err := client.New(user.Config, client.Options{Scheme: scheme})
-		Expect(err).NotTo(HaveOccurred())
-		everything, err := client.New(hub.Config, client.Options{Scheme: scheme})
-		Expect(err).NotTo(HaveOccurred())
+		everything := setup.Administrator(hub, apiextensionsv1.AddToScheme)
+		limited := setup.As(user.Config, everything)
 
 		crds := &apiextensionsv1.CustomResourceDefinitionList{}
 		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": grafted})).To(Succeed())

@@ -19,12 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
-const versionAnnotation = fleet.OCMVersionAnnotation
+const versionAnnotation = names.OCMVersion
 
 // apiServerFlags has the API server write an audit log that a witness can read.
 func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {

@@ -21,10 +21,8 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/names"
 )
-
-// FieldManager is the field manager that owns every field of the guard's objects.
-const FieldManager = "interlock-addon-manager"
 
 // Mode says which form of the guard is installed.
 type Mode string
@@ -166,7 +164,7 @@ func (i *Installer) install(ctx context.Context, probe string, objects ...*unstr
 // stores nothing where nothing changes.
 func (i *Installer) apply(ctx context.Context, object *unstructured.Unstructured) (time.Time, error) {
 	kind := object.GroupVersionKind()
-	err := i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
+	err := i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(names.AddonManager), client.ForceOwnership)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // Remove deletes the guard in every form. Objects of its name without its label
@@ -60,7 +61,7 @@ func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	err := hub.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
-	if apierrors.IsNotFound(err) || err == nil && object.GetLabels()[guard.ManagedByLabel] != guard.ManagedByValue {
+	if apierrors.IsNotFound(err) || err == nil && object.GetLabels()[names.ManagedBy] != names.AddonManager {
 		return nil
 	}
 	if err == nil {

@@ -1,4 +1,5 @@
-package hubcache
+// Package warmup fills the cache of a manager, and reports whether it is filled.
+package warmup
 
 import (
 	"context"
@@ -8,12 +9,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // logEvery is how often the log says that the hub does not respond yet.
@@ -21,37 +19,50 @@ const logEvery = 15 * time.Second
 
 var errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
 
-// Warmup fills and indexes the cache in every replica, so that the next leader has it
-// all.
+// Warmup fills a cache in every replica, so that the next leader has it all.
 //
 // It begins when the manager has started its caches. If an informer exists before, the
 // manager waits for the hub at its start, and cannot be stopped while it waits.
 type Warmup struct {
-	cache   cache.Cache
-	hub     string
-	indexed chan struct{}
-	synced  chan struct{}
+	// Cache is filled with objects of these kinds.
+	Cache   cache.Cache
+	Objects []client.Object
+	// Prepare, if any, is called before.
+	Prepare func(context.Context, cache.Cache) error
+	// Hub is the hub's name in the log.
+	Hub string
+
+	begun, synced chan struct{}
+	logEvery      time.Duration
 }
 
-// NewWarmup returns the warm-up of a cache. hub is the hub's name in the log.
-func NewWarmup(of cache.Cache, hub string) *Warmup {
-	return &Warmup{cache: of, hub: hub, indexed: make(chan struct{}), synced: make(chan struct{})}
+// New returns a warm-up for a manager to run.
+func New(w Warmup) *Warmup {
+	w.begun, w.synced, w.logEvery = make(chan struct{}), make(chan struct{}), logEvery
+	return &w
 }
 
-// Indexed is closed once all is indexed. Before, some reads fail.
-func (w *Warmup) Indexed() <-chan struct{} { return w.indexed }
+// Begun is closed once the cache can be read. Before, reads fail.
+func (w *Warmup) Begun() <-chan struct{} { return w.begun }
 
 // Synced is closed once all is cached.
 func (w *Warmup) Synced() <-chan struct{} { return w.synced }
 
 // Start implements manager.Runnable.
 func (w *Warmup) Start(ctx context.Context) error {
-	if err := w.prepare(ctx); err != nil {
-		return err
+	if w.Prepare != nil {
+		if err := w.Prepare(ctx, w.Cache); err != nil {
+			return fmt.Errorf("prepare the cache: %w", err)
+		}
 	}
-	close(w.indexed)
+	for _, object := range w.Objects {
+		if _, err := w.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("cache %T: %w", object, err)
+		}
+	}
+	close(w.begun)
 	go w.logWaiting(ctx)
-	if w.cache.WaitForCacheSync(ctx) {
+	if w.Cache.WaitForCacheSync(ctx) {
 		close(w.synced)
 	}
 	<-ctx.Done()
@@ -60,20 +71,6 @@ func (w *Warmup) Start(ctx context.Context) error {
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (w *Warmup) NeedLeaderElection() bool { return false }
-
-func (w *Warmup) prepare(ctx context.Context) error {
-	if err := index(ctx, w.cache); err != nil {
-		return fmt.Errorf("index managed cluster add-ons: %w", err)
-	}
-	for _, object := range []client.Object{
-		&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{},
-	} {
-		if _, err := w.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
-			return fmt.Errorf("cache %T: %w", object, err)
-		}
-	}
-	return nil
-}
 
 // Check is a readiness check, which passes once all is cached.
 func (w *Warmup) Check(*http.Request) error {
@@ -88,12 +85,12 @@ func (w *Warmup) Check(*http.Request) error {
 // logWaiting logs that it waits for the hub, until that responds: client-go logs
 // nothing about an API server that refuses connections.
 func (w *Warmup) logWaiting(ctx context.Context) {
-	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
+	_ = wait.PollUntilContextCancel(ctx, w.logEvery, false, func(context.Context) (ready bool, err error) {
 		if w.Check(nil) == nil {
 			return true, nil
 		}
 		log.FromContext(ctx).Info("Waiting for the hub: its add-ons and clusters could not be read yet; "+
-			"are Open Cluster Management's CRDs installed? -v=2 logs more", "hub", w.hub)
+			"are Open Cluster Management's CRDs installed? -v=2 logs more", "hub", w.Hub)
 		return false, nil
 	})
 }

@@ -1,13 +1,13 @@
-// Package factsinformer caches ManagedClusterFacts, also on a hub whose CRD is not
-// installed yet, or no longer. It waits for the CRD without delaying other caches.
-package factsinformer
+package facts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,20 +18,8 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/refusal"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// Facts are the objects that are cached.
-type Facts = dependencyv1alpha1.ManagedClusterFacts
-
-// Options are which functions to call. None of them may block.
-type Options struct {
-	// Lean removes from an object what is not needed.
-	Lean func(*Facts) *Facts
-	// Changed takes an object before and after a change, nil where there is none.
-	Changed func(before, after *Facts)
-	// StateChanged is called when the state of the API has changed.
-	StateChanged func()
-}
 
 // State is what is known of the API.
 type State int
@@ -45,10 +33,11 @@ const (
 	Served
 )
 
-// Informer caches ManagedClusterFacts while they are served.
+// Informer caches ManagedClusterFacts, also on a hub whose CRD is not installed yet, or no
+// longer. It waits for the CRD without delaying other caches. It triggers the controller.
 type Informer struct {
 	client  client.WithWatch
-	options Options
+	request *trigger.Trigger
 	confirm time.Duration
 
 	mutex  sync.RWMutex
@@ -56,9 +45,9 @@ type Informer struct {
 	cached cache.Store
 }
 
-// New returns an informer that caches nothing until it is started.
-func New(hub client.WithWatch, options Options) *Informer {
-	return &Informer{client: hub, options: options, confirm: refusal.ConfirmTime, cached: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+// NewInformer returns an informer that caches nothing until it is started.
+func NewInformer(hub client.WithWatch, request *trigger.Trigger) *Informer {
+	return &Informer{client: hub, request: request, confirm: refusal.ConfirmTime, cached: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 }
 
 // State returns what is known of the API.
@@ -70,18 +59,18 @@ func (i *Informer) State() State {
 
 // Get returns a cached object; nil if there is none. It is shared and must not be
 // changed.
-func (i *Informer) Get(key types.NamespacedName) *Facts {
+func (i *Informer) Get(key types.NamespacedName) *facts {
 	object, _, _ := i.store().GetByKey(key.String()) // never an error
-	facts, _ := object.(*Facts)
-	return facts
+	found, _ := object.(*facts)
+	return found
 }
 
 // List returns all cached objects. They are shared and must not be changed.
-func (i *Informer) List() []*Facts {
-	var all []*Facts
+func (i *Informer) List() []*facts {
+	var all []*facts
 	for _, object := range i.store().List() {
-		if facts, ok := object.(*Facts); ok {
-			all = append(all, facts)
+		if found, ok := object.(*facts); ok {
+			all = append(all, found)
 		}
 	}
 	return all
@@ -104,10 +93,10 @@ func (i *Informer) Start(ctx context.Context) error {
 // cacheUntilRefused keeps the cache until the hub refuses to serve it, or the context
 // ends.
 func (i *Informer) cacheUntilRefused(ctx context.Context) error {
-	informer := cache.NewSharedIndexInformer(i.source(), &Facts{}, 0, cache.Indexers{})
+	informer := cache.NewSharedIndexInformer(i.source(), &facts{}, 0, cache.Indexers{})
 	i.setStore(informer.GetStore())
-	refused, err := refusal.Watch[*Facts]{
-		Informer: informer, Lean: i.options.Lean, Changed: i.options.Changed, Confirm: i.confirm,
+	refused, err := refusal.Watch[*facts]{
+		Informer: informer, Lean: lean, Changed: i.enqueueChanged, Confirm: i.confirm,
 		Synced: func() { i.setState(ctx, Served, nil) },
 	}.Run(ctx)
 	if err != nil {
@@ -118,6 +107,19 @@ func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 		i.setState(ctx, Absent, refused)
 	}
 	return nil
+}
+
+// enqueueChanged enqueues the cluster of an object that has changed.
+func (i *Informer) enqueueChanged(before, after *facts) {
+	if object := cmp.Or(after, before); changed(before, after) && object.Name == object.Namespace { // others are not Interlock's
+		i.request.Enqueue(clusterKey(object.Namespace))
+	}
+}
+
+// changed compares what matters of two states of an object.
+func changed(before, after *facts) bool {
+	return before == nil || after == nil || before.UID != after.UID ||
+		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
 }
 
 func (i *Informer) source() cache.ListerWatcher {
@@ -164,5 +166,5 @@ func (i *Informer) setState(ctx context.Context, state State, cause error) {
 	} else {
 		log.FromContext(ctx).V(1).Info("The hub serves ManagedClusterFacts")
 	}
-	i.options.StateChanged()
+	i.request.Enqueue(everyCluster)
 }

@@ -1,4 +1,4 @@
-package factsinformer
+package facts
 
 import (
 	"context"
@@ -17,7 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/runnable"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 const patience = time.Minute
@@ -44,7 +46,7 @@ func started(t *testing.T, refuses *atomic.Bool) <-chan observed {
 		t.Fatal(err)
 	}
 	watches := make(chan *watch.FakeWatcher, 100)
-	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(&Facts{
+	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(&facts{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 	}).Build(), interceptor.Funcs{
 		List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
@@ -66,17 +68,24 @@ func started(t *testing.T, refuses *atomic.Bool) <-chan observed {
 		},
 	})
 	seen := make(chan observed, 100)
-	var informer *Informer
-	informer = New(hub, Options{
-		Lean: func(full *Facts) *Facts { return full }, Changed: func(_, _ *Facts) {},
-		StateChanged: func() {
+	informer := NewInformer(hub, trigger.New())
+	queue := triggertest.NewQueue(t)
+	if err := informer.request.Source().Start(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for request, ended := queue.Get(); !ended; request, ended = queue.Get() {
+			queue.Done(request)
+			if request.NamespacedName != everyCluster {
+				continue
+			}
 			seen <- observed{informer.State(), len(informer.List()), informer.Get(key) != nil}
 			if informer.State() == Served { // the API is taken away, which ends the watch
 				refuses.Store(true)
 				(<-watches).Stop()
 			}
-		},
-	})
+		}
+	}()
 	informer.confirm = 0
 	runnable.Start(t, informer.Start)
 	return seen
@@ -102,7 +111,7 @@ func TestFollowsWhetherTheAPIIsServed(t *testing.T) {
 }
 
 func TestKnowsNothingBeforeItIsStarted(t *testing.T) {
-	informer := New(nil, Options{})
+	informer := NewInformer(nil, trigger.New())
 	if informer.Get(key) != nil || informer.List() != nil || informer.State() != Unknown {
 		t.Error("knows something before it has read anything")
 	}

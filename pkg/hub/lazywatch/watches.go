@@ -1,0 +1,50 @@
+package lazywatch
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// Watches are the watches, by the input that they watch.
+type Watches map[input.Set]*Watch
+
+// NewWatches returns the watches of the objects in a lazy cache, for a manager to run.
+// Each enqueues the add-ons whose verdicts can change: when all of its objects are read,
+// and when one of them changes.
+func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
+	watches := Watches{}
+	add := func(of input.Set, what string, object client.Object, changed func(context.Context, client.Object) error) {
+		watches[of] = New(lazy, Options{
+			What: what, Object: object, Changed: changed,
+			Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, of) },
+		})
+	}
+	add(input.Config, "AddOnDeploymentConfigs", &addonv1alpha1.AddOnDeploymentConfig{}, func(ctx context.Context, config client.Object) error {
+		return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(config))
+	})
+	add(input.Versions, "AddOnTemplates", fleet.AddOnTemplate(), func(ctx context.Context, template client.Object) error {
+		return addOns.EnqueueTemplated(ctx, template.GetName())
+	})
+	add(input.OCM, "the CRD of ManagedCluster", fleet.CRD(), func(ctx context.Context, _ client.Object) error {
+		return addOns.EnqueueUsers(ctx, input.OCM)
+	})
+	return watches
+}
+
+// Enable lets those watches begin whose input is used.
+func (w Watches) Enable(used func(input.Set) bool) {
+	for of, watch := range w {
+		if used(of) {
+			watch.Enable()
+		}
+	}
+}
+
+// Ready reports whether all objects of an input are read.
+func (w Watches) Ready(of input.Set) bool { return w[of].Ready() }

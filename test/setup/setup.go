@@ -1,0 +1,70 @@
+// Package setup prepares what suites on API servers have in common. It fails the spec, or
+// the suite, and cleans up after it.
+package setup
+
+import (
+	"context"
+	"os/exec"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// Program builds a program of cmd, and returns its path.
+func Program(name string) string {
+	GinkgoHelper()
+	path, err := gexec.Build("open-cluster-management.io/interlock/cmd/" + name)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	return path
+}
+
+// Run starts a program that ends with the spec, at the latest.
+func Run(program string, flags ...string) *gexec.Session {
+	GinkgoHelper()
+	session, err := gexec.Start(exec.Command(program, flags...), GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait() })
+	return session
+}
+
+// Hub starts a hub.
+func Hub(ctx context.Context, flags map[string][]string) *testenv.Cluster {
+	GinkgoHelper()
+	hub, err := testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() error { return hub.Stop() })
+	return hub
+}
+
+// Administrator returns a client of an administrator that also knows these types.
+func Administrator(of *testenv.Cluster, types ...func(*runtime.Scheme) error) client.WithWatch {
+	GinkgoHelper()
+	administrator, err := of.Client(types...)
+	Expect(err).NotTo(HaveOccurred())
+	return administrator
+}
+
+// As returns a client of a user that knows what the administrator knows.
+func As(user *rest.Config, administrator client.Client) client.Client {
+	GinkgoHelper()
+	acting, err := client.New(user, client.Options{Scheme: administrator.Scheme(), Mapper: administrator.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+	return acting
+}
+
+// Policies installs the policies of deploy/hub that limit what Interlock itself writes.
+func Policies(ctx context.Context, hub client.Client) {
+	GinkgoHelper()
+	policies, err := testenv.WritePolicies("../../../deploy/hub")
+	Expect(err).NotTo(HaveOccurred())
+	for _, policy := range policies {
+		Expect(hub.Create(ctx, policy)).To(Succeed())
+	}
+}
