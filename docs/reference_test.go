@@ -32,7 +32,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
 		addonv1alpha1.TemplateVersionLabel, fleet.OCMVersionAnnotation, degraded.EventContested,
-		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation, crdgraft.RemovalsAnnotation,
+		crdgraft.RecordAnnotation, crdgraft.VersionAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation,
 		addonv1alpha1.RecordAnnotation, records.EventRestored,
 		facts.EventNotServed,
 	}

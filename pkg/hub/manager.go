@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -140,6 +141,9 @@ func setupGraft(mgr ctrl.Manager, options Options) error {
 		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
 		Recorder: recorder, Metrics: graft.NewMetrics(options.registry()),
 		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: kept.CRDChanged,
+	}
+	if options.LeaderElection {
+		grafter.Lease = types.NamespacedName{Namespace: options.LeaderElectionNamespace, Name: names.AddonManager}
 	}
 	kept.Present = grafter.Present
 	return setupEach(mgr, grafter, kept)

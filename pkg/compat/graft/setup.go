@@ -39,6 +39,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 func (r *Reconciler) prepare() {
 	r.Settings.Interval = cmp.Or(r.Settings.Interval, defaultInterval)
 	r.prober = prober{address: r.Settings.WebhookAddress}
+	r.mark = mark{lease: r.Lease}
 	// The API server ends all watches of a CRD's objects when the CRD changes.
 	r.overwrites = backoff{first: time.Second, last: 10 * time.Minute, forget: 30 * time.Minute}
 	r.attempts = backoff{first: time.Minute, last: time.Hour, forget: 3 * time.Hour}
