@@ -70,7 +70,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := fleet.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	restConfig = rest.CopyConfig(restConfig)
+	restConfig = fleet.SkipUnread(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
 	cacheOptions := hubcache.Options()
 	cacheOptions.NewInformer = informerstop.NewInformer
