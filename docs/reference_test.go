@@ -33,7 +33,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
 		addonv1alpha1.TemplateVersionLabel, names.OCMVersion, degraded.EventContested,
-		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation,
+		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation,
 		addonv1alpha1.RecordAnnotation, records.EventRestored,
 		facts.EventNotServed, webhookca.EventRefused,
 	}

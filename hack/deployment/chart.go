@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	ci "helm.sh/helm/v4/pkg/chart"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
@@ -23,15 +24,7 @@ type object = map[string]any
 // own. It returns the documents that a release consists of, and those that Helm
 // runs before it deletes the release. The chart is found from this module's folder.
 func Render(namespace, values string) (release, hooks []string, err error) {
-	chart, err := loader.Load(chartFolder)
-	if err != nil {
-		return nil, nil, err
-	}
-	given := object{}
-	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
-		return nil, nil, err
-	}
-	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}, nil)
+	chart, all, err := load(namespace, values)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,6 +45,20 @@ func Render(namespace, values string) (release, hooks []string, err error) {
 		}
 	}
 	return release, hooks, nil
+}
+
+// load returns the chart, and all that its templates read.
+func load(namespace, values string) (ci.Charter, common.Values, error) {
+	chart, err := loader.Load(chartFolder)
+	if err != nil {
+		return nil, nil, err
+	}
+	given := object{}
+	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
+		return nil, nil, err
+	}
+	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}, nil)
+	return chart, all, err
 }
 
 // documents splits YAML at the lines that separate documents.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -76,7 +77,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := fleet.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	restConfig = rest.CopyConfig(restConfig)
+	restConfig = fleet.SkipUnread(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
@@ -151,6 +152,9 @@ func setupGraft(mgr ctrl.Manager, options Options) error {
 		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
 		Recorder: recorder, Metrics: graft.NewMetrics(options.registry()),
 		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: kept.CRDChanged,
+	}
+	if options.LeaderElection {
+		grafter.Lease = types.NamespacedName{Namespace: options.LeaderElectionNamespace, Name: names.AddonManager}
 	}
 	kept.Present = grafter.Present
 	return setupEach(mgr, grafter, kept)

@@ -1,6 +1,7 @@
-// Package jsonprune drops members from the JSON of a watch before anything decodes it.
-// Of the objects that an API server sends, a controller reads little, and decoding them
-// costs more than all else that it does.
+// Package jsonprune drops members from the JSON of a watch or a list before anything
+// decodes it. Of the objects that an API server sends, a controller reads little, and
+// decoding them costs more than all else that it does. What is dropped may also be
+// what no Go type can hold.
 package jsonprune
 
 import (
@@ -15,6 +16,8 @@ type Drop struct {
 	// Keep, if it is not empty, are texts of compact JSON. Of an array, those elements
 	// stay that contain one of them.
 	Keep [][]byte
+	// Elements is what to drop of each element of an array; nil: nothing.
+	Elements *Drop
 }
 
 // Prune appends to into what is left of a JSON value. A value that is not compact JSON,
@@ -42,6 +45,8 @@ func (p *pruner) value(drop *Drop) bool {
 		return p.each('}', func() (dropped, ok bool) { return p.member(drop.Members) })
 	case drop != nil && drop.Keep != nil && p.next('['):
 		return p.each(']', func() (dropped, ok bool) { return p.element(drop.Keep) })
+	case drop != nil && drop.Elements != nil && p.next('['):
+		return p.each(']', func() (dropped, ok bool) { return false, p.value(drop.Elements) })
 	default:
 		return p.skip()
 	}

@@ -17,6 +17,7 @@ var (
 		"metadata": {Members: members{"managedFields": nil}},
 		"status":   {Members: members{"big": nil, "kinds": kinds, "inner": {Members: members{"big": nil}}}},
 		"kinds":    kinds,
+		"items":    {Elements: &Drop{Members: members{"big": nil, "items": {Elements: &Drop{Members: members{"big": nil}}}}}},
 	}}
 )
 
@@ -47,6 +48,13 @@ func TestPrune(t *testing.T) {
 		},
 		{"elements that have it further in", `{"kinds":[{"a":{"type":"A"}}]}`, `{"kinds":[{"a":{"type":"A"}}]}`},
 		{"no elements but an object", `{"kinds":{"type":"C"}}`, `{"kinds":{"type":"C"}}`},
+		{
+			"in each element", `{"items":[{"big":1},{"a":2,"big":[{}]},[{"big":1}],3,"x",{"items":[{"big":1,"a":{"big":1}}]}]}`,
+			`{"items":[{},{"a":2},[{"big":1}],3,"x",{"items":[{"a":{"big":1}}]}]}`,
+		},
+		{"in no element", `{"items":[]}`, `{"items":[]}`},
+		{"elements of no array", `{"items":{"big":1}}`, `{"items":{"big":1}}`},
+		{"an element that is cut short", `{"items":[{"big":1},{"big":`, `{"items":[{"big":1},{"big":`},
 		{"quotes and braces in strings", `{"status":{"a":"}\"{,\\","big":"\\\"}"}}`, `{"status":{"a":"}\"{,\\"}}`},
 		{"an escaped name stays", `{"status":{"b\u0069g":1}}`, `{"status":{"b\u0069g":1}}`},
 		{"empty", ``, ``},
@@ -67,6 +75,7 @@ func TestPrune(t *testing.T) {
 func FuzzPrune(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"managedFields":[{}],"a":"\"}"},"status":{"big":1,"x":[{"big":2}],"inner":{"big":"\\"}}}`))
 	f.Add([]byte(`{"kinds":[{"type":"A","big":0},{"type":"C","metadata":{"managedFields":1}},[{"type":"D"}]],"status":{"kinds":[1]}}`))
+	f.Add([]byte(`{"items":[{"big":1,"items":[{"big":2}]},[{"big":3}],{"a":{"big":4}}]}`))
 	f.Add([]byte(`[1,2,{"status":[[{"big":{}}]]}]`))
 	f.Add([]byte(`{"status":{"big":1}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -103,6 +112,11 @@ func remove(t *testing.T, value any, drop *Drop) any {
 			}
 		}
 	case []any:
+		for i := range value {
+			if drop.Elements != nil {
+				value[i] = remove(t, value[i], drop.Elements)
+			}
+		}
 		if drop.Keep == nil {
 			return value
 		}

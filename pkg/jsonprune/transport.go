@@ -2,34 +2,56 @@ package jsonprune
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 )
 
 // bufferSize is how much is read at a time: more than most watch events take.
 const bufferSize = 16 << 10
 
-// Transport prunes the events of watches; all other responses pass.
+// Transport prunes the objects in watches and lists; all other responses pass.
 type Transport struct {
 	// Next makes the requests.
 	Next http.RoundTripper
-	// Drop is what no component behind this transport reads, by resource: the last part
-	// of a watch's path. Watches of others pass.
+	// Drop is what no component behind this transport reads of an object, by resource:
+	// the last part of a request's path. Objects of others pass.
 	Drop map[string]*Drop
+	// Lists are the resources whose lists are pruned too. Each is read at once, so they
+	// should be small.
+	Lists []string
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.Next.RoundTrip(request)
-	drop, known := t.Drop[path.Base(request.URL.Path)]
-	if err != nil || !known || !isWatch(request) || !isJSON(response) {
+	resource := path.Base(request.URL.Path)
+	drop, known := t.Drop[resource]
+	if err != nil || !known || request.Method != http.MethodGet || !isJSON(response) {
 		return response, err
 	}
-	response.Body = &events{lines: bufio.NewReaderSize(response.Body, bufferSize), body: response.Body, drop: drop}
-	response.ContentLength = -1
+	switch {
+	case isWatch(request):
+		event := &Drop{Members: map[string]*Drop{"object": drop}}
+		response.Body = &events{lines: bufio.NewReaderSize(response.Body, bufferSize), body: response.Body, drop: event}
+		response.ContentLength = -1
+	case slices.Contains(t.Lists, resource):
+		return pruneList(response, &Drop{Members: map[string]*Drop{"items": {Elements: drop}}})
+	}
+	return response, nil
+}
+
+func pruneList(response *http.Response, drop *Drop) (*http.Response, error) {
+	whole, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return nil, err
+	}
+	pruned := Prune(nil, whole, drop)
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(pruned)), int64(len(pruned))
 	return response, nil
 }
 
@@ -38,7 +60,7 @@ func (t *Transport) WrappedRoundTripper() http.RoundTripper { return t.Next }
 
 func isWatch(request *http.Request) bool {
 	watch := request.URL.Query().Get("watch")
-	return request.Method == http.MethodGet && (watch == "true" || watch == "1")
+	return watch == "true" || watch == "1"
 }
 
 func isJSON(response *http.Response) bool {

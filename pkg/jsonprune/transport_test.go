@@ -1,6 +1,7 @@
 package jsonprune
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,9 @@ func (a answer) RoundTrip(*http.Request) (*http.Response, error) { return a.Resp
 
 func TestTransport(t *testing.T) {
 	long := strings.Repeat("x", 3*bufferSize)
-	const all, pruned = `{"status":{"big":1,"a":2}}`, `{"status":{"a":2}}`
+	const all, pruned = `{"object":{"status":{"big":1,"a":2}}}`, `{"object":{"status":{"a":2}}}`
+	const list = `{"items":[{"status":{"big":1}},{"status":{"a":2,"big":1}}]}` + "\n"
+	const prunedList = `{"items":[{"status":{}},{"status":{"a":2}}]}` + "\n"
 	for _, c := range []struct {
 		name, method, query, kind string
 		code                      int
@@ -37,7 +40,8 @@ func TestTransport(t *testing.T) {
 		},
 		{
 			name: "an event longer than the buffer", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
-			body: `{"status":{"big":"` + long + `","a":"` + long + `"}}` + "\n", want: `{"status":{"a":"` + long + `"}}` + "\n",
+			body: `{"object":{"status":{"big":"` + long + `","a":"` + long + `"}}}` + "\n",
+			want: `{"object":{"status":{"a":"` + long + `"}}}` + "\n",
 		},
 		{
 			name: "a watch of another resource", method: "GET", query: "/others?watch=true", kind: "application/json", code: 200,
@@ -45,11 +49,31 @@ func TestTransport(t *testing.T) {
 		},
 		{
 			name: "a list", method: "GET", kind: "application/json", code: 200,
-			body: all, want: all,
+			body: list, want: prunedList,
+		},
+		{
+			name: "an empty list", method: "GET", kind: "application/json", code: 200,
+			body: `{"items":[],"kind":"AddOnList"}`, want: `{"items":[],"kind":"AddOnList"}`,
+		},
+		{
+			name: "a list of large objects", method: "GET", query: "/clusters", kind: "application/json", code: 200,
+			body: list, want: list,
+		},
+		{
+			name: "a watch of large objects", method: "GET", query: "/clusters?watch=true", kind: "application/json", code: 200,
+			body: all, want: pruned,
+		},
+		{
+			name: "a list of another resource", method: "GET", query: "/others", kind: "application/json", code: 200,
+			body: list, want: list,
+		},
+		{
+			name: "an object", method: "GET", query: "/addons", kind: "application/json", code: 200,
+			body: `{"status":{"big":1}}`, want: `{"status":{"big":1}}`,
 		},
 		{
 			name: "a write", method: "POST", query: "?watch=true", kind: "application/json", code: 200,
-			body: all, want: all,
+			body: list, want: list,
 		},
 		{
 			name: "another encoding", method: "GET", query: "?watch=true", kind: "application/vnd.kubernetes.protobuf;stream=watch", code: 200,
@@ -66,7 +90,7 @@ func TestTransport(t *testing.T) {
 			response := &http.Response{
 				StatusCode: c.code, Header: http.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(chunks(strings.NewReader(c.body))),
 			}
-			transport := &Transport{Next: answer{response}, Drop: map[string]*Drop{"addons": drop}}
+			transport := &Transport{Next: answer{response}, Drop: map[string]*Drop{"addons": drop, "clusters": drop}, Lists: []string{"addons"}}
 			got, err := transport.RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
 			if err != nil {
 				t.Fatal(err)
@@ -79,5 +103,17 @@ func TestTransport(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+func TestAListThatEndsEarlyIsAnError(t *testing.T) {
+	response := &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(io.MultiReader(strings.NewReader(`{"items":[`), iotest.ErrReader(io.ErrUnexpectedEOF))),
+	}
+	transport := &Transport{Next: answer{response}, Drop: map[string]*Drop{"addons": drop}, Lists: []string{"addons"}}
+	_, err := transport.RoundTrip(httptest.NewRequest(http.MethodGet, "/apis/x/addons", nil)) //nolint:bodyclose // there is none
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
@@ -66,7 +67,7 @@ func (o Options) secret() types.NamespacedName {
 // NewManager returns a manager that serves the webhooks, ready to be started.
 // There is no leader: every replica serves, and any replica renews certificates.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
-	restConfig = rest.CopyConfig(restConfig)
+	restConfig = fleet.SkipUnread(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {

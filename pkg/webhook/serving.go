@@ -49,7 +49,7 @@ func handlers(mgr *draining) ctrlwebhook.Server {
 		mgr.closing(limit.Handler(limits.Of{Response: conversion.MaxResponse}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))))
 	webhooks.Register(guard.Path, mgr.closing(limit.Handler(reviewed, guard.NewWebhook())))
 	webhooks.Register(admission.Path,
-		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: &admission.Validator{Reader: mgr.GetAPIReader(), Cache: mgr.GetCache()}})))
+		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})))
 	webhooks.Register(admission.RecordPath, mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{
 		Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}},
 	})))

@@ -24,8 +24,9 @@ const CRDName = "clustermanagementaddons.addon.open-cluster-management.io"
 type Settings struct {
 	// On grafts the CRD. Off gives an earlier graft back.
 	On bool
-	// Keep, without On, grafts the CRD only where a graft is found. So turning
-	// grafting off takes a setting, and a deployment that lacks one changes nothing.
+	// Keep, without On, grafts the CRD only where a graft or its mark is found. So
+	// turning grafting off takes a setting, and a deployment that lacks one changes
+	// nothing.
 	Keep bool
 	// Grace is how long the conversion may fail before the CRD is given back.
 	Grace time.Duration
@@ -53,8 +54,10 @@ type Reconciler struct {
 	Records func(context.Context) error
 	// Changed is called after the fields of the CRD have changed.
 	Changed func()
+	// Lease is that of the leader election, for MarkAnnotation; empty: there is none.
+	Lease client.ObjectKey
 
-	kept       bool        // with Settings.Keep, a graft was found
+	mark       mark
 	present    atomic.Bool // whether the CRD has the fields, as last observed
 	schemas    schemas
 	prober     prober
@@ -84,7 +87,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	decided := r.postponeRemovals(crd, r.delayRestore(crd, r.decide(ctx, crd)))
+	wanted, err := r.wanted(ctx, crd)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	decided := r.postponeRemovals(crd, r.delayRestore(crd, r.decide(ctx, crd, wanted)))
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
 	if apierrors.IsConflict(err) { // another writer was first: read what it wrote
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
@@ -95,7 +102,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	r.remember(decided, wrote)
-	present := r.wanted(crd) && r.hasFields(crd, decided, wrote)
+	present := wanted && r.hasFields(crd, decided, wrote)
 	if r.present.Swap(present) != present || wrote {
 		r.Changed()
 	}
@@ -109,8 +116,8 @@ func (r *Reconciler) Present() bool { return r.present.Load() }
 const conflictDelay = 50 * time.Millisecond
 
 // decide gives the CRD back where grafting is off and all declarations are recorded.
-func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured) decision {
-	if r.wanted(crd) {
+func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured, wanted bool) decision {
+	if wanted {
 		return r.decideOn(ctx, crd)
 	}
 	err := r.recorded(ctx, crd)
@@ -166,11 +173,15 @@ func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructure
 	return r.decideConverted(ctx, crd, survey)
 }
 
-// wanted reports whether the CRD is to be grafted. A graft that was found once is
-// kept, also where another writer overwrites it later.
-func (r *Reconciler) wanted(crd *unstructured.Unstructured) bool {
-	r.kept = r.kept || r.Settings.Keep && crdgraft.Grafted(crd.Object)
-	return r.Settings.On || r.kept
+// wanted reports whether the CRD is to be grafted, and marks that on the hub. A graft
+// that was found once is kept, also where another writer overwrites it later.
+func (r *Reconciler) wanted(ctx context.Context, crd *unstructured.Unstructured) (bool, error) {
+	marked, err := r.mark.isOn(ctx, r.Client)
+	if err != nil {
+		return false, err
+	}
+	wanted := r.Settings.On || r.Settings.Keep && (marked || crdgraft.Grafted(crd.Object))
+	return wanted, r.mark.set(ctx, r.Client, wanted)
 }
 
 // put decides to graft.
@@ -184,7 +195,7 @@ func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey,
 		message += "; left as OCM has them: " + survey.Native.String()
 	}
 	if r.Settings.Keep {
-		message += ". The graft was found and is kept: --graft-crds=false gives it back"
+		message += ". Grafting stays on as before: --graft-crds=false gives the CRD back"
 	}
 	return decision{desired: grafted, reason: ReasonGrafted, message: message}
 }

@@ -52,8 +52,8 @@ type bench struct {
 	answer http.HandlerFunc
 	// fail returns the error of a read or write; nil: none fails.
 	fail func(verb string, object client.Object) error
-	// writes counts those of the CRD.
-	writes int
+	// writes counts those of the CRD, leaseWrites those of the lease.
+	writes, leaseWrites int
 }
 
 func newBench(t *testing.T) *bench {
@@ -107,7 +107,11 @@ func (b *bench) intercepted() interceptor.Funcs {
 			if err := answer("update", object); err != nil {
 				return err
 			}
-			b.writes++
+			if isLease(object) {
+				b.leaseWrites++
+			} else {
+				b.writes++
+			}
 			return hub.Update(ctx, object, options...)
 		},
 	}

@@ -10,7 +10,7 @@ import (
 func (b *bench) setting(on, keep bool) {
 	fresh := &Reconciler{
 		Settings: b.Settings, Client: b.Client, Clock: b.Clock, Recorder: b.Recorder,
-		Metrics: b.Metrics, Records: b.Records, Changed: b.Changed, schemas: b.schemas,
+		Metrics: b.Metrics, Records: b.Records, Changed: b.Changed, Lease: b.Lease, schemas: b.schemas,
 	}
 	fresh.Settings.On, fresh.Settings.Keep = on, keep
 	b.Reconciler = fresh
@@ -27,7 +27,7 @@ func TestWithoutASettingAGraftIsKept(t *testing.T) {
 	if !b.Present() {
 		t.Error("lost fields are not written back")
 	}
-	if emitted := b.emitted(); len(emitted) != 1 || !strings.Contains(emitted[0], "is kept: --graft-crds=false gives it back") {
+	if emitted := b.emitted(); len(emitted) != 1 || !strings.Contains(emitted[0], "stays on as before: --graft-crds=false gives") {
 		t.Errorf("emitted %q", emitted)
 	}
 	if b.writes != 1 {

@@ -41,6 +41,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 func (r *Reconciler) prepare() {
 	r.Settings.Interval = cmp.Or(r.Settings.Interval, defaultInterval)
 	r.prober = prober{address: r.Settings.WebhookAddress}
+	r.mark = mark{lease: r.Lease}
 	// The API server ends all watches of a CRD's objects when the CRD changes.
 	r.overwrites = backoff.Delay{Limits: &backoff.Limits{First: time.Second, Last: 10 * time.Minute, Forget: 30 * time.Minute}}
 	r.attempts = backoff.Delay{Limits: &backoff.Limits{First: time.Minute, Last: time.Hour, Forget: 3 * time.Hour}}

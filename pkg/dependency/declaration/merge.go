@@ -1,6 +1,9 @@
 package declaration
 
-import "reflect"
+import (
+	"reflect"
+	"strings"
+)
 
 // prunedFrom reports whether b is a, or a without some properties.
 func prunedFrom(b, a any) bool {
@@ -47,34 +50,57 @@ func mergeValue(before, now, recorded any) any {
 		recorded, _ := recorded.(map[string]any)
 		return merge(before, now, recorded)
 	case []any:
-		merged := make([]any, len(now))
-		before, recorded := byName(before), byName(recorded)
-		for i, value := range now {
-			name := nameOf(value)
-			merged[i] = mergeValue(before[name], value, recorded[name])
-		}
-		return merged
+		before, _ := before.([]any)
+		recorded, _ := recorded.([]any)
+		return mergeList(before, now, recorded)
 	default:
 		return now
 	}
 }
 
-// byName returns the elements of a list that have a name.
-func byName(list any) map[string]any {
-	elements, _ := list.([]any)
-	named := make(map[string]any, len(elements))
-	for _, element := range elements {
-		if name := nameOf(element); name != "" {
-			named[name] = element
-		}
+// mergeList merges each element with what it was before. The elements of before and of
+// the record are the same and in the same order, unless one of the two lacks the list.
+func mergeList(before, now, recorded []any) []any {
+	known := before
+	if len(known) == 0 {
+		known = recorded
 	}
-	return named
+	places := map[string][]int{}
+	for i, element := range known {
+		places[identityOf(element)] = append(places[identityOf(element)], i)
+	}
+	merged := make([]any, len(now))
+	for i, element := range now {
+		identity, place := identityOf(element), -1
+		if same := places[identity]; len(same) > 0 {
+			place, places[identity] = same[0], same[1:]
+		}
+		merged[i] = mergeValue(at(before, place), element, at(recorded, place))
+	}
+	return merged
 }
 
-func nameOf(element any) string {
+func at(list []any, place int) any {
+	if place < 0 || place >= len(list) {
+		return nil
+	}
+	return list[place]
+}
+
+// identityOf returns what an element keeps while its other properties change: the name
+// of an edge, or group, version and kind of an API, or key and operator of a
+// requirement on labels.
+func identityOf(element any) string {
 	object, _ := element.(map[string]any)
-	name, _ := object["name"].(string)
-	return name
+	if name, named := object["name"].(string); named {
+		return name
+	}
+	var parts []string
+	for _, property := range []string{"group", "version", "kind", "key", "operator"} {
+		part, _ := object[property].(string)
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "/")
 }
 
 // declaresNothing reports whether all fields are empty.

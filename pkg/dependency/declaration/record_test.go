@@ -48,8 +48,28 @@ const (
 	bAndOptional  = `dependencies: [{name: b}, {name: a, type: Optional}]`
 	ofBAndWhen    = `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional","when":{"expression":"1 < 2"}}]}`
 	ofB           = `record:{"dependencies":[{"name":"b"}]}`
-	signs         = `dependencies: [{name: a, type: Required, message: "&x *x"}]`
-	ofSigns       = `record:{"dependencies":[{"name":"a","type":"Required","message":"&x *x"}]}`
+	// newerProvided has properties that this version does not know, of APIs.
+	provided      = `provides: [{group: g, kind: A}, {group: g, kind: B}]`
+	newerProvided = `record:{"provides":[{"group":"g","kind":"A","later":1},{"group":"g","kind":"B","later":2}]}`
+	newerAndA     = `record:{"dependencies":[{"name":"a","type":"Required"}],` +
+		`"provides":[{"group":"g","kind":"A","later":1},{"group":"g","kind":"B","later":2}]}`
+	onAPI            = `dependencies: [{name: w, type: Required, api: {kind: A}}]`
+	newerOnAPI       = `record:{"dependencies":[{"api":{"kind":"A","later":1},"name":"w","type":"Required"}]}`
+	twice            = `dependencies: [{name: a, type: Required}, {name: a, type: Optional}]`
+	newerTwice       = `record:{"dependencies":[{"later":1,"name":"a","type":"Required"},{"later":2,"name":"a","type":"Optional"}]}`
+	platformOnly     = `requirements: {ocm: '*'}`
+	newerTwiceAndOCM = `record:{"dependencies":[{"later":1,"name":"a","type":"Required"},{"later":2,"name":"a","type":"Optional"}],` +
+		`"requirements":{"ocm":"*"}}`
+	onLabels = `dependencies: [{name: a, type: Required, when: {clusterSelector: {matchExpressions: ` +
+		`[{key: k, operator: In, values: [v]}]}}}]`
+	newerOnLabels = `record:{"dependencies":[{"name":"a","type":"Required",` +
+		`"when":{"clusterSelector":{"matchExpressions":[{"key":"k","later":1,"operator":"In","values":["v"]}]}}}]}`
+	onOtherLabels = `dependencies: [{name: a, type: Required, when: {clusterSelector: {matchExpressions: ` +
+		`[{key: j, operator: Exists}, {key: k, operator: In, values: [w]}]}}}]`
+	newerOnOtherLabels = `record:{"dependencies":[{"name":"a","type":"Required","when":{"clusterSelector":{"matchExpressions":[` +
+		`{"key":"j","operator":"Exists"},{"key":"k","later":1,"operator":"In","values":["w"]}]}}}]}`
+	signs   = `dependencies: [{name: a, type: Required, message: "&x *x"}]`
+	ofSigns = `record:{"dependencies":[{"name":"a","type":"Required","message":"&x *x"}]}`
 )
 
 func TestKeep(t *testing.T) {
@@ -113,6 +133,33 @@ func TestKeep(t *testing.T) {
 			"what was removed then does not come back",
 			written(t, "dependencies: [{name: b}]", ofAll), written(t, "dependencies: [{name: b}, {name: a}]", ofAll), false,
 			`record:{"dependencies":[{"name":"b"},{"name":"a"}]}`,
+		},
+		"NewerAPI": {
+			"what is provided has no name; an edit elsewhere keeps what this version does not know of it",
+			written(t, provided, newerProvided), written(t, a+"\n"+provided, newerProvided), false, newerAndA,
+		},
+		"NewerAPIRemoved": {
+			"and the rest keeps its own where one is removed",
+			written(t, provided, newerProvided), written(t, "provides: [{group: g, kind: B}]", newerProvided), false,
+			`record:{"provides":[{"group":"g","kind":"B","later":2}]}`,
+		},
+		"NewerAPIStale": {
+			"so does the leader, which did not see the edit",
+			nil, written(t, "provides: [{group: g, kind: B}, {kind: C}]", newerProvided), false,
+			`record:{"provides":[{"group":"g","kind":"B","later":2},{"kind":"C"}]}`,
+		},
+		"NewerAPIOfAnEdge": {
+			"an edge on an API has a name, under which its API may change",
+			written(t, onAPI, newerOnAPI), written(t, "dependencies: [{name: w, type: Required, api: {kind: B}}]", newerOnAPI), false,
+			`record:{"dependencies":[{"api":{"kind":"B","later":1},"name":"w","type":"Required"}]}`,
+		},
+		"TwiceNamed": {
+			"entries of one name are told apart by their order",
+			written(t, twice, newerTwice), written(t, twice+"\n"+platformOnly, newerTwice), false, newerTwiceAndOCM,
+		},
+		"LabelsUnseen": {
+			"requirements on labels have a key and an operator",
+			written(t, onLabels, newerOnLabels), written(t, onOtherLabels, newerOnLabels), false, newerOnOtherLabels,
 		},
 		"ByHand":        {"an annotation of the author stays", nil, written(t, a, "- name: b"), false, "- name: b"},
 		"ByHandRemoved": {"then there is a record", written(t, a, "- name: b"), written(t, a), false, aOf},

@@ -75,11 +75,12 @@ func decode(b *testing.B, raw []byte) *addonv1alpha1.ManagedClusterAddOn {
 // BenchmarkDecode is what an event costs with and without pruning.
 func BenchmarkDecode(b *testing.B) {
 	raw, shares := watchEvent(1), &sharing{}
+	drop := inEvents(unread["managedclusteraddons"])
 	b.Run("pruned", func(b *testing.B) {
 		b.ReportAllocs()
 		var pruned []byte
 		for b.Loop() {
-			pruned = jsonprune.Prune(pruned[:0], raw, unread["managedclusteraddons"])
+			pruned = jsonprune.Prune(pruned[:0], raw, drop)
 			shares.managedClusterAddOn(decode(b, pruned))
 		}
 	})

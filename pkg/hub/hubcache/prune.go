@@ -14,15 +14,9 @@ import (
 type members = map[string]*jsonprune.Drop
 
 // unread are the members and conditions of add-ons and clusters that are most of what
-// the API server sends, and that the transforms of the cache would strip. In a watch
-// event, the object has the name object.
+// the API server sends, and that the transforms of the cache would strip.
 var unread = members{
-	// Its numbers may be too large for OCM's types. Then no registration could be decoded.
-	"clustermanagementaddons": {Members: members{"object": {Members: members{
-		"spec":     {Members: members{"installStrategy": nil}},
-		"metadata": {Members: members{"managedFields": nil}},
-	}}}},
-	"managedclusteraddons": {Members: members{"object": {Members: members{
+	"managedclusteraddons": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{
 			"creationTimestamp": nil, "finalizers": nil, "generation": nil, "managedFields": nil, "ownerReferences": nil,
@@ -33,14 +27,14 @@ var unread = members{
 			"conditions":       with("type", addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded),
 			"configReferences": with("resource", fleet.ResourceConfig, fleet.ResourceTemplate),
 		}},
-	}}}},
-	"managedclusters": {Members: members{"object": {Members: members{
+	}},
+	"managedclusters": {Members: members{
 		"spec":     nil,
 		"metadata": {Members: members{"managedFields": nil}},
 		"status": {Members: members{
 			"allocatable": nil, "capacity": nil, "conditions": with("type", clusterv1.ManagedClusterConditionAvailable),
 		}},
-	}}}},
+	}},
 }
 
 // with keeps those elements of an array whose member has one of the values.

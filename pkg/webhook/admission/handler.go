@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -28,18 +28,25 @@ const Path = "/validate-clustermanagementaddon"
 // Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
 // the request, because evaluation reports the same problems later.
 type Validator struct {
-	// Reader lists registered add-ons. It is live.
-	Reader client.Reader
-	// Cache, if there is one, is read first, because any pod may send requests for reviews,
+	// reader lists registered add-ons. It is live.
+	reader client.Reader
+	// cache, if there is one, is read first, because any pod may send requests for reviews,
 	// and a list of all add-ons is much work for an API server. Only a denial because of
 	// what others declare needs a live list: they may just have changed.
-	Cache client.Reader
+	cache client.Reader
 
 	reviewer review.Reviewer
-	live     sync.Mutex
+	// live lets one request at a time list, however many request reviews. They share no
+	// list: it may have begun before one of them.
+	live *semaphore.Weighted
 }
 
 var _ admission.Handler = &Validator{}
+
+// NewValidator returns a Validator of a live reader and a cache, which may be nil.
+func NewValidator(reader, cache client.Reader) *Validator {
+	return &Validator{reader: reader, cache: cache, live: semaphore.NewWeighted(1)}
+}
 
 // Handle implements admission.Handler.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
@@ -64,9 +71,11 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return respond(result)
 		}
 	}
-	v.live.Lock() // one list at a time, however many request reviews
-	defer v.live.Unlock()
-	registered, err := fleet.Objects{Reader: v.Reader}.AddOns(ctx)
+	if err := v.live.Acquire(ctx, 1); err != nil {
+		return unchecked(addOn.Name, fmt.Errorf("wait for other reviews: %w", err))
+	}
+	defer v.live.Release(1)
+	registered, err := fleet.Objects{Reader: v.reader}.AddOns(ctx)
 	if err != nil {
 		return unchecked(addOn.Name, err)
 	}
@@ -75,12 +84,12 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 
 // cached returns what the cache has, which may be older than what is stored.
 func (v *Validator) cached(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
-	if v.Cache == nil {
+	if v.cache == nil {
 		return nil, errors.New("there is no cache")
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	return fleet.Objects{Reader: v.Cache}.AddOns(ctx)
+	return fleet.Objects{Reader: v.cache}.AddOns(ctx)
 }
 
 func respond(review review.Result) admission.Response {

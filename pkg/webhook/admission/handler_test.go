@@ -63,7 +63,7 @@ func TestACacheThatIsLateDeniesNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lists = 0
-			validator := &Validator{Reader: counted(test.live), Cache: test.cache}
+			validator := NewValidator(counted(test.live), test.cache)
 			got := validator.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.object},
 			}})
@@ -71,6 +71,36 @@ func TestACacheThatIsLateDeniesNothing(t *testing.T) {
 				t.Errorf("allowed %t after %d live lists: %s", got.Allowed, lists, got.Result.Message)
 			}
 		})
+	}
+}
+
+// An API server waits for some seconds, and then no component reads the response.
+func TestAReviewWhoseTimeIsOverWaitsForNoOther(t *testing.T) {
+	listing, listed := make(chan struct{}), make(chan struct{})
+	validator := NewValidator(interceptor.NewClient(hub(t, nil).(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, reader client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			close(listing)
+			<-listed
+			return reader.List(ctx, list, options...)
+		},
+	}), nil)
+	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: written("v1alpha1", "")},
+	}}
+	first := make(chan admission.Response)
+	go func() { first <- validator.Handle(context.WithoutCancel(t.Context()), request) }()
+	<-listing
+
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	response := validator.Handle(over, request)
+	warnings := strings.Join(response.Warnings, "")
+	if !response.Allowed || !strings.Contains(warnings, "wait for other reviews: context canceled") {
+		t.Errorf("allowed %t, warnings %q", response.Allowed, warnings)
+	}
+	close(listed)
+	if response := <-first; !response.Allowed || len(response.Warnings) > 0 {
+		t.Errorf("allowed %t, warnings %q", response.Allowed, response.Warnings)
 	}
 }
 
@@ -130,7 +160,7 @@ func TestHandle(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			validator := &Validator{Reader: hub(t, test.fails)}
+			validator := NewValidator(hub(t, test.fails), nil)
 			got := validator.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Name: "gateway", Operation: test.operation,
 				Object: runtime.RawExtension{Raw: test.object}, OldObject: runtime.RawExtension{Raw: test.old},

@@ -165,7 +165,7 @@ func TestWhatOCMCannotReadIsDenied(t *testing.T) {
 			if test.before != "" {
 				request.Operation, request.OldObject.Raw = "UPDATE", object(test.version, test.before)
 			}
-			response := (&Validator{Reader: hub(t, nil)}).Handle(t.Context(), request)
+			response := NewValidator(hub(t, nil), nil).Handle(t.Context(), request)
 			if response.Allowed == test.denied {
 				t.Errorf("%+v", response)
 			}

@@ -9,6 +9,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -104,6 +107,22 @@ var _ = Describe("Bad input", Ordered, func() {
 			series, err := manager.unsatisfied(addOn.Name)()
 			return len(series), err
 		}).Should(Equal(256))
+	})
+
+	It("a number that OCM's types cannot hold leaves every registration readable, its own included", func() {
+		addOn := add("absurd", "", required("no-such-add-on"))
+		change := func(body string) {
+			GinkgoHelper()
+			object := &unstructured.Unstructured{}
+			object.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"))
+			object.SetName(addOn.Name)
+			Expect(hubClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(body)))).To(Succeed())
+		}
+		change(`{"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"default","name":"none",` +
+			`"rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":99999999999}}}]}}}`)
+		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails())
+		change(`{"spec":{"dependencies":null}}`) // before a reason is cleared, a list confirms that nothing is declared
+		Eventually(degradedOf(cluster, addOn.Name)).Should(satisfied())
 	})
 
 	It("stops nobody else: all of it present, a healthy pair converges at once", func() {

@@ -31,6 +31,7 @@ var plays = []play{
 	{name: "the flag off and on", run: func(ctx context.Context) {
 		release(ctx, off)
 		away(ctx)
+		staysOff(ctx)
 		release(ctx, on)
 	}},
 	{name: "helm upgrade without values, and helm rollback", run: func(ctx context.Context) {
@@ -42,6 +43,12 @@ var plays = []play{
 		remains(ctx)
 		release(ctx)
 		remains(ctx)
+	}},
+	{name: "OCM's CRD put back while addon-manager is away, which starts without the flag", run: func(ctx context.Context) {
+		stopManager(ctx)
+		putCRD(ctx, later(0))
+		away(ctx)
+		release(ctx)
 	}},
 	{name: "the webhook away for longer than the grace period", run: func(ctx context.Context) {
 		Expect(webhook.Kill()).To(Succeed())
@@ -73,6 +80,7 @@ var plays = []play{
 		away(ctx)
 		deploy(ctx)
 		startWebhook()
+		staysOff(ctx)
 		release(ctx, on)
 	}},
 	{name: "storage rewritten in bulk while the CRD is given back", run: func(ctx context.Context) {
@@ -146,6 +154,13 @@ var _ = Describe("A declaration by field, beside a writer of v1beta1", Ordered, 
 func remains(ctx context.Context) {
 	GinkgoHelper()
 	Consistently(grafted(ctx)).WithTimeout(2 * window).Should(BeTrue())
+}
+
+// staysOff expects that an addon-manager without the flag does not graft.
+func staysOff(ctx context.Context) {
+	GinkgoHelper()
+	release(ctx)
+	Consistently(hasFields).WithArguments(ctx).WithTimeout(2 * window).Should(BeFalse())
 }
 
 // away waits until a declaration is lost by field, and expects it in the record

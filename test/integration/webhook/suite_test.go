@@ -87,7 +87,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func serve(registered client.Reader) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle(conversion.Path, conversion.NewHandler(GinkgoLogr))
-	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: &admission.Validator{Reader: registered}}))
+	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(registered, nil)}))
 	server := httptest.NewTLSServer(mux)
 	DeferCleanup(server.Close)
 	return server

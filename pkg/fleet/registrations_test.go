@@ -1,0 +1,64 @@
+package fleet
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// The schema of OCM's CRD accepts a number that its types do not. One such
+// registration would end the list or the watch of all.
+func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
+	const object = `{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":"x"},` +
+		`"spec":{"addOnConfiguration":{"lastObservedGeneration":9e99},"dependencies":[{"name":"a"}],"installStrategy":{"placements":` +
+		`[{"rolloutStrategy":{"progressive":{"maxConcurrency":99999999999}}}]}},` +
+		`"status":{"installProgressions":[{"conditions":[{"observedGeneration":9e99}]}]}}`
+	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		writer.Header().Set("Content-Type", "application/json")
+		if request.URL.Query().Get("watch") == "true" {
+			_, _ = writer.Write([]byte(`{"type":"ADDED","object":` + object + "}\n"))
+			return
+		}
+		_, _ = writer.Write([]byte(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","items":[` + object + `,` + object + `],` +
+			`"kind":"ClusterManagementAddOnList","metadata":{"resourceVersion":"1"}}` + "\n"))
+	}))
+	defer server.Close()
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
+	of := func(config *rest.Config) client.WithWatch {
+		hub, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hub
+	}
+	config := &rest.Config{Host: server.URL}
+	if _, err := (Objects{of(config)}).AddOns(t.Context()); err == nil {
+		t.Fatal("OCM's types accept it")
+	}
+	skipping := of(SkipUnread(config))
+	listed, err := Objects{skipping}.AddOns(t.Context())
+	if err != nil || len(listed) != 2 || len(listed[1].Spec.Dependencies) != 1 {
+		t.Errorf("%v: %v", err, listed)
+	}
+	watched, err := skipping.Watch(t.Context(), &addonv1alpha1.ClusterManagementAddOnList{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watched.Stop()
+	event := <-watched.ResultChan()
+	if found, ok := event.Object.(*addonv1alpha1.ClusterManagementAddOn); !ok || len(found.Spec.Dependencies) != 1 {
+		t.Errorf("%s %v", event.Type, event.Object)
+	}
+}

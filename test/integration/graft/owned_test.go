@@ -1,0 +1,72 @@
+package graft
+
+import (
+	"context"
+	"os"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/hub/records"
+)
+
+var _ = Describe("On a hub whose CRDs are the user's, with OCM's conversion", func() {
+	It("has a record where a write through v1beta1 deletes a field, and restores it with grafting on", func(ctx context.Context) {
+		stock(ctx)
+		Expect(hub.Operator.Stop(ctx)).To(Succeed(), "it would overwrite the CRD")
+		DeferCleanup(hub.Operator.Start)
+		writeOwnCRD(ctx)
+		serveWebhook()
+		off := manage(ctx, false)
+		Eventually(func(ctx context.Context) string { // until admission responds
+			register(ctx, storage, "owned")
+			record := annotation(ctx, "owned")
+			if record == "" {
+				Expect(admin.Delete(ctx, registration(storage, "owned"))).To(Succeed())
+			}
+			return record
+		}).WithContext(ctx).ShouldNot(BeEmpty())
+		install(ctx, "owned")
+		Eventually(degraded(ctx, "owned")).Should(Equal("True RequiredDependencyNotSatisfied"))
+
+		By("a client that writes through v1beta1")
+		Expect(admin.Patch(ctx, registration(other, "owned"), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
+		Expect(dependencies(ctx, storage, "owned")()).To(BeEmpty())
+		Expect(annotation(ctx, "owned")).NotTo(BeEmpty())
+		Consistently(degraded(ctx, "owned")).Should(Equal("True RequiredDependencyNotSatisfied"))
+		Expect(dependencies(ctx, storage, "owned")()).To(BeEmpty(), "grafting is off")
+		off.stop()
+
+		By("grafting being turned on")
+		on := manage(ctx, true)
+		Eventually(on.state).Should(Equal(is(graft.ReasonNative, 1)))
+		Eventually(dependencies(ctx, storage, "owned")).Should(Equal(declared))
+		Expect(admin.Patch(ctx, registration(other, "owned"), merge(`{"metadata":{"labels":{"written":"again"}}}`))).To(Succeed())
+		Eventually(dependencies(ctx, storage, "owned")).Should(Equal(declared))
+		Eventually(eventsOn(ctx, "owned")).Should(ContainElement(records.EventRestored))
+		Expect(degraded(ctx, "owned")()).To(Equal("True RequiredDependencyNotSatisfied"))
+	})
+})
+
+// writeOwnCRD writes manifests/crds over OCM's, whose conversion stays.
+func writeOwnCRD(ctx context.Context) {
+	GinkgoHelper()
+	content, err := os.ReadFile("../../../manifests/crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	own := &unstructured.Unstructured{}
+	Expect(yaml.Unmarshal(content, &own.Object)).To(Succeed())
+	found := present(ctx)
+	conversion, _, _ := unstructured.NestedMap(found.Object, "spec", "conversion")
+	Expect(unstructured.SetNestedMap(own.Object, conversion, "spec", "conversion")).To(Succeed())
+	Eventually(func() error { return overwrite(ctx, own.Object, present(ctx).GetResourceVersion()) }).Should(Succeed())
+	// An API server uses the field a moment later.
+	Eventually(func() error {
+		probe := registration(storage, "probe")
+		Expect(unstructured.SetNestedSlice(probe.Object, declared, "spec", "dependencies")).To(Succeed())
+		return admin.Create(ctx, probe, client.DryRunAll, client.FieldValidation("Strict"))
+	}).Should(Succeed())
+}
