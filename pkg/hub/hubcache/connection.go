@@ -33,7 +33,7 @@ var aliveness = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 
 // ownConnections gives each watch a connection of its own, by HTTP/1.1. On one that they
 // share by HTTP/2, each event passes a second goroutine and is answered by updates of
-// two windows: a fifth of all that addon-manager does for an event.
+// two windows.
 func ownConnections(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"}
