@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -21,7 +22,18 @@ import (
 
 // When a spec fails, what pods say and how add-ons are goes to the folder that
 // E2E_LOGS names: with the clusters it would vanish.
-var _ = ReportAfterEach(func(ctx SpecContext, report SpecReport) {
+var _ = ReportAfterEach(keepWhatFailed)
+
+// The clusters are still there after BeforeSuite has failed, too.
+var _ = ReportAfterSuite("logs of what BeforeSuite did", func(ctx SpecContext, report Report) {
+	for _, each := range report.SpecReports {
+		if each.LeafNodeType == types.NodeTypeBeforeSuite {
+			keepWhatFailed(ctx, each)
+		}
+	}
+})
+
+func keepWhatFailed(ctx SpecContext, report SpecReport) {
 	if !report.Failed() || hub == nil {
 		return
 	}
@@ -43,7 +55,7 @@ var _ = ReportAfterEach(func(ctx SpecContext, report SpecReport) {
 		_ = os.WriteFile(filepath.Join(folder, "managedclusteraddons.yaml"), content, 0o600) // the spec has failed already
 	}
 	GinkgoWriter.Println("logs of all pods are in", folder)
-})
+}
 
 func keepLogs(ctx context.Context, config *rest.Config, folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
