@@ -47,7 +47,7 @@ type Cluster struct {
 	OCMVersion string `json:"ocmVersion,omitempty"`
 	// OCMUnread: it could not be read yet.
 	OCMUnread bool `json:"ocmUnread,omitempty"`
-	// Facts is what the cluster's agent has answered.
+	// Facts is what the cluster's agent has reported.
 	Facts Facts `json:"facts,omitzero"`
 }
 

@@ -45,8 +45,8 @@ type ClusterManagementAddOnSpec struct {
 	// +optional
 	Requirements *AddonRequirements `json:"requirements,omitempty"`
 
-	// provides lists the APIs that the add-on brings to a managed cluster, so that somebody who misses one learns
-	// which add-on to install.
+	// provides lists the APIs that the add-on brings to a managed cluster. A message about a missing API then names
+	// the add-on.
 	// +optional
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=atomic

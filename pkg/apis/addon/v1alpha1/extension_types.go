@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What an edge can ask beyond the proposal. All of it is optional: without it,
+// What an edge can require beyond the proposal. All of it is optional: without it,
 // an edge is the proposal's.
 
 // DependencyTypeIfInstalled indicates that the addon works without the dependency, but not beside a version of it

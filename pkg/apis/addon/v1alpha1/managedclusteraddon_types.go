@@ -38,7 +38,7 @@ const (
 	AddonDegradedReasonRequiredDependencyNotSatisfied = "RequiredDependencyNotSatisfied"
 
 	// AddonDegradedReasonDependenciesSatisfied is the reason of Degraded=False once dependencies that were not
-	// satisfied are so again. The proposal only asks that its two reasons be gone; a condition that a stock writer
-	// has co-written does not vanish when its owner drops it, so it is set to False instead.
+	// satisfied are so again. The proposal only requires that its two reasons are removed. A condition that a stock
+	// writer has co-written is not deleted when its owner drops it, so it is set to False instead.
 	AddonDegradedReasonDependenciesSatisfied = "DependenciesSatisfied"
 )
