@@ -11,6 +11,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
@@ -78,7 +79,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		&degraded.Reconciler{
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
+			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
 		},

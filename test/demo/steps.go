@@ -89,7 +89,7 @@ var steps = []step{
 	{
 		title: "The prerequisite's agent dies",
 		story: "The agent of managed-serviceaccount on cluster1 ends. Its lease is renewed no more; once that is older than the grace " +
-			"period, managed-serviceaccount is not available, and nor is who requires it.",
+			"period, managed-serviceaccount is not available, nor are the add-ons that require it.",
 		do:    onCluster1(die, serviceAccount),
 		clock: "the lease was too old, and managed-serviceaccount Available=False",
 		from:  becomes(serviceAccount, "Available", conditionFalse),
@@ -132,7 +132,7 @@ var steps = []step{
 	{
 		title: "The end of a chain breaks",
 		story: "governance-standalone-hub-templating requires config-policy-controller, which requires governance-policy-framework. " +
-			"The last one is deleted on cluster1: the whole chain cannot work, and each link says what it lacks. " +
+			"The last one is deleted on cluster1: the whole chain cannot work, and each message names what is missing. " +
 			"dynamic-scoring-framework wants it too, but can do without.",
 		do:    onCluster1((*world).uninstall, governance),
 		clock: "the request to delete governance-policy-framework",

@@ -86,7 +86,7 @@ func validateCombination(entry addonv1alpha1.AddonDependency, path *field.Path) 
 		refuse("prereleases", "", "prereleases needs version")
 	}
 	if entry.Type == addonv1alpha1.DependencyTypeIfInstalled && entry.Version == "" {
-		refuse("type", string(entry.Type), "type IfInstalled needs version: without a range it would ask nothing")
+		refuse("type", string(entry.Type), "type IfInstalled needs version: without a range it requires nothing")
 	}
 	return errs
 }

@@ -51,7 +51,7 @@ func evaluateAPI(g *given, f *Finding) {
 func notServed(fact APIFact, answered bool) string {
 	switch {
 	case !answered:
-		return "not known: " + notAnswered
+		return "not known: " + notReported
 	case fact.Served == metav1.ConditionFalse && len(fact.Versions) > 0:
 		return "served in " + strings.Join(fact.Versions, ", ")
 	case fact.Served == metav1.ConditionFalse:

@@ -68,7 +68,7 @@ func TestAPIs(t *testing.T) {
 		"NoAnswer": {
 			reason: "an old agent never answers", spec: spec,
 			cluster: evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked.Add(evaluation.ReportTime)},
-			want:    "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not answered)",
+			want:    "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not reported it)",
 		},
 		"RequestedWhileAway": {
 			reason: "the time counts from the return", spec: spec,
@@ -84,7 +84,7 @@ func TestAPIs(t *testing.T) {
 				Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked},
 				Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime),
 			},
-			want: "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not answered)",
+			want: "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not reported it)",
 		},
 		"RequestedAfterTheReturn": {
 			reason: "the time counts from the request", spec: spec,
@@ -121,13 +121,13 @@ func TestAPIs(t *testing.T) {
 		"NobodyAsked": {
 			reason: "without facts it does not wait for ever", spec: spec, cluster: evaluation.Cluster{Now: asked},
 			want:    "permission-api=APINotServed",
-			message: sentence + "(not known: the managed cluster's addon-agent has not answered)",
+			message: sentence + "(not known: the managed cluster's addon-agent has not reported it)",
 		},
 		"Core": {
 			reason:  "Carvel: dep2, a gvk; here of the core group, in any version",
 			spec:    `dependencies: [{name: dep2, type: Optional, api: {kind: MainApi}}]`,
 			want:    "dep2=APINotServed",
-			message: "Optional API 'MainApi' is not served. (not known: the managed cluster's addon-agent has not answered)",
+			message: "Optional API 'MainApi' is not served. (not known: the managed cluster's addon-agent has not reported it)",
 		},
 	} {
 		t.Run(name, tc.run)

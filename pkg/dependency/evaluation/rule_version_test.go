@@ -74,7 +74,7 @@ func TestVersions(t *testing.T) {
 			"an old agent does not answer", spec, nil,
 			evaluation.Cluster{Facts: evaluation.Facts{Requested: asked}, Now: asked.Add(evaluation.ReportTime)},
 			map[string]evaluation.Observation{"a": running("")},
-			"a=VersionUnknown", sentence + "(version not known: the managed cluster's addon-agent has not answered; " + howTo + ")",
+			"a=VersionUnknown", sentence + "(version not known: the managed cluster's addon-agent has not reported it; " + howTo + ")",
 		},
 		"HeldForAnAnswer": {
 			"an agent that runs answers soon", spec, nil,

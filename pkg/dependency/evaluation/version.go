@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	notAnswered = "the managed cluster's addon-agent has not answered"
+	notReported = "the managed cluster's addon-agent has not reported it"
 
 	howToSetVersion = "set the annotation " + addonv1alpha1.AddOnVersionAnnotation +
 		" on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
@@ -63,7 +63,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 			because = text.Cut(text.OneLine(fact.Message), maxReason) + "; " + howToSetVersion
 		}
 		if !answered && !g.cluster.Facts.Requested.IsZero() {
-			because = notAnswered + "; " + howToSetVersion
+			because = notReported + "; " + howToSetVersion
 		}
 	}
 	f.Verdict = verdict

@@ -14,7 +14,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
 // fleetSize is how many add-ons BenchmarkMemory keeps: 20 on each cluster.
@@ -23,7 +22,9 @@ const fleetSize = 100_000
 // watchEvent is that of one add-on, as an API server sends it.
 func watchEvent(i int) []byte {
 	name := fmt.Sprintf("addon-%02d", i%20)
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	addOn := &addonv1alpha1.ManagedClusterAddOn{TypeMeta: metav1.TypeMeta{
+		Kind: "ManagedClusterAddOn", APIVersion: addonv1alpha1.GroupVersion.String(),
+	}, ObjectMeta: metav1.ObjectMeta{
 		Namespace: fmt.Sprintf(
 			"cluster-%05d",
 			i/20,
@@ -70,26 +71,6 @@ func decode(b *testing.B, raw []byte) *addonv1alpha1.ManagedClusterAddOn {
 		b.Fatal(err)
 	}
 	return event.Object
-}
-
-// BenchmarkDecode is what an event costs with and without pruning.
-func BenchmarkDecode(b *testing.B) {
-	raw, shares := watchEvent(1), &sharing{}
-	drop := inEvents(unread["managedclusteraddons"])
-	b.Run("pruned", func(b *testing.B) {
-		b.ReportAllocs()
-		var pruned []byte
-		for b.Loop() {
-			pruned = jsonprune.Prune(pruned[:0], raw, drop)
-			shares.managedClusterAddOn(decode(b, pruned))
-		}
-	})
-	b.Run("whole", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			shares.managedClusterAddOn(decode(b, raw))
-		}
-	})
 }
 
 // unshared is what stripManagedClusterAddOn keeps, without shared strings.

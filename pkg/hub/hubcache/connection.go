@@ -6,15 +6,18 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
-// New makes a cache whose watches do not decode what it would strip. An event then
-// takes 36 µs and 5.7 kB of garbage, instead of 49 µs and 10.3 kB (BenchmarkDecode).
-// It has the signature that a manager wants.
+// New makes a cache whose watches do not decode what it would strip, and decode the rest
+// once. An event then takes 40 µs and 5.5 kB of garbage, instead of 174 µs and 15.9 kB
+// (BenchmarkWatch). It has the signature that a manager wants.
 func New(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	config = ownConnections(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -24,6 +27,12 @@ func New(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	if options.HTTPClient, err = rest.HTTPClientFor(config); err != nil {
 		return nil, fmt.Errorf("create client of the cache: %w", err)
 	}
+	client, err := apiutil.RESTClientForGVK(
+		addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn"), false, false, config, serializer.NewCodecFactory(options.Scheme), options.HTTPClient)
+	if err != nil {
+		return nil, fmt.Errorf("create client of the cache: %w", err)
+	}
+	options.NewInformer = addOnWatch{client}.newInformer
 	return cache.New(config, options)
 }
 

@@ -157,7 +157,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 	})
 
 	It("because they are too old are told of, until one answers", func(ctx context.Context) {
-		Eventually(silent.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(HavePrefix(failing), ContainSubstring("has not answered")))
+		Eventually(silent.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(HavePrefix(failing), ContainSubstring("has not reported it")))
 		define(ctx, group, "Widget", "v1")
 		silent.startAgent()
 		Eventually(silent.degraded(ctx, gateway)).Should(HavePrefix(satisfied))

@@ -277,7 +277,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
 			ContainSubstring(
 				"Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served.",
-			), ContainSubstring("addon-agent has not answered")))
+			), ContainSubstring("addon-agent has not reported it")))
 		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(evaluation.APINotServed))).Should(HaveLen(1))
 	})
 

@@ -57,7 +57,7 @@ type ClusterManagementAddOnSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.addOn) || !has(self.api)",message="an edge is on an add-on or on an API: set addOn or api, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.version) || !has(self.api)",message="version is a range for an add-on; the version of an API is api.version"
 // +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'IfInstalled' || has(self.version)",message="type IfInstalled needs version: without a range it would ask nothing"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'IfInstalled' || has(self.version)",message="type IfInstalled needs version: without a range it requires nothing"
 type AddonDependency struct {
 	// name is the name of the dependent add-on.
 	// This should match the name of a ClusterManagementAddOn resource.

@@ -1,0 +1,24 @@
+package events
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+)
+
+const delay = time.Second
+
+// Later returns a recorder that emits events a second later. Where a condition changes,
+// others change because of it. Without the delay, its event would be written before
+// them, and an API server takes as long for it as for a condition.
+func Later(recorder events.EventRecorder) events.EventRecorder { return later{recorder} }
+
+type later struct{ events.EventRecorder }
+
+// Eventf implements events.EventRecorder.
+func (l later) Eventf(regarding, related runtime.Object, eventType, reason, action, note string, args ...any) {
+	time.AfterFunc(delay, func() {
+		l.EventRecorder.Eventf(regarding, related, eventType, reason, action, note, args...)
+	})
+}
