@@ -162,7 +162,9 @@ func impersonated(ctx context.Context, user *rest.Config) (possible []rest.Imper
 	GinkgoHelper()
 	const agentOf = "system:open-cluster-management:cluster:%s:addon:interlock-agent:agent:interlock-agent-agent"
 	for _, other := range []rest.ImpersonationConfig{
-		{UserName: managerUser}, {UserName: "system:serviceaccount:cluster1:default"}, {UserName: fmt.Sprintf(agentOf, "cluster10")},
+		{UserName: managerUser},
+		{UserName: "system:serviceaccount:cluster1:default"},
+		{UserName: fmt.Sprintf(agentOf, "cluster10")},
 		{UserName: fmt.Sprintf(agentOf, "cluster1"), Groups: []string{"system:masters"}},
 	} {
 		acting := rest.CopyConfig(user)

@@ -44,7 +44,7 @@ var _ = Describe("What the conversion needs, deleted although no policy allows i
 		return manager, kill
 	}
 
-	DescribeTable("costs the graft once the API server needs a new connection, and no declaration", func(ctx context.Context, needed client.Object) {
+	DescribeTable("costs the graft, once connections end, and no declaration", func(ctx context.Context, needed client.Object) {
 		manager, kill := grafting(ctx)
 		restore := take(ctx, needed)
 		kill() // An API server goes on with the connections that it has.

@@ -131,7 +131,9 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 
 	DescribeTable("are not deleted", func(ctx context.Context, request deletion) {
 		for _, options := range [][]client.DeleteOption{
-			{client.DryRunAll}, {client.GracePeriodSeconds(0)}, {client.PropagationPolicy(metav1.DeletePropagationForeground)},
+			{client.DryRunAll},
+			{client.GracePeriodSeconds(0)},
+			{client.PropagationPolicy(metav1.DeletePropagationForeground)},
 			{client.PropagationPolicy(metav1.DeletePropagationOrphan)},
 		} {
 			Expect(request(ctx, options...)).To(refused, "%v", options)
