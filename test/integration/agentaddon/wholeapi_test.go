@@ -2,6 +2,7 @@ package agentaddon
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -156,6 +157,28 @@ func requestsFor(
 	return requests
 }
 
+// impersonated returns the identities in whose name a user may act.
+func impersonated(ctx context.Context, user *rest.Config) (possible []rest.ImpersonationConfig) {
+	GinkgoHelper()
+	const agentOf = "system:open-cluster-management:cluster:%s:addon:interlock-agent:agent:interlock-agent-agent"
+	for _, other := range []rest.ImpersonationConfig{
+		{UserName: managerUser},
+		{UserName: "system:serviceaccount:cluster1:default"},
+		{UserName: fmt.Sprintf(agentOf, "cluster10")},
+		{UserName: fmt.Sprintf(agentOf, "cluster1"), Groups: []string{"system:masters"}},
+	} {
+		acting := rest.CopyConfig(user)
+		acting.Impersonate = other
+		client, err := kubernetes.NewForConfig(acting)
+		Expect(err).NotTo(HaveOccurred())
+		_, err = client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		if !apierrors.IsForbidden(err) {
+			possible = append(possible, other)
+		}
+	}
+	return possible
+}
+
 // wholeAPI tries all that the hub serves, with the certificate of the agent on cluster1.
 func wholeAPI(ctx context.Context) {
 	_, user := hubOf(ctx, administrator(managed["cluster1"].Cluster), defaultNamespace)
@@ -171,6 +194,7 @@ func wholeAPI(ctx context.Context) {
 	for _, elsewhere := range []string{"cluster10", ""} {
 		Expect(allowed(ctx, user, elsewhere)).To(ConsistOf(everyoneMay), "in %q", elsewhere)
 	}
+	Expect(impersonated(ctx, user)).To(BeEmpty())
 	passed, sent := notRefused(ctx, user, "cluster10")
 	Expect(passed).To(BeEmpty())
 	Expect(sent).To(BeNumerically(">", 500))

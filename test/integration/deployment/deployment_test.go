@@ -281,6 +281,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			refused := func() error { return admin.Delete(ctx, object, client.DryRunAll) }
 			Eventually(refused).Should(MatchError(And(
 				ContainSubstring("is grafted"), ContainSubstring("Run `addon-manager uninstall`"), ContainSubstring(allowDeletion))))
+			if object.GetNamespace() != "" {
+				Expect(admin.DeleteAllOf(ctx, object, client.InNamespace(namespace), client.DryRunAll)).NotTo(Succeed(), "with all others")
+			}
 			annotate(ctx, object, `"true"`)
 			Expect(admin.Delete(ctx, object, client.DryRunAll)).To(Succeed(), "the annotation overrides it")
 			annotate(ctx, object, "null")

@@ -65,6 +65,7 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 				"annotation removed":  annotated(`"annotation":null`),
 				"finalizers":          `{"metadata":{"finalizers":null}}`,
 				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
+				"generateName":        `{"metadata":{"generateName":"after-"}}`,
 			} {
 				Expect(acting.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
 			}

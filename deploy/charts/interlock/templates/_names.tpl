@@ -100,10 +100,8 @@ readinessProbe:
 {{- range $object.webhooks }}
 {{- $_ := set .clientConfig.service "namespace" $root.Release.Namespace }}
 {{- end }}
-{{- range dig "spec" "matchConstraints" "resourceRules" list $object }}
-{{- if has "namespaces" .resources }}
-{{- $_ := set . "resourceNames" (list $root.Release.Namespace) }}
-{{- end }}
+{{- with dig "spec" "matchConstraints" "namespaceSelector" "matchLabels" dict $object }}
+{{- $_ := set . "kubernetes.io/metadata.name" $root.Release.Namespace }}
 {{- end }}
 {{ toYaml $object }}
 {{- end }}

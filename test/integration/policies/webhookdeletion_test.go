@@ -1,0 +1,212 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	webhookNamespace = "interlock-system"
+	webhookName      = "interlock-webhook"
+	allowDeletion    = "interlock.open-cluster-management.io/allow-deletion"
+)
+
+func service(namespace, name string) client.Object {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}},
+	}
+}
+
+func deployment(namespace, name string) client.Object {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			},
+		},
+	}
+}
+
+func namespaceOf(name string) client.Object {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// graftedCRD is one that converts through the webhook. It is not OCM's, so that other
+// specs can go on.
+func graftedCRD() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "grafts.example.com", Annotations: map[string]string{"interlock.open-cluster-management.io/graft": "{}"},
+		},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "example.com", Scope: apiextensionsv1.ClusterScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "grafts", Singular: "graft", Kind: "Graft", ListKind: "GraftList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+			}},
+			Conversion: &apiextensionsv1.CustomResourceConversion{
+				Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
+					ConversionReviewVersions: []string{"v1"}, ClientConfig: &apiextensionsv1.WebhookClientConfig{
+						Service: &apiextensionsv1.ServiceReference{Namespace: webhookNamespace, Name: webhookName},
+					},
+				},
+			},
+		},
+	}
+}
+
+// protect installs the policy of deploy/hub for the CRD.
+func protect(ctx context.Context, crd string) {
+	GinkgoHelper()
+	for _, file := range []string{"webhook-deletion-policy.yaml", "webhook-deletion-policybinding.yaml"} {
+		content, err := os.ReadFile(filepath.Join(deployed, file))
+		Expect(err).NotTo(HaveOccurred())
+		object := &unstructured.Unstructured{}
+		Expect(yaml.UnmarshalStrict(content, &object.Object)).To(Succeed())
+		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
+			Expect(unstructured.SetNestedField(object.Object, crd, "spec", "paramRef", "name")).To(Succeed())
+		}
+		Expect(admin.Create(ctx, object)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, object) })
+	}
+}
+
+// deletion is a request that would delete objects of the webhook, among others.
+type deletion func(ctx context.Context, options ...client.DeleteOption) error
+
+func byName(object client.Object) deletion {
+	return func(ctx context.Context, options ...client.DeleteOption) error {
+		return admin.Delete(ctx, object, options...)
+	}
+}
+
+func allOf(object client.Object, selecting ...client.DeleteAllOfOption) deletion {
+	return func(ctx context.Context, options ...client.DeleteOption) error {
+		all := append([]client.DeleteAllOfOption{client.InNamespace(object.GetNamespace())}, selecting...)
+		for _, option := range options {
+			all = append(all, option.(client.DeleteAllOfOption))
+		}
+		return admin.DeleteAllOf(ctx, object, all...)
+	}
+}
+
+var _ = Describe("The objects of the webhook, while it converts", Ordered, func() {
+	ours := []client.Object{service(webhookNamespace, webhookName), deployment(webhookNamespace, webhookName)}
+	named := client.MatchingFields{"metadata.name": webhookName}
+	refused := MatchError(And(ContainSubstring("is grafted"), ContainSubstring(allowDeletion)))
+
+	BeforeAll(func(ctx context.Context) {
+		for _, namespace := range []string{webhookNamespace, "elsewhere"} {
+			for _, object := range []client.Object{
+				namespaceOf(namespace), service(namespace, webhookName), deployment(namespace, webhookName),
+				service(namespace, "a-first"), service(namespace, "other"), deployment(namespace, "other"),
+			} {
+				Expect(admin.Create(ctx, object)).To(Succeed())
+			}
+		}
+		crd := graftedCRD()
+		Expect(admin.Create(ctx, crd)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, crd) })
+		protect(ctx, crd.Name)
+		Eventually(func() error { return admin.Delete(ctx, ours[0], client.DryRunAll) }).Should(refused)
+	})
+
+	DescribeTable("are not deleted", func(ctx context.Context, request deletion) {
+		for _, options := range [][]client.DeleteOption{
+			{client.DryRunAll},
+			{client.GracePeriodSeconds(0)},
+			{client.PropagationPolicy(metav1.DeletePropagationForeground)},
+			{client.PropagationPolicy(metav1.DeletePropagationOrphan)},
+		} {
+			Expect(request(ctx, options...)).To(refused, "%v", options)
+		}
+		for _, object := range ours {
+			Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			Expect(object.GetDeletionTimestamp()).To(BeNil())
+		}
+	},
+		Entry("with their namespace", byName(namespaceOf(webhookNamespace))),
+		Entry("the Service, by name", byName(ours[0])),
+		Entry("the Deployment, by name", byName(ours[1])),
+		Entry("the Service, selected by name", allOf(ours[0], named)),
+		Entry("the Deployment, selected by name", allOf(ours[1], named)),
+		Entry("the Service, with all in the namespace", allOf(ours[0])),
+		Entry("the Deployment, with all in the namespace", allOf(ours[1])),
+	)
+
+	It("are not deleted with other namespaces: the API server has no such request", func(ctx context.Context) {
+		Expect(admin.DeleteAllOf(ctx, &corev1.Namespace{})).To(MatchError(ContainSubstring("the server does not allow this method")))
+	})
+
+	DescribeTable("can be deleted", func(ctx context.Context, annotated client.Object, requests ...deletion) {
+		for _, request := range requests {
+			annotate := func(value string) {
+				patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, allowDeletion, value)
+				Expect(admin.Patch(ctx, annotated, merge(patch))).To(Succeed())
+			}
+			for _, value := range []string{`"false"`, `""`, "null"} {
+				annotate(value)
+				Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(refused, value)
+			}
+			annotate(`"true"`)
+			// The API server's own copy of a namespace is behind for moments.
+			Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(Succeed())
+			annotate("null")
+		}
+	},
+		Entry("the Service with its annotation", service(webhookNamespace, webhookName), byName(ours[0]), allOf(ours[0], named)),
+		Entry("the Deployment with its annotation", deployment(webhookNamespace, webhookName), byName(ours[1]), allOf(ours[1], named)),
+		Entry("all with that of the namespace", namespaceOf(webhookNamespace), byName(namespaceOf(webhookNamespace)),
+			byName(ours[0]), byName(ours[1]), allOf(ours[0]), allOf(ours[1])),
+	)
+
+	DescribeTable("others are deleted", func(ctx context.Context, request deletion) {
+		Expect(request(ctx, client.DryRunAll)).To(Succeed())
+	},
+		Entry("another Service", byName(service(webhookNamespace, "other"))),
+		Entry("another Deployment", byName(deployment(webhookNamespace, "other"))),
+		Entry("all other Services", allOf(ours[0], client.MatchingFields{"metadata.name": "other"})),
+		Entry("what has their names elsewhere", byName(service("elsewhere", webhookName))),
+		Entry("all Services elsewhere", allOf(service("elsewhere", ""))),
+		Entry("all Deployments elsewhere", allOf(deployment("elsewhere", ""))),
+		Entry("another namespace", byName(namespaceOf("elsewhere"))),
+	)
+
+	It("are deleted once the CRD is given back", func(ctx context.Context) {
+		crd := graftedCRD()
+		Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"interlock.open-cluster-management.io/graft":null}}}`))).To(Succeed())
+		for _, request := range []deletion{byName(namespaceOf(webhookNamespace)), byName(ours[0]), allOf(ours[0]), allOf(ours[1])} {
+			Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(Succeed())
+		}
+		Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"interlock.open-cluster-management.io/graft":"{}"}}}`))).To(Succeed())
+		Eventually(func() error { return byName(ours[0])(ctx, client.DryRunAll) }).Should(refused)
+	})
+
+	It("are deleted with a namespace whose deletion was admitted", func(ctx context.Context) {
+		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotated(`"`+allowDeletion+`":"true"`)))).To(Succeed())
+		Expect(admin.Delete(ctx, namespaceOf(webhookNamespace))).To(Succeed())
+		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotated(`"`+allowDeletion+`":null`)))).To(Succeed())
+		for _, object := range ours {
+			Eventually(func() error { return allOf(object)(ctx) }).Should(Succeed())
+			Expect(client.IgnoreNotFound(admin.Get(ctx, client.ObjectKeyFromObject(object), object))).To(Succeed())
+		}
+	})
+})
