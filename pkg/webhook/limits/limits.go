@@ -13,6 +13,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 const (
@@ -25,6 +27,10 @@ const (
 	costOfValue = 400
 	// leastWork bounds how many requests are handled at the same time.
 	leastWork = 1 << 20
+	// startOfBody is how much of a body is kept that is too large, and mostDrained how
+	// much more is read, in bytes.
+	startOfBody = 4 << 10
+	mostDrained = 32 << 20
 )
 
 // Limits are shared by all handlers of a server.
@@ -46,18 +52,29 @@ func New(memory int64) *Limits {
 type Of struct {
 	// Bytes of its body; 0: as many as memory permits.
 	Bytes int64
-	// Values in its body, which is then JSON; 0: as many as there are.
-	Values int
-	// Response is how many bytes the response may have; nil: as many as the request.
-	Response func(request int64) int64
+	// Check returns why a body is refused before it is decoded; nil: none is.
+	Check func(body []byte) (why string)
+	// Refuse returns the response to a body that Check refuses or that has too many bytes,
+	// given its start; nil: the code 413.
+	Refuse func(start []byte, why string) []byte
+	// InPlace: the handler decodes nothing, and makes its response while it writes it.
+	InPlace bool
 }
 
 // memory is what the body and the response of a request may take.
 func (of Of) memory(body int64) int64 {
-	if of.Response == nil {
-		return overhead + 2*body
+	if of.InPlace {
+		return overhead + body
 	}
-	return overhead + body + of.Response(body)
+	return overhead + 2*body
+}
+
+// work is what a handler may make of the body.
+func (of Of) work(body []byte) int64 {
+	if of.InPlace {
+		return int64(len(body))
+	}
+	return 2*int64(len(body)) + costOfValue*int64(countValues(body))
 }
 
 // Handler hands requests over to a handler once they are read, when it is their turn.
@@ -76,7 +93,7 @@ func (l *Limits) Handler(of Of, next http.Handler) http.Handler {
 			http.Error(w, "the length of the body is required", http.StatusLengthRequired)
 			return
 		case r.ContentLength > of.Bytes:
-			tooLarge(w, fmt.Sprintf("the body is too large: at most %d bytes are read", of.Bytes))
+			of.refuse(w, r.Body, fmt.Sprintf("the request is too large: at most %d bytes are read", of.Bytes))
 			return
 		}
 		l.serve(w, r, of, next)
@@ -100,18 +117,18 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 		http.Error(w, "the body did not arrive", http.StatusRequestTimeout)
 		return
 	}
-	values := countValues(body)
-	switch {
-	case of.Values == 0:
-	case values > of.Values:
-		tooLarge(w, fmt.Sprintf("the body has too many values: at most %d are read", of.Values))
-		return
-	case !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")):
+	if !rawjson.IsObject(bytes.TrimLeft(body, " \t\r\n")) {
 		// A decoder would try YAML, whose parser takes a lot more memory.
 		http.Error(w, "the body is not a JSON object", http.StatusBadRequest)
 		return
 	}
-	work, ok := l.work.take(ctx, client, min(max(2*r.ContentLength+costOfValue*int64(values), leastWork), l.largestWork))
+	if of.Check != nil {
+		if why := of.Check(body); why != "" {
+			of.refuse(w, bytes.NewReader(body), why)
+			return
+		}
+	}
+	work, ok := l.work.take(ctx, client, min(max(of.work(body), leastWork), l.largestWork))
 	if !ok {
 		busy(w)
 		return
@@ -143,10 +160,11 @@ func interrupter(w http.ResponseWriter, cancel func()) func() {
 }
 
 // countValues counts at least the values of a JSON text, and those of the JSON and YAML
-// in its strings, where each line break is written with a backslash.
+// in its strings, where each line break is written with a backslash. It may count more,
+// which only lets a request wait.
 func countValues(text []byte) int {
 	count := 0
-	for _, separator := range []string{",", "{", "[", `\`} {
+	for _, separator := range []string{",", "{", "[", `\`, "- ", "? "} {
 		count += bytes.Count(text, []byte(separator))
 	}
 	return count
@@ -158,9 +176,20 @@ func busy(w http.ResponseWriter) {
 	http.Error(w, "too many requests", http.StatusTooManyRequests)
 }
 
-func tooLarge(w http.ResponseWriter, message string) {
+// refuse responds once the client has sent its body, as far as the server waits for that:
+// a client that still writes may not read the response.
+func (of Of) refuse(w http.ResponseWriter, body io.Reader, why string) {
 	w.Header().Set("Connection", "close")
-	http.Error(w, message, http.StatusRequestEntityTooLarge)
+	start, err := io.ReadAll(io.LimitReader(body, startOfBody))
+	if err == nil && of.Refuse != nil {
+		if response := of.Refuse(start, why); response != nil {
+			_, _ = io.CopyN(io.Discard, body, mostDrained)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(response) // an error means that the connection has ended
+			return
+		}
+	}
+	http.Error(w, why, http.StatusRequestEntityTooLarge)
 }
 
 // whole is a body in memory. A handler that can do without a copy calls Bytes.
