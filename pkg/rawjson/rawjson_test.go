@@ -47,7 +47,8 @@ func TestCount(t *testing.T) {
 // FuzzMembers compares with the standard library, and looks for a text that panics.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":1,"b":[{"c":"\\"}],"d":"\"}"}`, `[1,[2,{}],"," , "]"]`, `{}`, `[]`, `{"`, `{"a`, `{"a"`, `{"a":`, `[,`, `{,}`, `"`, ``, `{"a":1`, `{1:2}`, ` { "a" : [ ] } `,
+		`{"a":1,"b":[{"c":"\\"}],"d":"\"}"}`, `[1,[2,{}],"," , "]"]`, `{}`, `[]`,
+		`{"`, `{"a`, `{"a"`, `{"a":`, `[,`, `{,}`, `"`, ``, `{"a":1`, `{1:2}`, ` { "a" : [ ] } `,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -38,30 +38,31 @@ type versions struct{ from, to string }
 // converters write an object in another version. They fail for no object: an error would
 // fail the conversion of all objects of the request.
 var converters = map[versions]members{
-	{v1alpha1, v1beta1}: {
-		"apiVersion": {name: []byte("apiVersion"), change: to(v1beta1)},
+	{v1alpha1, v1beta1}: convertTo(v1beta1, inV1Alpha1, inV1Beta1, configToV1Beta1),
+	{v1beta1, v1alpha1}: convertTo(v1alpha1, inV1Beta1, inV1Alpha1, configToV1Alpha1),
+}
+
+// names are those that a version has for two lists.
+type names struct{ configs, references string }
+
+var (
+	inV1Alpha1 = names{configs: "supportedConfigs", references: "defaultconfigReferences"}
+	inV1Beta1  = names{configs: "defaultConfigs", references: "defaultConfigReferences"}
+)
+
+func convertTo(version string, from, to names, config change) members {
+	return members{
+		"apiVersion": {name: []byte("apiVersion"), change: func(to output, _ []byte) { to.put(`"`, version, `"`) }},
 		"spec": {name: []byte("spec"), change: members{
 			"addOnConfiguration": {}, // v1beta1 has none
-			"defaultConfigs":     {},
-			"supportedConfigs":   {name: []byte("defaultConfigs"), change: elements(configToV1Beta1)},
+			to.configs:           {}, // not a field of the version of the object
+			from.configs:         {name: []byte(to.configs), change: elements(config)},
 		}.write},
 		"status": {name: []byte("status"), change: members{
-			"defaultConfigReferences": {},
-			"defaultconfigReferences": {name: []byte("defaultConfigReferences")},
+			to.references:   {},
+			from.references: {name: []byte(to.references)},
 		}.write},
-	},
-	{v1beta1, v1alpha1}: {
-		"apiVersion": {name: []byte("apiVersion"), change: to(v1alpha1)},
-		"spec": {name: []byte("spec"), change: members{
-			"addOnConfiguration": {}, // not a field of v1beta1
-			"supportedConfigs":   {},
-			"defaultConfigs":     {name: []byte("supportedConfigs"), change: elements(configToV1Alpha1)},
-		}.write},
-		"status": {name: []byte("status"), change: members{
-			"defaultconfigReferences": {},
-			"defaultConfigReferences": {name: []byte("defaultconfigReferences")},
-		}.write},
-	},
+	}
 }
 
 // converter returns what writes the object in the desired version. A missing spec or
@@ -81,15 +82,11 @@ func converter(object []byte, desired string) (members, error) {
 	return convert, nil
 }
 
+const maxWord = 300 // bytes
+
 // word returns a short text, such as a name, and the start of a longer one.
 func word(value []byte) string {
 	return text.Name(strings.Trim(string(value[:min(len(value), maxWord)]), `"`))
-}
-
-const maxWord = 300 // bytes
-
-func to(version string) change {
-	return func(to output, _ []byte) { to.put(`"`, version, `"`) }
 }
 
 func configToV1Beta1(to output, config []byte) {

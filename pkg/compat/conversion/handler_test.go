@@ -98,9 +98,10 @@ func TestHandlerConvertsWhateverIsStored(t *testing.T) {
 		"escapes in an annotation":        fill(`,"metadata":{"name":"x","annotations":{"a":"`, `\\\"`, `"}}`),
 		"signs that grow when escaped":    fill(`,"spec":{"addOnMeta":{"description":"`, "<", `"}}`),
 		"configurations without defaults": fill(`,"spec":{"supportedConfigs":[`, `{"group":"","resource":"abcd"},`, `{}]}`),
-		"configurations with defaults":    fill(`,"spec":{"supportedConfigs":[`, `{"group":"","resource":"a","defaultConfig":{"name":"n"}},`, `{}]}`),
-		"groups of decisions":             fill(`,"spec":{"installStrategy":{"placements":[{"mandatoryDecisionGroups":[`, `{},`, `{}]}]}}`),
-		"members":                         fill(`,"metadata":{"name":"x","labels":{`, `"abc":"",`, `"a":""}}`),
+		"configurations with defaults": fill(`,"spec":{"supportedConfigs":[`, `{"group":"","resource":"a","defaultConfig":{"name":"n"}},`,
+			`{}]}`),
+		"groups of decisions": fill(`,"spec":{"installStrategy":{"placements":[{"mandatoryDecisionGroups":[`, `{},`, `{}]}]}}`),
+		"members":             fill(`,"metadata":{"name":"x","labels":{`, `"abc":"",`, `"a":""}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			there := converted(t, post(review("{"+alpha+rest+"}")))

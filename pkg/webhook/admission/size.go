@@ -20,7 +20,7 @@ const (
 	// maxValues bounds what the types of OCM take in memory, about 250 bytes for each value.
 	// An add-on of 1.5 MiB, which is what etcd accepts by default, has fewer in its lists of
 	// configurations, placements and references.
-	maxValues = 250_000
+	maxValues = 170_000
 	// maxAnnotations is more than 256 KiB of annotations can have, which is what an API
 	// server accepts.
 	maxAnnotations = 100_000

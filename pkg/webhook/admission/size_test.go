@@ -78,12 +78,14 @@ func TestALargeAddOnIsChecked(t *testing.T) {
 		},
 		"a large one is corrected": {object: named + "}}", old: configs(etcdLimit)},
 		"more than etcd stores": {
-			object: configs(2 * etcdLimit), denied: "add-on 'gateway': spec.supportedConfigs has about 314573 values, and at most 250000 can be checked",
+			object: configs(2 * etcdLimit),
+			denied: "add-on 'gateway': spec.supportedConfigs has about 314573 values, and at most 170000 can be checked",
 		},
 		"a stored one with too many values is changed":   {object: configs(2 * etcdLimit), old: configs(2 * etcdLimit)},
 		"a stored one with too many values gets another": {object: configs(20), old: configs(2 * etcdLimit), denied: "maxConcurrency"},
 		"selectors": {
-			object: filled(100_000, named+`},"spec":{"dependencies":[{"name":"a","when":{"clusterSelector":{"matchExpressions":[{"values":[`, `"a",`, `"a"]}]}}}]}}`),
+			object: filled(100_000, named+`},"spec":{"dependencies":[{"name":"a","when":{"clusterSelector":{"matchExpressions":[{"values":[`,
+				`"a",`, `"a"]}]}}}]}}`),
 			denied: "add-on 'gateway': spec.dependencies has about 25008 values, and at most 20000 can be checked",
 		},
 		"selectors in an annotation": {
@@ -106,12 +108,12 @@ func TestALargeAddOnIsChecked(t *testing.T) {
 
 // Any client can send a review of 7 MiB. Large ones are decoded one after the other.
 func TestReviewsTakeBoundedMemory(t *testing.T) {
-	const size, most = 6 << 20, 150 << 20 // more than half is garbage: lists that have grown
+	const size, most = 3 << 20, 110 << 20 // more than half is garbage: lists that have grown
 	hostile := map[string]string{
 		"placements":             filled(size, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
 		"empty placements":       filled(size, named+`},"spec":{"installStrategy":{"placements":[`, "{},", "{}]}}}"),
-		"placements, as allowed": filled(2*249_000, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
-		"conditions, as allowed": filled(2*249_000, named+`},"status":{"installProgressions":[{"conditions":[`, "1,", "1]}]}}"),
+		"placements, as allowed": filled(2*169_000, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
+		"conditions, as allowed": filled(2*169_000, named+`},"status":{"installProgressions":[{"conditions":[`, "1,", "1]}]}}"),
 		"dependencies":           filled(size, named+`},"spec":{"dependencies":[`, "{},", "{}]}}"),
 		"annotations":            filled(size, named+`,"annotations":{`, `"a":"",`, `"b":""}}}`),
 		"members of the spec":    filled(size, named+`},"spec":{`, `"abc":1,`, `"a":1}}`),
@@ -136,12 +138,17 @@ func TestReviewsTakeBoundedMemory(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct{ body, want string }{
 		"an object of any kind": {asked("UPDATE", "v1", filled(3<<20, "[", "{},", "{}]"), filled(3<<20, "[", "1,", "1]")), ""},
-		"a long name":           {strings.Replace(asked("CREATE", "v1", "{}", ""), "gateway", strings.Repeat("<", 2<<20), 1), "at most 1048576 and 50000"},
+		"a long name": {
+			strings.Replace(asked("CREATE", "v1", "{}", ""), "gateway", strings.Repeat("<", 2<<20), 1), "at most 1048576 and 50000",
+		},
 		"many groups": {
 			strings.Replace(asked("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"groups":[`, `"",`, `""],"name"`), 1), "50000 are read",
 		},
-		"a second object": {strings.Replace(asked("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"object":{},"object":[`, `1,`, `1],"name"`), 1), "at most"},
-		"nothing":         {"{}", ""},
+		"a second object": {
+			strings.Replace(asked("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"object":{},"object":[`, `1,`, `1],"name"`), 1),
+			"at most",
+		},
+		"nothing": {"{}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Check([]byte(test.body)); !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
