@@ -60,6 +60,29 @@ func Count(text []byte) int {
 	return count
 }
 
+// CountElements counts at least the elements of all arrays in a value.
+func CountElements(value []byte) int {
+	count, arrays := 0, []bool{} // arrays: whether what is open is one
+	for at := 0; at < len(value); at++ {
+		switch next, depth := value[at], len(arrays); next {
+		case '"':
+			at += quoted(value[at:]) - 1
+		case '{':
+			arrays = append(arrays, false)
+		case '[':
+			arrays = append(arrays, true)
+			count++
+		case '}', ']':
+			arrays = arrays[:max(0, depth-1)]
+		case ',':
+			if depth > 0 && arrays[depth-1] {
+				count++
+			}
+		}
+	}
+	return count
+}
+
 func items(value []byte, open byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		rest, found := bytes.CutPrefix(bytes.TrimSpace(value), []byte{open})

@@ -44,6 +44,21 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestCountElements(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"a":[1,2,3],"b":{"c":1,"d":2}}`:      3,
+		`[{"a":[{},{}],"b":"[,"},"x,y",[]]`:    6,
+		`{"a":1,"b":2}`:                        0,
+		`]},,[`:                                1,
+		`"` + strings.Repeat("[", 1e6):         0,
+		`[` + strings.Repeat(`1,`, 1e6) + `1]`: 1e6 + 1,
+	} {
+		if got := CountElements([]byte(text)); got != want {
+			t.Errorf("%.30s: %d", text, got)
+		}
+	}
+}
+
 // FuzzMembers compares with the standard library, and looks for a text that panics.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
@@ -61,6 +76,7 @@ func FuzzMembers(f *testing.F) {
 			elements = append(elements, string(value))
 		}
 		Count(text)
+		CountElements(text)
 		if !json.Valid(text) {
 			return
 		}

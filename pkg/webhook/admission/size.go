@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// maxValues bounds what the types of OCM take in memory, about 250 bytes for each value.
-	// An add-on of 1.5 MiB, which is what etcd accepts by default, has fewer in its lists of
-	// configurations, placements and references.
-	maxValues = 170_000
+	// maxElements bounds what the types of OCM take in memory, about 500 bytes for each
+	// element of a list. Configurations, placements and references have at least 28 bytes, so
+	// an add-on of 1.5 MiB, which is what etcd accepts by default, has fewer.
+	maxElements = 60_000
 	// maxAnnotations is more than 256 KiB of annotations can have, which is what an API
 	// server accepts.
 	maxAnnotations = 100_000
@@ -66,18 +66,17 @@ func Refuse(start []byte, why string) []byte {
 	return response
 }
 
-// tooMany returns which field of an object has too many values to be decoded. Metadata is
-// not decoded.
+// tooMany returns which field of an object has too much to be decoded. Metadata is not
+// decoded.
 func tooMany(raw []byte) string {
 	total := 0
 	for _, part := range []string{"spec", "status"} {
 		for name, value := range rawjson.Members(rawjson.Find(raw, part)) {
-			count, most := rawjson.Count(value), maxValues
-			if slices.Contains(addonv1alpha1.GraftedSpecFields(), string(name)) {
-				most = declaration.MaxValues
+			if count := rawjson.Count(value); count > declaration.MaxValues && slices.Contains(addonv1alpha1.GraftedSpecFields(), string(name)) {
+				return fmt.Sprintf("%s.%s has about %d values; at most %d can be checked", part, name, count, declaration.MaxValues)
 			}
-			if total += count; count > most || total > maxValues {
-				return fmt.Sprintf("%s.%s has about %d values, and at most %d can be checked", part, text.Name(string(name)), count, most)
+			if total += rawjson.CountElements(value); total > maxElements {
+				return fmt.Sprintf("%s.%s is too long: of all lists, at most %d elements can be checked", part, text.Name(string(name)), maxElements)
 			}
 		}
 	}

@@ -79,14 +79,14 @@ func TestALargeAddOnIsChecked(t *testing.T) {
 		"a large one is corrected": {object: named + "}}", old: configs(etcdLimit)},
 		"more than etcd stores": {
 			object: configs(2 * etcdLimit),
-			denied: "add-on 'gateway': spec.supportedConfigs has about 314573 values, and at most 170000 can be checked",
+			denied: "add-on 'gateway': spec.supportedConfigs is too long: of all lists, at most 60000 elements can be checked",
 		},
 		"a stored one with too many values is changed":   {object: configs(2 * etcdLimit), old: configs(2 * etcdLimit)},
 		"a stored one with too many values gets another": {object: configs(20), old: configs(2 * etcdLimit), denied: "maxConcurrency"},
 		"selectors": {
 			object: filled(100_000, named+`},"spec":{"dependencies":[{"name":"a","when":{"clusterSelector":{"matchExpressions":[{"values":[`,
 				`"a",`, `"a"]}]}}}]}}`),
-			denied: "add-on 'gateway': spec.dependencies has about 25008 values, and at most 20000 can be checked",
+			denied: "add-on 'gateway': spec.dependencies has about 25008 values; at most 20000 can be checked",
 		},
 		"selectors in an annotation": {
 			object: filled(100_000, named+`,"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":"`, `- {}\n`, `"}}}`),
@@ -112,8 +112,8 @@ func TestReviewsTakeBoundedMemory(t *testing.T) {
 	hostile := map[string]string{
 		"placements":             filled(size, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
 		"empty placements":       filled(size, named+`},"spec":{"installStrategy":{"placements":[`, "{},", "{}]}}}"),
-		"placements, as allowed": filled(2*169_000, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
-		"conditions, as allowed": filled(2*169_000, named+`},"status":{"installProgressions":[{"conditions":[`, "1,", "1]}]}}"),
+		"placements, as allowed": filled(2*59_000, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
+		"conditions, as allowed": filled(2*59_000, named+`},"status":{"installProgressions":[{"conditions":[`, "1,", "1]}]}}"),
 		"dependencies":           filled(size, named+`},"spec":{"dependencies":[`, "{},", "{}]}}"),
 		"annotations":            filled(size, named+`,"annotations":{`, `"a":"",`, `"b":""}}}`),
 		"members of the spec":    filled(size, named+`},"spec":{`, `"abc":1,`, `"a":1}}`),

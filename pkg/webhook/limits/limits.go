@@ -43,7 +43,7 @@ type Limits struct {
 
 // New returns limits for a process with so many bytes of memory.
 func New(memory int64) *Limits {
-	work, bodies := memory/8, memory/3 // the rest is for what handlers decode, and for garbage
+	work, bodies := memory/8, memory/4 // the rest is for what handlers decode, and for garbage
 	// Large requests are handled one after the other, small ones beside them.
 	return &Limits{memory: newBudget(bodies, runtime.GC), work: newBudget(work, nil), total: bodies, largestWork: work / 4 * 3}
 }

@@ -37,7 +37,7 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 		{"YAML", Of{Bytes: 100}, post("a: b"), http.StatusBadRequest},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			limits := New(6 << 20)
+			limits := New(8 << 20)
 			handled := false
 			recorder := httptest.NewRecorder()
 			limits.Handler(test.of, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,10 +46,10 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 				if err != nil || int64(len(body)) != test.request.ContentLength {
 					t.Errorf("read %q, %v", body, err)
 				}
-				if work, _ := limits.work.left(); work == 6<<20/8 {
+				if work, _ := limits.work.left(); work == 8<<20/8 {
 					t.Error("handled without a processor")
 				}
-				if memory, _ := limits.memory.left(); memory == 6<<20/3 {
+				if memory, _ := limits.memory.left(); memory == 8<<20/4 {
 					t.Error("handled without memory")
 				}
 				_, _ = io.WriteString(w, "done")
@@ -57,10 +57,10 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 			if recorder.Code != test.code || handled != (test.code == http.StatusOK) {
 				t.Errorf("code %d: %s", recorder.Code, recorder.Body)
 			}
-			if work, _ := limits.work.left(); work != 6<<20/8 {
+			if work, _ := limits.work.left(); work != 8<<20/8 {
 				t.Errorf("of the processors only %d are given back", work)
 			}
-			if memory, requests := limits.memory.left(); memory != 6<<20/3 || requests > 0 {
+			if memory, requests := limits.memory.left(); memory != 8<<20/4 || requests > 0 {
 				t.Errorf("of the memory only %d is given back; %d requests have some", memory, requests)
 			}
 		})

@@ -61,7 +61,7 @@ func always(text string) func() string { return func() string { return text } }
 
 // hostiles are made once: each body takes memory of the test.
 func hostiles() []hostile {
-	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 70<<20)+`"`, 1)
+	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
 	convertible := review(200_000)
 	object := func(spec string) string {
 		return fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"},"spec":%s}`, storage, spec)
@@ -71,7 +71,7 @@ func hostiles() []hostile {
 	}
 	deep := strings.Repeat("[", 6<<20)
 	return []hostile{
-		{name: "70 MiB in one object", path: conversion.Path, body: always(large)},
+		{name: "55 MiB in one object", path: conversion.Path, body: always(large)},
 		{name: "30 MiB of objects", path: conversion.Path, body: always(convertible)},
 		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: always(convertible), deaf: true},
 		{name: "a million small objects", path: conversion.Path, body: always(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
@@ -103,7 +103,7 @@ func hostiles() []hostile {
 		},
 		{
 			name: "a long uid, to conversion", path: conversion.Path,
-			body: always(strings.Replace(review(0), `"uid":"`, `"uid":"`+strings.Repeat("<", 50<<20), 1)),
+			body: always(strings.Replace(review(0), `"uid":"`, `"uid":"`+strings.Repeat("<", 40<<20), 1)),
 		},
 		{
 			name: "a long uid, to admission", path: admission.Path,
@@ -115,7 +115,7 @@ func hostiles() []hostile {
 		},
 		{
 			name: "as many placements as are decoded", path: admission.Path,
-			body: always(admissionReview(object(`{"installStrategy":{"placements":[` + strings.Repeat("1,", 169_000) + "1]}}"))),
+			body: always(admissionReview(object(`{"installStrategy":{"placements":[` + strings.Repeat("1,", 59_000) + "1]}}"))),
 		},
 		{
 			name: "more than a review may have", path: admission.Path,
