@@ -23,7 +23,9 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 		{"handled in place, as large as the memory permits", Of{InPlace: true}, post("{" + strings.Repeat(" ", 2<<20-64<<10-1)), http.StatusOK},
 		{
 			"handled in place, larger than the memory permits",
-			Of{InPlace: true}, post("{" + strings.Repeat(" ", 2<<20-64<<10)), http.StatusRequestEntityTooLarge,
+			Of{InPlace: true},
+			post("{" + strings.Repeat(" ", 2<<20-64<<10)),
+			http.StatusRequestEntityTooLarge,
 		},
 		{
 			"of no length",
