@@ -27,10 +27,8 @@ const (
 	costOfValue = 400
 	// leastWork bounds how many requests are handled at the same time.
 	leastWork = 1 << 20
-	// startOfBody is how much of a body is kept that is too large, and mostDrained how
-	// much more is read, in bytes.
+	// startOfBody is how much of a body is read that is too large, in bytes.
 	startOfBody = 4 << 10
-	mostDrained = 32 << 20
 )
 
 // Limits are shared by all handlers of a server.
@@ -176,14 +174,13 @@ func busy(w http.ResponseWriter) {
 	http.Error(w, "too many requests", http.StatusTooManyRequests)
 }
 
-// refuse responds once the client has sent its body, as far as the server waits for that:
-// a client that still writes may not read the response.
+// refuse responds while the client may still write. net/http then leaves it some time to
+// read the response. To read the body instead would take processors from other requests.
 func (of Of) refuse(w http.ResponseWriter, body io.Reader, why string) {
 	w.Header().Set("Connection", "close")
 	start, err := io.ReadAll(io.LimitReader(body, startOfBody))
 	if err == nil && of.Refuse != nil {
 		if response := of.Refuse(start, why); response != nil {
-			_, _ = io.CopyN(io.Discard, body, mostDrained)
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(response) // an error means that the connection has ended
 			return

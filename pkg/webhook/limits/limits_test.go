@@ -76,7 +76,7 @@ func noLists(body []byte) string {
 	return ""
 }
 
-// A client that still writes would not read the response.
+// A client that still writes reads it too.
 func TestARefusalIsResponded(t *testing.T) {
 	refuse := func(start []byte, why string) []byte {
 		if strings.HasPrefix(string(start), `{"uid"`) {
