@@ -70,7 +70,7 @@ func (of Of) memory(body int64) int64 {
 // work is what a handler may make of the body.
 func (of Of) work(body []byte) int64 {
 	if of.InPlace {
-		return int64(len(body))
+		return 2 * int64(len(body))
 	}
 	return 2*int64(len(body)) + costOfValue*int64(countValues(body))
 }
