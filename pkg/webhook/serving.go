@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -13,14 +14,18 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/limits"
 )
 
-// reviewed limits an AdmissionReview. It has two objects of at most 3 MiB each, as
-// controller-runtime reckons.
-var reviewed = limits.Of{Bytes: 7 << 20, Values: 100_000}
+const (
+	// maxReview is for two objects of at most 3 MiB each, as controller-runtime reckons.
+	maxReview = 7 << 20
+	// maxGuarded is how many values a review of the guard may have, which decodes all.
+	maxGuarded = 100_000
+)
 
 // serve starts the server. It is not controller-runtime's, which bounds neither
 // bodies in flight nor connections nor the time of a request.
@@ -45,13 +50,23 @@ func serve(mgr *draining, address string, certificate func(*tls.ClientHelloInfo)
 func handlers(mgr *draining) ctrlwebhook.Server {
 	limit := limits.New(limits.Memory())
 	webhooks := ctrlwebhook.NewServer(ctrlwebhook.Options{})
-	webhooks.Register(conversion.Path,
-		mgr.closing(limit.Handler(limits.Of{Response: conversion.MaxResponse}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))))
-	webhooks.Register(guard.Path, mgr.closing(limit.Handler(reviewed, guard.NewWebhook())))
-	webhooks.Register(admission.Path,
-		mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})))
-	webhooks.Register(admission.RecordPath, mgr.closing(limit.Handler(reviewed, &ctrlwebhook.Admission{
-		Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}},
-	})))
+	register := func(path string, of limits.Of, handler http.Handler) {
+		webhooks.Register(path, mgr.closing(limit.Handler(of, handler)))
+	}
+	register(conversion.Path, limits.Of{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
+	register(admission.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
+		&ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})
+	// These two must let a write pass, and so does an error: their failure policy is Ignore.
+	// What is not recorded because of its size, the other one denies.
+	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},
+		&ctrlwebhook.Admission{Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}}})
+	register(guard.Path, limits.Of{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
 	return webhooks
+}
+
+func guardable(review []byte) string {
+	if values := rawjson.Count(review); values > maxGuarded {
+		return fmt.Sprintf("the review has %d values: at most %d are read", values, maxGuarded)
+	}
+	return ""
 }

@@ -10,12 +10,16 @@
 package conversion
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+
+	"open-cluster-management.io/interlock/pkg/rawjson"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 const (
@@ -28,79 +32,110 @@ const (
 // server reports it, the API server can use the conversion.
 const Refused = "cannot be converted by Interlock"
 
-// Convert returns the object, the JSON of a ClusterManagementAddOn, in the
-// desired version. A missing spec or status stays missing.
-func Convert(object []byte, desired string) ([]byte, error) {
-	var content fields
-	if err := json.Unmarshal(object, &content); err != nil {
-		return nil, fmt.Errorf("read the object: %w", err)
-	}
-	if content == nil {
-		return nil, errors.New("read the object: it is null")
-	}
-	from := content.text("apiVersion")
-	if got := content.text("kind"); got != kind {
-		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, content.name(), from, Refused, kind)
-	}
-	if err := content.convert(from, desired); err != nil {
-		return nil, fmt.Errorf("%s %q %s: %s to %s: %w", kind, content.name(), Refused, from, desired, err)
-	}
-	return json.Marshal(content)
+// versions are those between which objects are converted.
+type versions struct{ from, to string }
+
+// converters write an object in another version. They fail for no object: an error would
+// fail the conversion of all objects of the request.
+var converters = map[versions]members{
+	{v1alpha1, v1beta1}: convertTo(v1beta1, inV1Alpha1, inV1Beta1, configToV1Beta1),
+	{v1beta1, v1alpha1}: convertTo(v1alpha1, inV1Beta1, inV1Alpha1, configToV1Alpha1),
 }
 
-func (f fields) convert(from, to string) error {
-	var convertSpec, convertStatus func(fields)
-	switch {
-	case from == to:
-		return nil
-	case from == v1alpha1 && to == v1beta1:
-		convertSpec, convertStatus = specToV1Beta1, statusToV1Beta1
-	case from == v1beta1 && to == v1alpha1:
-		convertSpec, convertStatus = specToV1Alpha1, statusToV1Alpha1
-	default:
-		return fmt.Errorf("only %s and %s are known", v1alpha1, v1beta1)
+// names are those that a version has for two lists.
+type names struct{ configs, references string }
+
+var (
+	inV1Alpha1 = names{configs: "supportedConfigs", references: "defaultconfigReferences"}
+	inV1Beta1  = names{configs: "defaultConfigs", references: "defaultConfigReferences"}
+)
+
+func convertTo(version string, from, to names, config change) members {
+	return members{
+		"apiVersion": {name: []byte("apiVersion"), change: func(to output, _ []byte) { to.put(`"`, version, `"`) }},
+		"spec": {name: []byte("spec"), change: members{
+			"addOnConfiguration": {}, // v1beta1 has none
+			to.configs:           {}, // not a field of the version of the object
+			from.configs:         {name: []byte(to.configs), change: elements(config)},
+		}.write},
+		"status": {name: []byte("status"), change: members{
+			to.references:   {},
+			from.references: {name: []byte(to.references)},
+		}.write},
 	}
-	f.change("spec", convertSpec)
-	f.change("status", convertStatus)
-	f.set("apiVersion", to)
-	return nil
 }
 
-func specToV1Beta1(spec fields) {
-	delete(spec, "addOnConfiguration") // v1beta1 has none
-	spec.rename("supportedConfigs", "defaultConfigs")
-	spec.changeElements("defaultConfigs", func(config fields) {
-		var referent fields
-		hasDefault := config.read("defaultConfig", &referent)
-		delete(config, "defaultConfig")
-		config.put("namespace", referent["namespace"])
-		config.put("name", referent["name"])
-		if !hasDefault {
-			config.set("name", ocmv1beta1.ReservedNoDefaultConfigName)
+// converter returns what writes the object in the desired version. A missing spec or
+// status stays missing.
+func converter(object []byte, desired string) (members, error) {
+	if !rawjson.IsObject(object) {
+		return nil, errors.New("read an object: it is not a JSON object")
+	}
+	from, name := word(rawjson.Find(object, "apiVersion")), word(rawjson.Find(object, "metadata", "name"))
+	if got := word(rawjson.Find(object, "kind")); got != kind {
+		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, name, from, Refused, kind)
+	}
+	convert, known := converters[versions{from, desired}]
+	if !known && from != desired {
+		return nil, fmt.Errorf("%s %q %s: %s to %s: only %s and %s are known", kind, name, Refused, from, desired, v1alpha1, v1beta1)
+	}
+	return convert, nil
+}
+
+const maxWord = 300 // bytes
+
+// word returns a short text, such as a name, and the start of a longer one.
+func word(value []byte) string {
+	return text.Name(strings.Trim(string(value[:min(len(value), maxWord)]), `"`))
+}
+
+func configToV1Beta1(to output, config []byte) {
+	result, hasDefault := newObject(to), false
+	for name, value := range rawjson.Members(config) {
+		switch string(name) {
+		case "namespace", "name": // not fields of v1alpha1
+		case "defaultConfig":
+			hasDefault = rawjson.IsObject(value)
+			for name, value := range rawjson.Members(value) {
+				if string(name) == "namespace" || string(name) == "name" {
+					result.member(name, value)
+				}
+			}
+		default:
+			result.member(name, value)
 		}
-	})
+	}
+	if !hasDefault {
+		result.member([]byte("name"), noDefault)
+	}
+	result.end()
 }
 
-func specToV1Alpha1(spec fields) {
-	delete(spec, "addOnConfiguration") // not a field of v1beta1
-	spec.rename("defaultConfigs", "supportedConfigs")
-	spec.changeElements("supportedConfigs", func(config fields) {
-		name, referent := config.text("name"), fields{}
-		referent.put("namespace", config["namespace"])
-		referent.put("name", config["name"])
-		for _, field := range []string{"namespace", "name", "defaultConfig"} {
-			delete(config, field)
+// noDefault is the name of a configuration without a default in v1beta1.
+var noDefault = []byte(`"` + ocmv1beta1.ReservedNoDefaultConfigName + `"`)
+
+func configToV1Alpha1(to output, config []byte) {
+	result := newObject(to)
+	var namespace, named []byte
+	for name, value := range rawjson.Members(config) {
+		switch string(name) {
+		case "namespace":
+			namespace = value
+		case "name":
+			named = value
+		case "defaultConfig": // not a field of v1beta1
+		default:
+			result.member(name, value)
 		}
-		if name != "" && name != ocmv1beta1.ReservedNoDefaultConfigName {
-			config.set("defaultConfig", referent)
+	}
+	if bytes.HasPrefix(named, []byte{'"'}) && len(named) > len(`""`) && !bytes.Equal(named, noDefault) {
+		result.name([]byte("defaultConfig"))
+		referent := newObject(to)
+		if namespace != nil {
+			referent.member([]byte("namespace"), namespace)
 		}
-	})
-}
-
-func statusToV1Beta1(status fields) {
-	status.rename("defaultconfigReferences", "defaultConfigReferences")
-}
-
-func statusToV1Alpha1(status fields) {
-	status.rename("defaultConfigReferences", "defaultconfigReferences")
+		referent.member([]byte("name"), named)
+		referent.end()
+	}
+	result.end()
 }

@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"strings"
@@ -13,6 +14,22 @@ const (
 	alpha = `"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":"gateway"}`
 	beta  = `"apiVersion":"addon.open-cluster-management.io/v1beta1","kind":"ClusterManagementAddOn","metadata":{"name":"gateway"}`
 )
+
+// fields are the fields of one JSON object as they were written.
+type fields map[string]json.RawMessage
+
+// Convert returns an object in the desired version.
+func Convert(object []byte, desired string) ([]byte, error) {
+	convert, err := converter(object, desired)
+	if err != nil {
+		return nil, err
+	}
+	var converted bytes.Buffer
+	to := output{bufio.NewWriter(&converted)}
+	convert.write(to, object)
+	err = to.Flush()
+	return converted.Bytes(), err
+}
 
 func decoded(t *testing.T, text []byte) any {
 	t.Helper()
@@ -55,7 +72,7 @@ func TestConvert(t *testing.T) {
 		{"what no schema accepts", `,"spec":[],"status":1`, `,"spec":[],"status":1`},
 		{
 			"what no schema accepts inside", `,"spec":{"supportedConfigs":["x",{}],"dependencies":1}`,
-			`,"spec":{"defaultConfigs":["x",{}],"dependencies":1}`,
+			`,"spec":{"defaultConfigs":["x",{"name":"__reserved_no_default__"}],"dependencies":1}`,
 		},
 		{
 			"a number that overflows OCM's types",
@@ -165,10 +182,9 @@ func TestConvertRefuses(t *testing.T) {
 		name, object, desired string
 		want                  []string
 	}{
-		{"no JSON", `{`, v1beta1, []string{"read the object"}},
-		{"nothing", ``, v1beta1, []string{"read the object"}},
-		{"null", `null`, v1beta1, []string{"null"}},
-		{"a list", `[]`, v1beta1, []string{"read the object"}},
+		{"nothing", ``, v1beta1, []string{"not a JSON object"}},
+		{"null", `null`, v1beta1, []string{"not a JSON object"}},
+		{"a list", `[]`, v1beta1, []string{"not a JSON object"}},
 		{"no kind", `{"metadata":{"name":"x"}}`, v1beta1, []string{`"x"`, "only a ClusterManagementAddOn can"}},
 		{"another kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, v1beta1, []string{`Secret "x" of v1 cannot`}},
 		{
@@ -176,6 +192,10 @@ func TestConvertRefuses(t *testing.T) {
 			[]string{`"gateway"`, "io/v1alpha1 to ", "io/v1:", "only"},
 		},
 		{"no version", "{" + alpha + "}", "", []string{`"gateway"`, "io/v1alpha1 to :"}},
+		{
+			"a name that is too long", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"` + strings.Repeat("x", 1000) + `"}}`, v1beta1,
+			[]string{`"xxx`, `xxx…" of v1 cannot`},
+		},
 		{
 			"metadata is a number", `{"apiVersion":"x","kind":"ClusterManagementAddOn","metadata":1}`, v1beta1,
 			[]string{`"" cannot be converted by Interlock: x`},

@@ -1,9 +1,11 @@
 package conversion
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +54,7 @@ func TestHandlerAnswers(t *testing.T) {
 			status: "Success", objects: 1,
 		},
 		{name: "one bad object fails no other", body: review("{"+alpha+"}", "{"+alpha+`,"spec":1}`), status: "Success", objects: 2},
-		{name: "a null object", body: review("null"), status: "Failure", message: "read the object"},
+		{name: "a null object", body: review("null"), status: "Failure", message: "not a JSON object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			recorder := post(test.body)
@@ -86,20 +88,80 @@ func TestHandlerRefusesWhatIsNoReview(t *testing.T) {
 	}
 }
 
-func TestHandlerRefusesObjectsThatAreTooLarge(t *testing.T) {
-	for name, test := range map[string]struct{ spec, message string }{
-		"an object that no API server stores": {`{"addOnMeta":{"description":"` + strings.Repeat("x", maxObject) + `"}}`, "more than"},
-		"an object of too many values":        {`{"supportedConfigs":[` + strings.Repeat("{},", 100_000) + `{}]}`, "more than"},
-		"an object that grows":                {`{"supportedConfigs":[` + strings.Repeat("{},", 40_000) + `{}]}`, "much larger"},
+// The API server stores each of these: 1.5 MiB, whatever it is made of. One that could
+// not be converted would fail every list and watch of v1beta1.
+func TestHandlerConvertsWhateverIsStored(t *testing.T) {
+	const stored = 3 << 19
+	fill := func(start, unit, end string) string { return start + strings.Repeat(unit, stored/len(unit)) + end }
+	for name, rest := range map[string]string{
+		"commas in an annotation":         fill(`,"metadata":{"name":"x","annotations":{"a":"`, ",", `"}}`),
+		"escapes in an annotation":        fill(`,"metadata":{"name":"x","annotations":{"a":"`, `\\\"`, `"}}`),
+		"signs that grow when escaped":    fill(`,"spec":{"addOnMeta":{"description":"`, "<", `"}}`),
+		"configurations without defaults": fill(`,"spec":{"supportedConfigs":[`, `{"group":"","resource":"abcd"},`, `{}]}`),
+		"configurations with defaults": fill(`,"spec":{"supportedConfigs":[`, `{"group":"","resource":"a","defaultConfig":{"name":"n"}},`,
+			`{}]}`),
+		"groups of decisions": fill(`,"spec":{"installStrategy":{"placements":[{"mandatoryDecisionGroups":[`, `{},`, `{}]}]}}`),
+		"members":             fill(`,"metadata":{"name":"x","labels":{`, `"abc":"",`, `"a":""}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			recorder := post(review("{" + alpha + `,"spec":` + test.spec + "}"))
-			if body := recorder.Body.String(); recorder.Code != http.StatusOK || !strings.Contains(body, test.message) || len(body) > 1000 {
-				t.Errorf("code %d, %d bytes: %.200s", recorder.Code, len(body), body)
+			there := converted(t, post(review("{"+alpha+rest+"}")))
+			back := converted(t, post(strings.Replace(review(string(there)), `io/v1beta1"`, `io/v1alpha1"`, 1)))
+			if want := "{" + alpha + rest + "}"; string(back) != want {
+				t.Errorf("%d bytes became %d: %.300s", len(want), len(back), back)
 			}
 		})
 	}
 }
+
+func converted(t *testing.T, recorder *httptest.ResponseRecorder) []byte {
+	t.Helper()
+	var answer apiextensionsv1.ConversionReview
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || len(answer.Response.ConvertedObjects) != 1 {
+		t.Fatalf("code %d, %v: %.300s", recorder.Code, err, recorder.Body)
+	}
+	return answer.Response.ConvertedObjects[0].Raw
+}
+
+// Any client can send a request. Nothing in it is decoded.
+func TestHandlerTakesLittleMemory(t *testing.T) {
+	const size = 8 << 20
+	fill := func(start, unit, end string) string { return start + strings.Repeat(unit, size/len(unit)) + end }
+	for name, body := range map[string]string{
+		"objects":        review(fill(`{`+alpha+`}`, `,{`+alpha+`}`, ``)),
+		"configurations": review(fill(`{`+alpha+`,"spec":{"supportedConfigs":[`, `{},`, `{}]}}`)),
+		"elements":       review(fill(`{`+alpha+`,"spec":{"supportedConfigs":[`, `1,`, `1]}}`)),
+		"members":        review(fill(`{`+alpha, `,"a":1`, `}`)),
+		"a long name":    review(fill(`{"kind":"Secret","metadata":{"name":"`, `<`, `"}}`)),
+		"a long uid":     strings.Replace(review(), `"42"`, fill(`"`, `<`, `"`), 1),
+		"a long version": strings.Replace(review("{"+alpha+"}"), "/v1beta1", fill("/", `<`, ""), 1),
+		"a long kind":    strings.Replace(review(), "ConversionReview", fill("", `<`, ""), 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := httptest.NewRequest(http.MethodPost, Path, nil)
+			request.Body = arrived{bytes.NewBufferString(body)}
+			writer := &discarding{header: http.Header{}}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			NewHandler(logr.Discard()).ServeHTTP(writer, request)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(2*len(body)) { // nearly all of it garbage at once
+				t.Errorf("it took %d KiB for a body of %d KiB", took>>10, len(body)>>10)
+			}
+		})
+	}
+}
+
+// arrived is a body that package limits has read.
+type arrived struct{ *bytes.Buffer }
+
+func (arrived) Close() error { return nil }
+
+// discarding is a client that keeps no response.
+type discarding struct{ header http.Header }
+
+func (d *discarding) Header() http.Header             { return d.header }
+func (*discarding) Write(content []byte) (int, error) { return len(content), nil }
+func (*discarding) WriteHeader(int)                   {}
 
 // FuzzHandler looks for a request that panics.
 func FuzzHandler(f *testing.F) {

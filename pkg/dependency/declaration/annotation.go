@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 var (
@@ -36,8 +37,8 @@ type annotationObject struct {
 // object, as strictly as an API server reads the fields: no unknown, repeated
 // or wrongly cased key, no number or boolean where a string belongs.
 func parseAnnotation(text string) (declared, error) {
-	if len(text) > maxAnnotation {
-		return declared{}, fmt.Errorf("it has %d bytes; at most %d are read", len(text), maxAnnotation)
+	if err := tooLarge(text); err != nil {
+		return declared{}, err
 	}
 	// Each alias of one long text copies it when YAML becomes JSON: some
 	// kilobytes of aliases would fill the memory of the hub.
@@ -66,6 +67,30 @@ func parseAnnotation(text string) (declared, error) {
 		list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw)
 		return list, err
 	}
+}
+
+// tooLarge fails for a text that is not parsed. A parser takes up to 2 KiB for a value
+// of two bytes.
+func tooLarge(text string) error {
+	if len(text) > maxAnnotation {
+		return fmt.Errorf("it has %d bytes; at most %d are read", len(text), maxAnnotation)
+	}
+	if count := countValues(text); count > MaxValues {
+		return fmt.Errorf("it has about %d values; at most %d are read", count, MaxValues)
+	}
+	return nil
+}
+
+// countValues counts the values of JSON. Of YAML it counts what may separate values.
+func countValues(text string) int {
+	if json := []byte(text); stdjson.Valid(json) {
+		return rawjson.Count(json)
+	}
+	count := 0
+	for _, separator := range []string{",", "{", "[", "\n", "\r", "- ", "? "} {
+		count += strings.Count(text, separator)
+	}
+	return count
 }
 
 func decodeStrictly[T any](raw []byte) (T, error) {

@@ -52,7 +52,7 @@ func TestAnnotation(t *testing.T) {
 func TestAnnotationInvalid(t *testing.T) {
 	var copies strings.Builder
 	copies.WriteString("- {name: a, message: &m \"" + strings.Repeat("m", 100_000) + "\"}\n")
-	for i := range 5000 {
+	for i := range 4000 {
 		fmt.Fprintf(&copies, "- {name: a%d, message: *m}\n", i)
 	}
 	var laughs strings.Builder
@@ -80,7 +80,11 @@ func TestAnnotationInvalid(t *testing.T) {
 		"Alias":            {"aliases are refused", "- &a {name: x}\n- *a", "aliases"},
 		"AliasesOfText":    {"500 MB of copies are never made", copies.String(), "aliases"},
 		"BillionLaughs":    {"nor are these", laughs.String(), "aliases"},
-		"Deep":             {"nesting does not overflow the stack", strings.Repeat("[", 100_000), "max depth"},
+		"Deep":             {"nesting does not overflow the stack", strings.Repeat("[", 15_000), "max depth"},
+		"ManyValues":       {"a list of them takes a lot of memory", "[" + strings.Repeat("1,", 20_001) + "]", "at most 20000 are read"},
+		"ManyLines":        {"so does a list in YAML", strings.Repeat("- {}\n", 10_000), "at most 20000 are read"},
+		"NestedLines":      {"and one of lists", strings.Repeat("- - - -\n", 6_000), "at most 20000 are read"},
+		"ManyBytes":        {"no API server stores them", "# " + strings.Repeat("x", 256<<10), "262144 are read"},
 		"Binary":           {"a tagged scalar is no list", "!!binary aGVsbG8=", "cannot unmarshal string"},
 		"ControlCharacter": {"YAML knows no such characters", "- name: a\x00", "control characters"},
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	stdjson "encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -110,7 +111,7 @@ func (w Written) record() (recorded map[string]any, byHand bool) {
 // recordIn returns the record in the annotation, if it is one that no one has edited.
 func recordIn(annotations map[string]string) (recorded map[string]any, derived bool) {
 	text, annotated := annotations[addonv1alpha1.DependenciesAnnotation]
-	if !annotated || annotations[addonv1alpha1.RecordAnnotation] != digest(text) || json.Unmarshal([]byte(text), &recorded) != nil {
+	if !annotated || tooLarge(text) != nil || annotations[addonv1alpha1.RecordAnnotation] != digest(text) || json.Unmarshal([]byte(text), &recorded) != nil {
 		return nil, false
 	}
 	return recorded, true
@@ -140,7 +141,7 @@ func (w Written) recording(fields map[string]any) (annotations map[string]string
 		return w.with("", ""), fmt.Sprintf("the declared dependencies cannot be recorded in the annotation %s: %v", addonv1alpha1.DependenciesAnnotation, err)
 	}
 	annotations = w.with(text, digest(text))
-	if err := validation.ValidateAnnotationsSize(annotations); err != nil {
+	if err := errors.Join(tooLarge(text), validation.ValidateAnnotationsSize(annotations)); err != nil {
 		return w.with("", ""), fmt.Sprintf("the declared dependencies are not recorded in the annotation %s, so they are lost "+
 			"if the CRD loses its fields: %v", addonv1alpha1.DependenciesAnnotation, err)
 	}

@@ -26,7 +26,10 @@ const (
 	maxExpressions     = 16
 	maxExpressionBytes = 64 << 10
 	// maxAnnotation is what an API server stores of all annotations of an object.
-	maxAnnotation  = 256 << 10
+	maxAnnotation = 256 << 10
+	// MaxValues is how many values a declaration may have, of any depth. 256 dependencies
+	// with all that they may have are fewer, but for lists in selectors.
+	MaxValues      = 20_000
 	maxIdentifiers = 16
 	maxIdentifier  = 64
 	maxAPIName     = 63

@@ -19,6 +19,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -52,6 +53,15 @@ func NewValidator(reader, cache client.Reader) *Validator {
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
+	}
+	if why := tooMany(request.OldObject.Raw); why != "" { // then it may also be changed
+		if why := tooMany(request.Object.Raw); why != "" {
+			return unchecked(request.Name, errors.New(why))
+		}
+		request.Operation = admissionv1.Create
+	}
+	if why := tooMany(request.Object.Raw); why != "" {
+		return admission.Denied(fmt.Sprintf("add-on '%s': %s", text.Name(request.Name), why))
 	}
 	if why := unreadable(request); why != "" {
 		return admission.Denied(why)
@@ -106,22 +116,35 @@ func unchecked(name string, err error) admission.Response {
 		fmt.Sprintf("the dependencies of add-on '%s' were not checked: %v", text.Name(name), err))))
 }
 
-// decode reads the declaration. It has the same path in every version, so that the
-// object need not be converted.
+// decode reads the declaration, and nothing else. It has the same path in every version,
+// so that the object need not be converted.
 func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
-	var written struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-		Spec     struct {
-			Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies"`
-			Requirements *addonv1alpha1.AddonRequirements `json:"requirements"`
-			Provides     []addonv1alpha1.AddonAPI         `json:"provides"`
-		} `json:"spec"`
+	if !rawjson.IsObject(raw) {
+		return nil, errors.New("read the object: there is none")
 	}
-	if err := json.Unmarshal(raw, &written); err != nil {
-		return nil, fmt.Errorf("read the object: %w", err)
+	addOn := &addonv1alpha1.ClusterManagementAddOn{}
+	read := func(into any, path ...string) error {
+		value := rawjson.Find(raw, path...)
+		if value == nil {
+			return nil
+		}
+		if err := json.Unmarshal(value, into); err != nil {
+			return fmt.Errorf("read %s: %w", strings.Join(path, "."), err)
+		}
+		return nil
 	}
-	addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: written.Metadata}
-	addOn.Spec.Dependencies = written.Spec.Dependencies
-	addOn.Spec.Requirements, addOn.Spec.Provides = written.Spec.Requirements, written.Spec.Provides
-	return addOn, nil
+	errs := []error{
+		read(&addOn.Name, "metadata", "name"),
+		read(&addOn.Spec.Dependencies, "spec", "dependencies"),
+		read(&addOn.Spec.Requirements, "spec", "requirements"),
+		read(&addOn.Spec.Provides, "spec", "provides"),
+	}
+	for _, name := range []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation} {
+		var value *string
+		errs = append(errs, read(&value, "metadata", "annotations", name))
+		if value != nil {
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, name, *value)
+		}
+	}
+	return addOn, errors.Join(errs...)
 }

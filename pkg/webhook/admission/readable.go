@@ -8,6 +8,8 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 // unreadable returns why OCM's components could not read the object. They could then
@@ -22,12 +24,21 @@ func unreadable(request admission.Request) string {
 }
 
 func decodeAsOCM(version string, raw []byte) error {
+	var spec, status any
 	switch version {
 	case ocmv1alpha1.GroupVersion.Version:
-		return json.Unmarshal(raw, &ocmv1alpha1.ClusterManagementAddOn{})
+		spec, status = &ocmv1alpha1.ClusterManagementAddOnSpec{}, &ocmv1alpha1.ClusterManagementAddOnStatus{}
 	case ocmv1beta1.GroupVersion.Version:
-		return json.Unmarshal(raw, &ocmv1beta1.ClusterManagementAddOn{})
+		spec, status = &ocmv1beta1.ClusterManagementAddOnSpec{}, &ocmv1beta1.ClusterManagementAddOnStatus{}
 	default:
 		return nil
 	}
+	for name, into := range map[string]any{"spec": spec, "status": status} {
+		if part := rawjson.Find(raw, name); part != nil {
+			if err := json.Unmarshal(part, into); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }

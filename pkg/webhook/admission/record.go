@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -17,6 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/rawjson"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // RecordPath is the path at which Recorder is served.
@@ -77,40 +80,49 @@ func (r *Recorder) removalsCount(ctx context.Context) error {
 }
 
 func unrecorded(name string, err error) admission.Response {
-	return admission.Allowed("").WithWarnings(fmt.Sprintf("the dependencies of add-on %q were not recorded: %v", name, err))
+	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
+		fmt.Sprintf("the dependencies of add-on '%s' were not recorded: %v", text.Name(name), err))))
 }
 
 // writtenIn decodes what declares, without the types of any version of Interlock.
 func writtenIn(raw []byte) (*declaration.Written, error) {
-	var object struct {
-		Metadata struct {
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-		Spec map[string]json.RawMessage `json:"spec"`
+	if why := tooMany(raw); why != "" {
+		return nil, errors.New(why)
 	}
-	if err := utiljson.Unmarshal(raw, &object); err != nil {
-		return nil, fmt.Errorf("read the object: %w", err)
+	var annotations map[string]string
+	if written := rawjson.Find(raw, "metadata", "annotations"); rawjson.Count(written) > maxAnnotations {
+		return nil, fmt.Errorf("it has more than %d annotations", maxAnnotations)
+	} else if written != nil {
+		if err := utiljson.Unmarshal(written, &annotations); err != nil {
+			return nil, fmt.Errorf("read metadata.annotations: %w", err)
+		}
 	}
 	spec := map[string]any{}
 	for _, name := range addonv1alpha1.GraftedSpecFields() {
-		var value any
-		if content, has := object.Spec[name]; has {
+		if content := rawjson.Find(raw, "spec", name); content != nil {
+			var value any
 			if err := utiljson.Unmarshal(content, &value); err != nil {
 				return nil, fmt.Errorf("read spec.%s: %w", name, err)
 			}
 			spec[name] = value
 		}
 	}
-	w := declaration.WrittenOf(object.Metadata.Annotations, spec)
+	w := declaration.WrittenOf(annotations, spec)
 	return &w, nil
 }
 
-// annotated is an object with these annotations and nothing else. From two of them a
-// patch is made that changes nothing else.
+// annotated is an object with the record in these annotations and nothing else. From two
+// of them a patch is made that changes nothing else.
 func annotated(annotations map[string]string) ([]byte, error) {
 	metadata := map[string]any{}
 	if annotations != nil {
-		metadata["annotations"] = annotations
+		record := map[string]string{}
+		for _, name := range []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation} {
+			if value, has := annotations[name]; has {
+				record[name] = value
+			}
+		}
+		metadata["annotations"] = record
 	}
 	return json.Marshal(map[string]any{"metadata": metadata})
 }

@@ -132,7 +132,7 @@ func TestRecorder(t *testing.T) {
 	}
 
 	t.Run("what cannot be read is stored as it is", func(t *testing.T) {
-		response := r.Handle(t.Context(), request("CREATE", nil, []byte(`{"spec":1}`)))
+		response := r.Handle(t.Context(), request("CREATE", nil, []byte(`{"metadata":{"annotations":1}}`)))
 		if !response.Allowed || len(response.Patches) > 0 || len(response.Warnings) != 1 {
 			t.Errorf("%+v", response)
 		}

@@ -13,6 +13,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 const (
@@ -25,6 +27,8 @@ const (
 	costOfValue = 400
 	// leastWork bounds how many requests are handled at the same time.
 	leastWork = 1 << 20
+	// startOfBody is how much of a body is read that is too large, in bytes.
+	startOfBody = 4 << 10
 )
 
 // Limits are shared by all handlers of a server.
@@ -37,27 +41,38 @@ type Limits struct {
 
 // New returns limits for a process with so many bytes of memory.
 func New(memory int64) *Limits {
-	work := memory / 8
+	work, bodies := memory/8, memory/4 // the rest is for what handlers decode, and for garbage
 	// Large requests are handled one after the other, small ones beside them.
-	return &Limits{memory: newBudget(memory/2, runtime.GC), work: newBudget(work, nil), total: memory / 2, largestWork: work / 4 * 3}
+	return &Limits{memory: newBudget(bodies, runtime.GC), work: newBudget(work, nil), total: bodies, largestWork: work / 4 * 3}
 }
 
 // Of limits a request.
 type Of struct {
 	// Bytes of its body; 0: as many as memory permits.
 	Bytes int64
-	// Values in its body, which is then JSON; 0: as many as there are.
-	Values int
-	// Response is how many bytes the response may have; nil: as many as the request.
-	Response func(request int64) int64
+	// Check returns why a body is refused before it is decoded; nil: none is.
+	Check func(body []byte) (why string)
+	// Refuse returns the response to a body that Check refuses or that has too many bytes,
+	// given its start; nil: the code 413.
+	Refuse func(start []byte, why string) []byte
+	// InPlace: the handler decodes nothing, and makes its response while it writes it.
+	InPlace bool
 }
 
 // memory is what the body and the response of a request may take.
 func (of Of) memory(body int64) int64 {
-	if of.Response == nil {
-		return overhead + 2*body
+	if of.InPlace {
+		return overhead + body
 	}
-	return overhead + body + of.Response(body)
+	return overhead + 2*body
+}
+
+// work is what a handler may make of the body.
+func (of Of) work(body []byte) int64 {
+	if of.InPlace {
+		return 2 * int64(len(body))
+	}
+	return 2*int64(len(body)) + costOfValue*int64(countValues(body))
 }
 
 // Handler hands requests over to a handler once they are read, when it is their turn.
@@ -76,7 +91,7 @@ func (l *Limits) Handler(of Of, next http.Handler) http.Handler {
 			http.Error(w, "the length of the body is required", http.StatusLengthRequired)
 			return
 		case r.ContentLength > of.Bytes:
-			tooLarge(w, fmt.Sprintf("the body is too large: at most %d bytes are read", of.Bytes))
+			of.refuse(w, r.Body, fmt.Sprintf("the request is too large: at most %d bytes are read", of.Bytes))
 			return
 		}
 		l.serve(w, r, of, next)
@@ -100,18 +115,18 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 		http.Error(w, "the body did not arrive", http.StatusRequestTimeout)
 		return
 	}
-	values := countValues(body)
-	switch {
-	case of.Values == 0:
-	case values > of.Values:
-		tooLarge(w, fmt.Sprintf("the body has too many values: at most %d are read", of.Values))
-		return
-	case !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")):
+	if !rawjson.IsObject(bytes.TrimLeft(body, " \t\r\n")) {
 		// A decoder would try YAML, whose parser takes a lot more memory.
 		http.Error(w, "the body is not a JSON object", http.StatusBadRequest)
 		return
 	}
-	work, ok := l.work.take(ctx, client, min(max(2*r.ContentLength+costOfValue*int64(values), leastWork), l.largestWork))
+	if of.Check != nil {
+		if why := of.Check(body); why != "" {
+			of.refuse(w, bytes.NewReader(body), why)
+			return
+		}
+	}
+	work, ok := l.work.take(ctx, client, min(max(of.work(body), leastWork), l.largestWork))
 	if !ok {
 		busy(w)
 		return
@@ -143,10 +158,11 @@ func interrupter(w http.ResponseWriter, cancel func()) func() {
 }
 
 // countValues counts at least the values of a JSON text, and those of the JSON and YAML
-// in its strings, where each line break is written with a backslash.
+// in its strings, where each line break is written with a backslash. It may count more,
+// which only lets a request wait.
 func countValues(text []byte) int {
 	count := 0
-	for _, separator := range []string{",", "{", "[", `\`} {
+	for _, separator := range []string{",", "{", "[", `\`, "- ", "? "} {
 		count += bytes.Count(text, []byte(separator))
 	}
 	return count
@@ -158,9 +174,19 @@ func busy(w http.ResponseWriter) {
 	http.Error(w, "too many requests", http.StatusTooManyRequests)
 }
 
-func tooLarge(w http.ResponseWriter, message string) {
+// refuse responds while the client may still write. net/http then leaves it some time to
+// read the response. To read the body instead would take processors from other requests.
+func (of Of) refuse(w http.ResponseWriter, body io.Reader, why string) {
 	w.Header().Set("Connection", "close")
-	http.Error(w, message, http.StatusRequestEntityTooLarge)
+	start, err := io.ReadAll(io.LimitReader(body, startOfBody))
+	if err == nil && of.Refuse != nil {
+		if response := of.Refuse(start, why); response != nil {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(response) // an error means that the connection has ended
+			return
+		}
+	}
+	http.Error(w, why, http.StatusRequestEntityTooLarge)
 }
 
 // whole is a body in memory. A handler that can do without a copy calls Bytes.

@@ -15,11 +15,18 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 		request *http.Request
 		code    int
 	}{
-		{"as large as it may be", Of{Bytes: 10}, post(`{"a":"bcd"}`[:10]), http.StatusOK},
-		{"empty", Of{Bytes: 10}, post(""), http.StatusOK},
+		{"as large as it may be", Of{Bytes: 10}, post(`{"a":"bcd"`), http.StatusOK},
+		{"empty", Of{Bytes: 10}, post(""), http.StatusBadRequest},
 		{"too large", Of{Bytes: 10}, post(`{"a":"bcd"}`), http.StatusRequestEntityTooLarge},
-		{"as large as the memory permits", Of{}, post(strings.Repeat(" ", 1<<20-32<<10)), http.StatusOK},
-		{"larger than the memory permits", Of{}, post(strings.Repeat(" ", 1<<20)), http.StatusRequestEntityTooLarge},
+		{"as large as the memory permits", Of{}, post("{" + strings.Repeat(" ", 1<<20-32<<10-1)), http.StatusOK},
+		{"larger than the memory permits", Of{}, post("{" + strings.Repeat(" ", 1<<20)), http.StatusRequestEntityTooLarge},
+		{"handled in place, as large as the memory permits", Of{InPlace: true}, post("{" + strings.Repeat(" ", 2<<20-64<<10-1)), http.StatusOK},
+		{
+			"handled in place, larger than the memory permits",
+			Of{InPlace: true},
+			post("{" + strings.Repeat(" ", 2<<20-64<<10)),
+			http.StatusRequestEntityTooLarge,
+		},
 		{
 			"of no length",
 			Of{Bytes: 10},
@@ -27,13 +34,12 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 			http.StatusLengthRequired,
 		},
 		{"to be read", Of{Bytes: 10}, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusMethodNotAllowed},
-		{"as many values as there may be", Of{Bytes: 100, Values: 3}, post(`{"a":[1,2]}`), http.StatusOK},
-		{"too many values", Of{Bytes: 100, Values: 3}, post(`{"a":[1,2,3]}`), http.StatusRequestEntityTooLarge},
-		{"too many values in a string", Of{Bytes: 100, Values: 3}, post(`{"a":"b:\n- 1\n- 2\n"}`), http.StatusRequestEntityTooLarge},
-		{"YAML", Of{Bytes: 100, Values: 3}, post("a: b"), http.StatusBadRequest},
+		{"checked", Of{Bytes: 100, Check: noLists}, post(`{"a":"[]"}`[:6]), http.StatusOK},
+		{"refused", Of{Bytes: 100, Check: noLists}, post(`{"a":[1,2,3]}`), http.StatusRequestEntityTooLarge},
+		{"YAML", Of{Bytes: 100}, post("a: b"), http.StatusBadRequest},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			limits := New(4 << 20)
+			limits := New(8 << 20)
 			handled := false
 			recorder := httptest.NewRecorder()
 			limits.Handler(test.of, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,10 +48,10 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 				if err != nil || int64(len(body)) != test.request.ContentLength {
 					t.Errorf("read %q, %v", body, err)
 				}
-				if work, _ := limits.work.left(); work == 4<<20/8 {
+				if work, _ := limits.work.left(); work == 8<<20/8 {
 					t.Error("handled without a processor")
 				}
-				if memory, _ := limits.memory.left(); memory == 4<<20/2 {
+				if memory, _ := limits.memory.left(); memory == 8<<20/4 {
 					t.Error("handled without memory")
 				}
 				_, _ = io.WriteString(w, "done")
@@ -53,11 +59,52 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 			if recorder.Code != test.code || handled != (test.code == http.StatusOK) {
 				t.Errorf("code %d: %s", recorder.Code, recorder.Body)
 			}
-			if work, _ := limits.work.left(); work != 4<<20/8 {
+			if work, _ := limits.work.left(); work != 8<<20/8 {
 				t.Errorf("of the processors only %d are given back", work)
 			}
-			if memory, requests := limits.memory.left(); memory != 4<<20/2 || requests > 0 {
+			if memory, requests := limits.memory.left(); memory != 8<<20/4 || requests > 0 {
 				t.Errorf("of the memory only %d is given back; %d requests have some", memory, requests)
+			}
+		})
+	}
+}
+
+func noLists(body []byte) string {
+	if strings.Contains(string(body), "[") {
+		return "there is a list"
+	}
+	return ""
+}
+
+// A client that still writes reads it too.
+func TestARefusalIsResponded(t *testing.T) {
+	refuse := func(start []byte, why string) []byte {
+		if strings.HasPrefix(string(start), `{"uid"`) {
+			return []byte(`{"denied":"` + why + `"}`)
+		}
+		return nil
+	}
+	limited := New(64<<20).Handler(Of{Bytes: 1 << 20, Check: noLists, Refuse: refuse}, http.NotFoundHandler())
+	server := httptest.NewServer(limited)
+	defer server.Close()
+	for name, test := range map[string]struct {
+		body, want string
+		code       int
+	}{
+		"too large":                {`{"uid":"` + strings.Repeat("x", 16<<20), "at most 1048576 bytes are read", http.StatusOK},
+		"checked":                  {`{"uid":[]}`, "there is a list", http.StatusOK},
+		"too large, without a uid": {`{` + strings.Repeat("x", 2<<20), "at most 1048576 bytes are read", http.StatusRequestEntityTooLarge},
+		"checked, without a uid":   {`{"a":[]}`, "there is a list", http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response, err := http.Post(server.URL, "application/json", strings.NewReader(test.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			content, err := io.ReadAll(response.Body)
+			if err != nil || response.StatusCode != test.code || !strings.Contains(string(content), test.want) {
+				t.Errorf("%s, %v: %s", response.Status, err, content)
 			}
 		})
 	}

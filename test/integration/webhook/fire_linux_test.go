@@ -53,14 +53,15 @@ type hostile struct {
 }
 
 func admissionReview(object string) string {
-	return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","object":` + object + "}}"
+	return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","kind":{"version":"v1alpha1"},` +
+		`"operation":"CREATE","object":` + object + "}}"
 }
 
 func always(text string) func() string { return func() string { return text } }
 
 // hostiles are made once: each body takes memory of the test.
 func hostiles() []hostile {
-	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 31<<20)+`"`, 1)
+	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
 	convertible := review(200_000)
 	object := func(spec string) string {
 		return fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"},"spec":%s}`, storage, spec)
@@ -70,7 +71,7 @@ func hostiles() []hostile {
 	}
 	deep := strings.Repeat("[", 6<<20)
 	return []hostile{
-		{name: "31 MiB in one object", path: conversion.Path, body: always(large)},
+		{name: "55 MiB in one object", path: conversion.Path, body: always(large)},
 		{name: "30 MiB of objects", path: conversion.Path, body: always(convertible)},
 		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: always(convertible), deaf: true},
 		{name: "a million small objects", path: conversion.Path, body: always(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
@@ -97,8 +98,28 @@ func hostiles() []hostile {
 		{
 			name: "YAML in an annotation", path: admission.Path,
 			body: always(admissionReview(fmt.Sprintf(
-				`{"metadata":{"name":"x","annotations":{"addon.open-cluster-management.io/dependencies":"%s"}}}`, strings.Repeat(`- {}\n`, 40_000),
+				`{"metadata":{"name":"x","annotations":{"addon.open-cluster-management.io/dependencies":"%s"}}}`, strings.Repeat(`- {}\n`, 6_600),
 			))),
+		},
+		{
+			name: "a long uid, to conversion", path: conversion.Path,
+			body: always(strings.Replace(review(0), `"uid":"`, `"uid":"`+strings.Repeat("<", 40<<20), 1)),
+		},
+		{
+			name: "a long uid, to admission", path: admission.Path,
+			body: always(strings.Replace(admissionReview("{}"), `"uid":"`, `"uid":"`+strings.Repeat("<", 6<<20), 1)),
+		},
+		{
+			name: "a million groups", path: admission.Path,
+			body: always(strings.Replace(admissionReview("{}"), `"uid"`, `"groups":[`+strings.Repeat(`"",`, 1_000_000)+`""],"uid"`, 1)),
+		},
+		{
+			name: "as many placements as are decoded", path: admission.Path,
+			body: always(admissionReview(object(`{"installStrategy":{"placements":[` + strings.Repeat("1,", 59_000) + "1]}}"))),
+		},
+		{
+			name: "more than a review may have", path: admission.Path,
+			body: always(admissionReview(object(`{"addOnMeta":"` + strings.Repeat("x", 20<<20) + `"}`))),
 		},
 		{name: "a long header", path: conversion.Path, body: always(""), header: 1 << 20},
 		{name: "slow", path: conversion.Path, body: always(large), slowly: true},
@@ -244,9 +265,9 @@ var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 	pods := func(client int) string { return fmt.Sprintf("127.0.0.%d", 2+client%4) }
 	apiServer := func(int) string { return "127.0.0.1" }
 
-	for i := range 17 {
+	for i := range 22 {
 		It(fmt.Sprintf("serves the API server beside hostile clients of kind %d", i), func(ctx context.Context) {
-			Expect(all).To(HaveLen(17))
+			Expect(all).To(HaveLen(22))
 			AddReportEntry("kind", all[i].name)
 			fire(ctx, 16, all[i:i+1], pods)
 		})

@@ -72,16 +72,16 @@ var _ = Describe("Bad requests for conversion", func() {
 			code   int
 			answer string
 		}{
-			{"", http.StatusBadRequest, "read the ConversionReview"},
-			{"{]", http.StatusBadRequest, "invalid character"},
-			{strings.Repeat("[", 1<<20), http.StatusBadRequest, "max depth"},
+			{"", http.StatusBadRequest, "not a JSON object"},
+			{"{]", http.StatusBadRequest, "not valid JSON"},
+			{strings.Repeat(`{"a":`, 1<<18), http.StatusBadRequest, "not valid JSON"},
 			{
 				strings.Replace(review(1), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2", 1), http.StatusBadRequest,
 				`"apiextensions.k8s.io/v2"`,
 			},
 			{strings.Replace(review(1), storage, "unknown/v7", 1), http.StatusOK, "cannot be converted by Interlock: unknown/v7 to "},
 			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can"},
-			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 60<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
+			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 80<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
 		} {
 			// A server that answers before it has read everything closes the
 			// connection, and a client that is still writing may not see the answer.
