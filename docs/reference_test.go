@@ -34,7 +34,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
 		addonv1alpha1.TemplateVersionLabel, names.OCMVersion, degraded.EventContested,
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation,
-		addonv1alpha1.RecordAnnotation, records.EventRestored,
+		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
 	}
 	for _, reason := range dependencyv1alpha1.FactReasons {

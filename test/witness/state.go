@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -121,7 +122,14 @@ func declaredBy(registration *unstructured.Unstructured) map[string]bool {
 func digest(object *unstructured.Unstructured) string {
 	stripped := object.DeepCopy()
 	stripped.SetResourceVersion("")
-	stripped.SetManagedFields(nil)
+	var owners []metav1.ManagedFieldsEntry
+	if object.GetKind() == "ClusterManagementAddOn" { // of which Interlock gives up what it owns
+		owners = stripped.GetManagedFields()
+		for i := range owners {
+			owners[i].Time = nil
+		}
+	}
+	stripped.SetManagedFields(owners)
 	if entries, found, _ := unstructured.NestedSlice(stripped.Object, "status", "conditions"); found {
 		for _, entry := range entries {
 			if fields, is := entry.(map[string]any); is {

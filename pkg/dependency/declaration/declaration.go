@@ -86,7 +86,7 @@ func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 		if written, err := parseAnnotation(addOn.Annotations[addonv1alpha1.DependenciesAnnotation]); err != nil || !sameMeaning(counted, written) {
 			declaration.Problems = append(declaration.Problems, NewProblem(ProblemDeclaredTwice,
 				fmt.Sprintf("%s is ignored because %s is set", AnnotationPath, presentField(&addOn.Spec)),
-				"remove one of the two"))
+				unrecorded+". Remove the annotation, and Interlock records them"))
 		}
 	}
 	return declaration

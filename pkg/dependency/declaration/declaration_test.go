@@ -171,7 +171,10 @@ func TestProblemTexts(t *testing.T) {
 				addOn.Spec.Dependencies = list{fixture.Required("a")}
 				return addOn
 			}(),
-			want: []string{"metadata.annotations[" + addonv1alpha1.DependenciesAnnotation + "]", "spec.dependencies", "remove one"},
+			want: []string{
+				"metadata.annotations[" + addonv1alpha1.DependenciesAnnotation + "]", "spec.dependencies",
+				"Remove the annotation", "lost if the CRD loses them",
+			},
 		},
 		"Annotation": {
 			reason: "what an annotation holds is found by its path there",

@@ -50,11 +50,16 @@ func Keep(before *Written, now Written, meant func() bool) (annotations map[stri
 	if byHand {
 		return now.with("", ""), ""
 	}
-	if before == nil {
-		return now.recording(settle(now.Fields, recorded))
+	var was map[string]any
+	if before != nil {
+		was, _ = before.record()
 	}
-	if recorded == nil && now.omitsAnnotations() { // as a manifest does that replaces the object
-		recorded, _ = before.record()
+	brings := recorded != nil && !reflect.DeepEqual(recorded, was)
+	switch {
+	case before == nil, brings && len(now.Fields) == 0: // a backup declares what its record has
+		return now.recording(settle(now.Fields, recorded))
+	case was != nil && (brings || now.omitsAnnotations()): // as an old manifest has, or one that replaces the object
+		recorded = was
 	}
 	kept := settle(before.Fields, recorded)
 	changed := merge(before.Fields, now.Fields, kept)
@@ -95,10 +100,25 @@ func (w Written) Recorded() bool {
 // Settled reports whether the record of an add-on is as Keep would have it, and
 // nothing is to be restored from it.
 func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
-	spec := declared{dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides}
-	w := Written{Annotations: addOn.Annotations, Fields: spec.fields()}
+	w := writtenIn(addOn)
 	annotations, _ := Keep(nil, w, nil)
 	return maps.Equal(annotations, w.Annotations) && w.Restore() == nil
+}
+
+// RemovedRecord returns the record that counted before a write and is gone after it, else
+// nothing. Without its fields, the add-on then declares nothing any more.
+func RemovedRecord(before, now *addonv1alpha1.ClusterManagementAddOn) string {
+	was, is := writtenIn(before), writtenIn(now)
+	text := before.Annotations[addonv1alpha1.DependenciesAnnotation]
+	if _, annotated := is.Annotations[addonv1alpha1.DependenciesAnnotation]; annotated || was.Restore() == nil || len(is.Fields) > 0 {
+		return ""
+	}
+	return text
+}
+
+func writtenIn(addOn *addonv1alpha1.ClusterManagementAddOn) Written {
+	spec := declared{dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides}
+	return Written{Annotations: addOn.Annotations, Fields: spec.fields()}
 }
 
 // record returns the derived record, or whether the annotation was written by hand.
@@ -128,6 +148,8 @@ func (w Written) omitsAnnotations() bool {
 	return !annotated && !marked
 }
 
+const unrecorded = "the fields in spec are not recorded, so they are lost if the CRD loses them"
+
 // recording returns the annotations with the record of these fields.
 func (w Written) recording(fields map[string]any) (annotations map[string]string, problem string) {
 	if declaresNothing(fields) {
@@ -138,12 +160,11 @@ func (w Written) recording(fields map[string]any) (annotations map[string]string
 	}
 	text, err := encode(fields)
 	if err != nil {
-		return w.with("", ""), fmt.Sprintf("the declared dependencies cannot be recorded in the annotation %s: %v", addonv1alpha1.DependenciesAnnotation, err)
+		return w.with("", ""), fmt.Sprintf("%s: %v", unrecorded, err)
 	}
 	annotations = w.with(text, digest(text))
 	if err := errors.Join(tooLarge(text), validation.ValidateAnnotationsSize(annotations)); err != nil {
-		return w.with("", ""), fmt.Sprintf("the declared dependencies are not recorded in the annotation %s, so they are lost "+
-			"if the CRD loses its fields: %v", addonv1alpha1.DependenciesAnnotation, err)
+		return w.with("", ""), fmt.Sprintf("%s: %v", unrecorded, err)
 	}
 	return annotations, ""
 }

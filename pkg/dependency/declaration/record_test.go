@@ -39,15 +39,17 @@ const (
 	// newer has a property that this version does not know.
 	newer = `record:{"dependencies":[{"name":"a","type":"Required","later":true}]}`
 	// newerOptional is that after an edit with this version.
-	newerOptional = `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`
-	optional      = `dependencies: [{name: a, type: Optional}]`
-	aAndOCM       = `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`
-	bAndOCM       = `record:{"dependencies":[{"name":"b"}],"requirements":{"ocm":"*"}}`
-	platform      = "requirements: {ocm: '*'}\nprovides: [{kind: Pod}]"
-	ofPlatform    = `record:{"provides":[{"kind":"Pod"}],"requirements":{"ocm":"*"}}`
-	bAndOptional  = `dependencies: [{name: b}, {name: a, type: Optional}]`
-	ofBAndWhen    = `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional","when":{"expression":"1 < 2"}}]}`
-	ofB           = `record:{"dependencies":[{"name":"b"}]}`
+	newerOptional  = `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`
+	optional       = `dependencies: [{name: a, type: Optional}]`
+	aAndOCM        = `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`
+	bAndOCM        = `record:{"dependencies":[{"name":"b"}],"requirements":{"ocm":"*"}}`
+	ofOptional     = `record:{"dependencies":[{"name":"a","type":"Optional"}]}`
+	platform       = "requirements: {ocm: '*'}\nprovides: [{kind: Pod}]"
+	ofPlatform     = `record:{"provides":[{"kind":"Pod"}],"requirements":{"ocm":"*"}}`
+	bAndOptional   = `dependencies: [{name: b}, {name: a, type: Optional}]`
+	ofBAndOptional = `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional"}]}`
+	ofBAndWhen     = `record:{"dependencies":[{"name":"b"},{"name":"a","type":"Optional","when":{"expression":"1 < 2"}}]}`
+	ofB            = `record:{"dependencies":[{"name":"b"}]}`
 	// newerProvided has properties that this version does not know, of APIs.
 	provided      = `provides: [{group: g, kind: A}, {group: g, kind: B}]`
 	newerProvided = `record:{"provides":[{"group":"g","kind":"A","later":1},{"group":"g","kind":"B","later":2}]}`
@@ -92,6 +94,17 @@ func TestKeep(t *testing.T) {
 			"an entry less",
 			written(t, "dependencies: [{name: a, type: Required}, {name: b}]"), written(t, a), false, aOf,
 		},
+		"Backup": {"a backup of an object that had lost its field", nil, written(t, "", aOf), false, aOf},
+		"BackupOver": {
+			"it is written over a newer one: what its record has counts",
+			written(t, bAndOptional, ofBAndOptional), written(t, "", aOf), false, aOf,
+		},
+		"OldRecord": {
+			"another writer applies the record of before: what the author removed does not come back",
+			written(t, a, aOf), written(t, a, ofAll), false, aOf,
+		},
+		"OldRecordToo":    {"with the fields of then", written(t, optional, ofOptional), written(t, a, aOf), false, aOf},
+		"BackupOfBoth":    {"its field counts, not its older record", written(t, a, aOf), written(t, optional, aOf), false, ofOptional},
 		"Removed":         {"the author removed the field", written(t, a, aOf), written(t, "", aOf), false, ""},
 		"Emptied":         {"the author emptied the field", written(t, a, aOf), written(t, "dependencies: []", aOf), true, ""},
 		"NotMeant":        {"the writer did not see the field", written(t, a, aOf), written(t, "", aOf), true, aOf},
@@ -197,11 +210,43 @@ func TestAnEditedRecordIsOfItsAuthor(t *testing.T) {
 	}
 }
 
+func TestRemovedRecord(t *testing.T) {
+	for name, test := range map[string]struct {
+		reason      string
+		before, now *Written
+		want        bool
+	}{
+		"Replaced":  {"a manifest replaces the object while the CRD lacks the field", written(t, "", aOf), written(t, ""), true},
+		"WithField": {"admission saw what was removed", written(t, a, aOf), written(t, ""), false},
+		"Restored":  {"the field is there again", written(t, "", aOf), written(t, a), false},
+		"ByHand":    {"an annotation of the author is the author's to remove", written(t, "", "- name: a"), written(t, ""), false},
+		"Edited":    {"the author declares by annotation now", written(t, "", aOf), written(t, "", "- name: b"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			addOns := [2]addonv1alpha1.ClusterManagementAddOn{}
+			for i, w := range []*Written{test.before, test.now} {
+				all, err := readFields(w.Fields)
+				if err != nil {
+					t.Fatal(err)
+				}
+				addOns[i].Annotations, addOns[i].Spec.Dependencies = w.Annotations, all.dependencies
+			}
+			want := ""
+			if test.want {
+				want = test.before.Annotations[addonv1alpha1.DependenciesAnnotation]
+			}
+			if got := RemovedRecord(&addOns[0], &addOns[1]); got != want {
+				t.Errorf("%s: got %q", test.reason, got)
+			}
+		})
+	}
+}
+
 func TestKeepIsNeverTooLarge(t *testing.T) {
 	now := written(t, a, aOf)
 	now.Fields["dependencies"].([]any)[0].(map[string]any)["message"] = strings.Repeat("m", 256<<10)
 	got, problem := Keep(written(t, a, aOf), *now, nil)
-	if len(got) > 0 || !strings.Contains(problem, "larger than limit") {
+	if len(got) > 0 || !strings.Contains(problem, "lost if the CRD loses") || !strings.Contains(problem, "larger than limit") {
 		t.Errorf("%q: %v", problem, got)
 	}
 	if (Written{Annotations: got, Fields: now.Fields}).Recorded() {

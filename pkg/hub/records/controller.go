@@ -13,12 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	k8sevents "k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -26,12 +27,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/text"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// EventRestored is the reason of an event on a ClusterManagementAddOn whose fields
-// were lost and are written back.
-const EventRestored = "DeclarationRestored"
+// Reasons of events on a ClusterManagementAddOn.
+const (
+	// EventRestored: fields were lost, and are written back.
+	EventRestored = "DeclarationRestored"
+	// EventRemoved: a record was removed that counted.
+	EventRemoved = "DeclarationRemoved"
+)
+
+// maxNote is how long the note of an event may be.
+const maxNote = 1024
 
 // Names of the metrics of records.
 const (
@@ -95,12 +104,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("create records controller: %w", err)
 	}
-	only := handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, registration) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: key}}
-	})
 	for _, s := range []source.Source{
 		r.trigger.Source(key),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, only, unrecorded()),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, r.changes()),
 	} {
 		if err := c.Watch(s); err != nil {
 			return fmt.Errorf("watch for records controller: %w", err)
@@ -111,15 +117,39 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 type registration = *addonv1alpha1.ClusterManagementAddOn
 
-// unrecorded passes changes after which a record or fields are to be written.
-func unrecorded() predicate.TypedPredicate[registration] {
-	return predicate.TypedFuncs[registration]{
-		CreateFunc: func(e event.TypedCreateEvent[registration]) bool { return !declaration.Settled(e.Object) },
-		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return !catalog.Same(e.ObjectOld, e.ObjectNew) && !declaration.Settled(e.ObjectNew)
+// changes enqueues changes after which a record or fields are to be written, or one add-on
+// less is counted as lost.
+func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Request] {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	request := reconcile.Request{NamespacedName: key}
+	return handler.TypedFuncs[registration, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[registration], q queue) {
+			if !declaration.Settled(e.Object) {
+				q.Add(request)
+			}
 		},
-		DeleteFunc: func(event.TypedDeleteEvent[registration]) bool { return false },
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q queue) {
+			if catalog.Same(e.ObjectOld, e.ObjectNew) {
+				return
+			}
+			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew)
+			if removed != "" {
+				r.reportRemoved(ctx, e.ObjectNew, removed)
+			}
+			if removed != "" || !declaration.Settled(e.ObjectNew) {
+				q.Add(request)
+			}
+		},
 	}
+}
+
+// reportRemoved reports what cannot be restored: an author who removes a record and a
+// writer that replaces the object do the same.
+func (r *Reconciler) reportRemoved(ctx context.Context, addOn registration, record string) {
+	note := "The record of its fields was removed while spec lacks them, so nothing is declared any more. The record was: " + record
+	log.FromContext(ctx).Info("A declaration was removed with its record", "addOn", addOn.Name, "record", record)
+	r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeWarning, EventRemoved, "ReportRemoval",
+		"%s", text.CutBytes(note, maxNote))
 }
 
 // Reconcile makes the records that are missing, and restores what was lost. While the
@@ -138,7 +168,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	for _, addOn := range done.restored {
 		r.restored.Inc()
 		r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeNormal, EventRestored, "RestoreDeclaration",
-			"Fields of spec were lost, and are written back from the annotation %s", addonv1alpha1.DependenciesAnnotation)
+			"Fields of spec were lost, and are written back from the annotation %s. To remove all that is declared, set spec.dependencies: []",
+			addonv1alpha1.DependenciesAnnotation)
 	}
 	switch {
 	case done.failed > 0, present && len(done.lost) > 0:

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/retry"
@@ -107,11 +109,19 @@ func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.
 			}
 		}
 		after, restored, problem = desired(addOn, allowed == recordsAndFields)
+		if restored { // a list may lack fields that are stored, right after a graft, and has no field owners
+			if err := hub.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
+				return err
+			}
+			after, restored, problem = desired(addOn, true)
+		}
 		if equality.Semantic.DeepEqual(addOn.Object, after.Object) {
 			return nil
 		}
-		changes := client.MergeFromWithOptions(addOn, client.MergeFromWithOptimisticLock{})
-		return hub.Patch(ctx, after, changes, client.FieldOwner(names.AddonManager))
+		if err := write(ctx, hub, addOn, after); err != nil || !restored {
+			return err
+		}
+		return giveUp(ctx, hub, after, addOn.GetManagedFields())
 	})
 	if apierrors.IsNotFound(err) {
 		return
@@ -124,6 +134,30 @@ func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.
 		log.FromContext(ctx).Info("Cannot keep a declaration", "addOn", addOn.GetName(), "reason", problem)
 	}
 	p.add(written(after), after, restored)
+}
+
+func write(ctx context.Context, hub client.Client, before, after *unstructured.Unstructured) error {
+	changes := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return hub.Patch(ctx, after, changes, client.FieldOwner(names.AddonManager))
+}
+
+// giveUp writes the field owners of before. The API server makes Interlock the owner of
+// what it restores. The author's server-side apply would then conflict, and could not
+// remove the fields.
+func giveUp(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, owners []metav1.ManagedFieldsEntry) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		owned := addOn.DeepCopy()
+		if addOn.SetManagedFields(owners); equality.Semantic.DeepEqual(owned.Object, addOn.Object) {
+			return nil
+		}
+		err := write(ctx, hub, owned, addOn)
+		if apierrors.IsConflict(err) && hub.Get(ctx, client.ObjectKeyFromObject(addOn), addOn) == nil {
+			owners = slices.DeleteFunc(addOn.GetManagedFields(), func(owner metav1.ManagedFieldsEntry) bool {
+				return owner.Manager == names.AddonManager
+			})
+		}
+		return err
+	})
 }
 
 // reread reads an add-on as it is now. It lists, because uninstalling has no right to

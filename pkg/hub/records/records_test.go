@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sevents "k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -23,6 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -44,7 +47,8 @@ func newBench(t *testing.T, addOns ...client.Object) *bench {
 	recorder := k8sevents.NewFakeRecorder(10)
 	b := &bench{events: recorder.Events}
 	byName := func(object client.Object) []string { return []string{object.GetName()} }
-	indexed := fake.NewClientBuilder().WithObjects(addOns...).WithIndex(declaring("", nil, nil), "metadata.name", byName)
+	indexed := fake.NewClientBuilder().WithReturnManagedFields().WithObjects(addOns...).
+		WithIndex(declaring("", nil, nil), "metadata.name", byName)
 	b.hub = indexed.WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if b.writes++; b.fails != nil {
@@ -141,7 +145,7 @@ func TestRecordsAndRestores(t *testing.T) {
 	b.reconcile(t)
 	b.reconcile(t)
 	fields, _, _ := unstructured.NestedSlice(b.read(t, "recorded").Object, "spec", "dependencies")
-	if entry := fields[0].(map[string]any); entry["later"] != true || b.writes != 2 {
+	if entry := fields[0].(map[string]any); entry["later"] != true || b.writes != 3 {
 		t.Errorf("restored %v with %d writes", fields, b.writes)
 	}
 	if len(b.events) != 1 || !strings.HasPrefix(<-b.events, "Normal DeclarationRestored") {
@@ -160,6 +164,55 @@ func TestMakesNoRecordWithoutAGraft(t *testing.T) {
 	b.reconcile(t)
 	if annotations := b.read(t, "field").GetAnnotations(); b.writes != 0 || len(annotations) > 0 {
 		t.Errorf("%d writes, annotations %v", b.writes, annotations)
+	}
+}
+
+func TestReportsARecordThatWasRemoved(t *testing.T) {
+	b := newBench(t)
+	before := fixture.Annotated("removed", "")
+	before.Annotations, _ = declaration.Keep(nil, written(declaring("removed", onProxy(false), nil)), nil)
+	after := before
+	after.Annotations = nil
+	q := newQueue(t)
+	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &before, ObjectNew: &after}, q)
+	if len(b.events) != 1 || q.Len() != 1 {
+		t.Fatalf("%d events, %d keys", len(b.events), q.Len())
+	}
+	if event := <-b.events; !strings.HasPrefix(event, "Warning DeclarationRemoved") || !strings.Contains(event, `[{"name":"proxy"`) {
+		t.Errorf("event %q does not show what was declared", event)
+	}
+}
+
+// Server-side apply of the author conflicts with another owner of the fields, and does
+// not remove them.
+func TestRestoresForTheAuthor(t *testing.T) {
+	b := newBench(t, declaring("applied", onProxy(false), nil))
+	b.reconcile(t)
+	b.lose(t, "applied")
+	left := b.read(t, "applied")
+	left.SetLabels(map[string]string{"by": "author"})
+	if err := b.hub.Update(t.Context(), left, client.FieldOwner("author")); err != nil {
+		t.Fatal(err)
+	}
+
+	writes := b.writes
+	b.races = func() {
+		if b.writes != writes+2 { // the one that gives the fields up
+			return
+		}
+		relabeled := b.read(t, "applied")
+		relabeled.SetLabels(map[string]string{"by": "another"})
+		if err := b.hub.Update(t.Context(), relabeled, client.FieldOwner("another")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.reconcile(t)
+	owners := fmt.Sprint(b.read(t, "applied").GetManagedFields())
+	if strings.Contains(owners, names.AddonManager) || !strings.Contains(owners, "another") {
+		t.Errorf("owned by %s", owners)
+	}
+	if len(b.events) != 1 || b.writes != writes+3 {
+		t.Errorf("%d writes, %d events", b.writes-writes, len(b.events))
 	}
 }
 
@@ -265,6 +318,7 @@ func TestWhichChangesAreRead(t *testing.T) {
 	silent := fixture.Registrations("x:")[0]
 	both := inField
 	both.Annotations = annotated.Annotations
+	b := newBench(t)
 	for name, test := range map[string]struct {
 		before, after registration
 		want          bool
@@ -276,13 +330,25 @@ func TestWhichChangesAreRead(t *testing.T) {
 		"declared by both, alike": {&annotated, &both, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unrecorded().Update(event.TypedUpdateEvent[registration]{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+			q := newQueue(t)
+			b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: test.before, ObjectNew: test.after}, q)
+			if got := q.Len() > 0; got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
 	}
-	if !unrecorded().Create(event.TypedCreateEvent[registration]{Object: &inField}) ||
-		unrecorded().Create(event.TypedCreateEvent[registration]{Object: &silent}) {
+	q := newQueue(t)
+	b.changes().Create(t.Context(), event.TypedCreateEvent[registration]{Object: &silent}, q)
+	silently := q.Len()
+	b.changes().Create(t.Context(), event.TypedCreateEvent[registration]{Object: &inField}, q)
+	if silently != 0 || q.Len() != 1 {
 		t.Error("at a start, only what lacks a record is read")
 	}
+}
+
+func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	t.Helper()
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(q.ShutDown)
+	return q
 }

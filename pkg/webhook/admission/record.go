@@ -74,7 +74,8 @@ func (r *Recorder) removalsCount(ctx context.Context) error {
 		return fmt.Errorf("the CRD cannot be read: %w", err)
 	}
 	if !crdgraft.RemovalsCount(crd.Annotations, r.Clock.Now()) {
-		return fmt.Errorf("the CRD changed a short time ago. To remove them, write this again after %s", crd.Annotations[crdgraft.RemovalsAnnotation])
+		return fmt.Errorf("the CRD changed a short time ago. To remove all of them, set spec.dependencies: []. "+
+			"To remove a part, write this again after %s", crd.Annotations[crdgraft.RemovalsAnnotation])
 	}
 	return nil
 }
