@@ -98,7 +98,8 @@ func (r request) respond(writer io.Writer, refused error) error {
 	if err != nil {
 		return err
 	}
-	to := output{bufio.NewWriterSize(writer, written)}
+	parts := &parts{to: writer}
+	to := output{bufio.NewWriterSize(parts, written)}
 	to.put(`{"apiVersion":"`, apiextensionsv1.SchemeGroupVersion.String(), `","kind":"ConversionReview","response":{"result":`)
 	to.copy(encoded)
 	if r.uid != nil {
@@ -122,5 +123,6 @@ func (r request) respond(writer io.Writer, refused error) error {
 		to.put(separator)
 	}
 	to.put("]}}")
+	parts.last = true
 	return to.Flush()
 }

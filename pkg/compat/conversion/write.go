@@ -2,9 +2,26 @@ package conversion
 
 import (
 	"bufio"
+	"io"
 
 	"open-cluster-management.io/interlock/pkg/rawjson"
 )
+
+// parts writes a response in parts. After each but the last it waits until it may make the
+// next one (package limits).
+type parts struct {
+	to   io.Writer
+	last bool
+}
+
+// Write implements io.Writer.
+func (p *parts) Write(part []byte) (int, error) {
+	count, err := p.to.Write(part)
+	if limited, ok := p.to.(interface{ Continue() error }); ok && err == nil && !p.last {
+		err = limited.Continue()
+	}
+	return count, err
+}
 
 // output is where objects are written. It keeps its first error until it is flushed.
 type output struct{ *bufio.Writer }

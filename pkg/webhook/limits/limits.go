@@ -6,12 +6,12 @@ package limits
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"runtime"
 	"sort"
-	"sync"
 	"time"
 
 	"open-cluster-management.io/interlock/pkg/rawjson"
@@ -25,8 +25,9 @@ const (
 	// costOfValue is what a value in a body may take when it is decoded. `{}` in a
 	// list becomes a map or a struct of this size.
 	costOfValue = 400
-	// leastWork bounds how many requests are handled at the same time.
-	leastWork = 1 << 20
+	// parts is how many small requests take what a large one does. A few at a time are
+	// handled: a container has few processors, and more would only slow each other.
+	parts = 3
 	// startOfBody is how much of a body is read that is too large, in bytes.
 	startOfBody = 4 << 10
 )
@@ -55,7 +56,8 @@ type Of struct {
 	// Refuse returns the response to a body that Check refuses or that has too many bytes,
 	// given its start; nil: the code 413.
 	Refuse func(start []byte, why string) []byte
-	// InPlace: the handler decodes nothing, and makes its response while it writes it.
+	// InPlace: the handler decodes nothing, and makes its response while it writes it. After
+	// each part it calls Continue of the ResponseWriter.
 	InPlace bool
 }
 
@@ -120,30 +122,22 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 		http.Error(w, "the body is not a JSON object", http.StatusBadRequest)
 		return
 	}
+	turn := &turn{limits: l, memory: memory, client: client, size: min(max(of.work(body), l.largestWork/parts), l.largestWork), interrupt: interrupt}
+	if !turn.take(ctx) {
+		busy(w)
+		return
+	}
+	// A client that does not read its response lets no other one wait.
+	defer turn.end()
+	w = &responding{ResponseWriter: w, turn: turn, ctx: r.Context()}
 	if of.Check != nil {
 		if why := of.Check(body); why != "" {
 			of.refuse(w, bytes.NewReader(body), why)
 			return
 		}
 	}
-	work, ok := l.work.take(ctx, client, min(max(of.work(body), leastWork), l.largestWork))
-	if !ok {
-		busy(w)
-		return
-	}
-	if !l.memory.resume(memory) {
-		l.work.release(work)
-		busy(w)
-		return
-	}
-	// A client that does not read its response lets no other one wait.
-	handled := sync.OnceFunc(func() {
-		l.work.release(work)
-		l.memory.await(memory, interrupt)
-	})
-	defer handled()
 	r.Body = whole{bytes.NewBuffer(body)}
-	next.ServeHTTP(&responding{ResponseWriter: w, begin: handled}, r)
+	next.ServeHTTP(w, r)
 }
 
 // interrupter returns a function that ends reading, waiting and writing of a request.
@@ -195,18 +189,62 @@ type whole struct{ *bytes.Buffer }
 // Close implements io.Closer.
 func (whole) Close() error { return nil }
 
-// responding calls begin before the response is written.
+// turn is when a request may use processors. In between, it waits for its client.
+type turn struct {
+	limits       *Limits
+	memory, work *share
+	client       string
+	size         int64
+	interrupt    func()
+}
+
+// take waits for a turn, and reports whether there is one.
+func (t *turn) take(ctx context.Context) bool {
+	work, ok := t.limits.work.take(ctx, t.client, t.size)
+	if !ok {
+		return false
+	}
+	if !t.limits.memory.resume(t.memory) {
+		t.limits.work.release(work)
+		return false
+	}
+	t.work = work
+	return true
+}
+
+func (t *turn) end() {
+	if t.work == nil {
+		return
+	}
+	t.limits.work.release(t.work)
+	t.work = nil
+	t.limits.memory.await(t.memory, t.interrupt)
+}
+
+// responding ends the turn of a request before its response is written.
 type responding struct {
 	http.ResponseWriter
-	begin func()
+	turn *turn
+	ctx  context.Context
 }
 
 func (r *responding) WriteHeader(code int) {
-	r.begin()
+	r.turn.end()
 	r.ResponseWriter.WriteHeader(code)
 }
 
 func (r *responding) Write(content []byte) (int, error) {
-	r.begin()
+	r.turn.end()
 	return r.ResponseWriter.Write(content)
+}
+
+// Continue waits for another turn, for a handler that makes the rest of its response. It
+// fails where the request has to end.
+func (r *responding) Continue() error {
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	defer cancel()
+	if !r.turn.take(ctx) {
+		return errors.New("other requests come first")
+	}
+	return nil
 }
