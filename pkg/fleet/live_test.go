@@ -16,7 +16,7 @@ type live struct{ Objects }
 
 var _ Reader = live{}
 
-func newLive(hub client.Reader) live { return live{Objects{hub}} }
+func newLive(hub client.Reader) live { return live{Objects{Reader: hub}} }
 
 // Facts implements Reader. It does not know whether the agent still runs.
 func (l live) Facts(ctx context.Context, _ *catalog.Catalog, cluster string) (evaluation.Facts, error) {

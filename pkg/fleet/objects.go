@@ -24,15 +24,21 @@ const OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
 // changed, or with a live client.
 type Objects struct {
 	client.Reader
+	// Page limits how many objects a live client reads at once; 0: all. A cache has no pages.
+	Page int64
 }
 
 // AddOns lists all registered add-ons.
-func (o Objects) AddOns(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
-	var list addonv1alpha1.ClusterManagementAddOnList
-	if err := o.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list registered add-ons: %w", err)
+func (o Objects) AddOns(ctx context.Context) (all []addonv1alpha1.ClusterManagementAddOn, err error) {
+	var page addonv1alpha1.ClusterManagementAddOnList
+	for {
+		if err := o.List(ctx, &page, client.Limit(o.Page), client.Continue(page.Continue)); err != nil {
+			return nil, fmt.Errorf("list registered add-ons: %w", err)
+		}
+		if all = append(all, page.Items...); page.Continue == "" {
+			return all, nil
+		}
 	}
-	return list.Items, nil
 }
 
 // AddOn implements Reader.

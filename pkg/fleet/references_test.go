@@ -166,7 +166,7 @@ func TestConfigIsWhatAddOnFrameworkGives(t *testing.T) {
 		for kind, addOn := range map[string]*addonv1alpha1.ManagedClusterAddOn{"full": leaf, "lean": lean(leaf)} {
 			got := map[string]string{}
 			if key, refers := ConfigOf(addOn); refers {
-				variables, read, err := Objects{reader}.Config(t.Context(), key)
+				variables, read, err := Objects{Reader: reader}.Config(t.Context(), key)
 				if err != nil || !read {
 					t.Fatal(err)
 				}

@@ -44,11 +44,11 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 		return hub
 	}
 	config := &rest.Config{Host: server.URL}
-	if _, err := (Objects{of(config)}).AddOns(t.Context()); err == nil {
+	if _, err := (Objects{Reader: of(config)}).AddOns(t.Context()); err == nil {
 		t.Fatal("OCM's types accept it")
 	}
 	skipping := of(SkipUnread(config))
-	listed, err := Objects{skipping}.AddOns(t.Context())
+	listed, err := Objects{Reader: skipping}.AddOns(t.Context())
 	if err != nil || len(listed) != 2 || len(listed[1].Spec.Dependencies) != 1 {
 		t.Errorf("%v: %v", err, listed)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	stdjson "encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -105,6 +104,9 @@ func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	return maps.Equal(annotations, w.Annotations) && w.Restore() == nil
 }
 
+// Lost reports whether an add-on lacks fields that its record has.
+func Lost(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
+
 // RemovedRecord returns the record that counted before a write and is gone after it, else
 // nothing. Without its fields, the add-on then declares nothing any more.
 func RemovedRecord(before, now *addonv1alpha1.ClusterManagementAddOn) string {
@@ -163,7 +165,10 @@ func (w Written) recording(fields map[string]any) (annotations map[string]string
 		return w.with("", ""), fmt.Sprintf("%s: %v", unrecorded, err)
 	}
 	annotations = w.with(text, digest(text))
-	if err := errors.Join(tooLarge(text), validation.ValidateAnnotationsSize(annotations)); err != nil {
+	if err := tooLarge(text); err != nil {
+		return w.with("", ""), fmt.Sprintf("%s: %v", unrecorded, err)
+	}
+	if err := validation.ValidateAnnotationsSize(annotations); err != nil {
 		return w.with("", ""), fmt.Sprintf("%s: %v", unrecorded, err)
 	}
 	return annotations, ""

@@ -246,7 +246,7 @@ func TestKeepIsNeverTooLarge(t *testing.T) {
 	now := written(t, a, aOf)
 	now.Fields["dependencies"].([]any)[0].(map[string]any)["message"] = strings.Repeat("m", 256<<10)
 	got, problem := Keep(written(t, a, aOf), *now, nil)
-	if len(got) > 0 || !strings.Contains(problem, "lost if the CRD loses") || !strings.Contains(problem, "larger than limit") {
+	if len(got) > 0 || !strings.Contains(problem, "lost if the CRD loses") || !strings.Contains(problem, "at most 262144 are read") {
 		t.Errorf("%q: %v", problem, got)
 	}
 	if (Written{Annotations: got, Fields: now.Fields}).Recorded() {

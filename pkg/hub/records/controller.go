@@ -27,7 +27,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/events"
-	"open-cluster-management.io/interlock/pkg/text"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -38,9 +37,6 @@ const (
 	// EventRemoved: a record was removed that counted.
 	EventRemoved = "DeclarationRemoved"
 )
-
-// maxNote is how long the note of an event may be.
-const maxNote = 1024
 
 // Names of the metrics of records.
 const (
@@ -129,11 +125,13 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q queue) {
-			if catalog.Same(e.ObjectOld, e.ObjectNew) {
+			// A watch may have delivered the add-on without fields that it had. Then their loss is no change.
+			present := r.Present()
+			if catalog.Same(e.ObjectOld, e.ObjectNew) && !(present && declaration.Lost(e.ObjectNew)) {
 				return
 			}
 			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew)
-			if removed != "" {
+			if removed != "" && !present {
 				r.reportRemoved(ctx, e.ObjectNew, removed)
 			}
 			if removed != "" || !declaration.Settled(e.ObjectNew) {
@@ -146,10 +144,10 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 // reportRemoved reports what cannot be restored: an author who removes a record and a
 // writer that replaces the object do the same.
 func (r *Reconciler) reportRemoved(ctx context.Context, addOn registration, record string) {
-	note := "The record of its fields was removed while spec lacks them, so nothing is declared any more. The record was: " + record
+	note := events.Note("The record of its fields was removed while spec lacks them, so nothing is declared any more. The record was: " + record)
 	log.FromContext(ctx).Info("A declaration was removed with its record", "addOn", addOn.Name, "record", record)
 	r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeWarning, EventRemoved, "ReportRemoval",
-		"%s", text.CutBytes(note, maxNote))
+		"%s", note)
 }
 
 // Reconcile makes the records that are missing, and restores what was lost. While the
@@ -168,7 +166,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	for _, addOn := range done.restored {
 		r.restored.Inc()
 		r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeNormal, EventRestored, "RestoreDeclaration",
-			"Fields of spec were lost, and are written back from the annotation %s. To remove all that is declared, set spec.dependencies: []",
+			"Fields of spec were lost, and are written back from the annotation %s. To remove them, set spec.dependencies: [], spec.requirements: {} and spec.provides: []",
 			addonv1alpha1.DependenciesAnnotation)
 	}
 	switch {

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	pageSize = 100
+	pageSize = 20 // each may have 1.5 MiB
 	// maxNamed is how many add-ons a message names.
 	maxNamed = 5
 )

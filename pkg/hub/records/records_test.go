@@ -169,6 +169,7 @@ func TestMakesNoRecordWithoutAGraft(t *testing.T) {
 
 func TestReportsARecordThatWasRemoved(t *testing.T) {
 	b := newBench(t)
+	b.Present = func() bool { return false }
 	before := fixture.Annotated("removed", "")
 	before.Annotations, _ = declaration.Keep(nil, written(declaring("removed", onProxy(false), nil)), nil)
 	after := before
@@ -177,6 +178,11 @@ func TestReportsARecordThatWasRemoved(t *testing.T) {
 	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &before, ObjectNew: &after}, q)
 	if len(b.events) != 1 || q.Len() != 1 {
 		t.Fatalf("%d events, %d keys", len(b.events), q.Len())
+	}
+	b.Present = func() bool { return true } // admission removed both
+	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &before, ObjectNew: &after}, q)
+	if len(b.events) != 1 {
+		t.Error("a removal is reported as a loss")
 	}
 	if event := <-b.events; !strings.HasPrefix(event, "Warning DeclarationRemoved") || !strings.Contains(event, `[{"name":"proxy"`) {
 		t.Errorf("event %q does not show what was declared", event)
@@ -316,8 +322,9 @@ func TestRequire(t *testing.T) {
 func TestWhichChangesAreRead(t *testing.T) {
 	inField, annotated := fixture.Registrations("x: proxy")[0], fixture.Annotated("x", "- name: proxy")
 	silent := fixture.Registrations("x:")[0]
-	both := inField
+	both, lost := inField, silent
 	both.Annotations = annotated.Annotations
+	lost.Annotations, _ = declaration.Keep(nil, written(declaring("x", onProxy(false), nil)), nil)
 	b := newBench(t)
 	for name, test := range map[string]struct {
 		before, after registration
@@ -327,6 +334,7 @@ func TestWhichChangesAreRead(t *testing.T) {
 		"declared by annotation":  {&silent, &annotated, false},
 		"not declared any more":   {&inField, &silent, false},
 		"something else changed":  {&inField, &inField, false},
+		"its fields are missing":  {&lost, &lost, true},
 		"declared by both, alike": {&annotated, &both, false},
 	} {
 		t.Run(name, func(t *testing.T) {

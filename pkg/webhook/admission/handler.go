@@ -26,6 +26,9 @@ import (
 // Path is the path at which the handler is served.
 const Path = "/validate-clustermanagementaddon"
 
+// page is how many registered add-ons are listed at once. Each may have 1.5 MiB.
+const page = 10
+
 // Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
 // the request, because evaluation reports the same problems later.
 type Validator struct {
@@ -85,7 +88,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		return unchecked(addOn.Name, fmt.Errorf("wait for other reviews: %w", err))
 	}
 	defer v.live.Release(1)
-	registered, err := fleet.Objects{Reader: v.reader}.AddOns(ctx)
+	registered, err := fleet.Objects{Reader: v.reader, Page: page}.AddOns(ctx)
 	if err != nil {
 		return unchecked(addOn.Name, err)
 	}

@@ -56,7 +56,7 @@ func (r *Recorder) Handle(ctx context.Context, request admission.Request) admiss
 		return err == nil
 	})
 	if problem != "" {
-		warnings = append(warnings, fmt.Sprintf("add-on %q: %s", request.Name, problem))
+		warnings = append(warnings, text.OneLine(fmt.Sprintf("add-on %q: %s", request.Name, problem)))
 	}
 	from, fromErr := annotated(now.Annotations)
 	to, toErr := annotated(annotations)
@@ -74,8 +74,8 @@ func (r *Recorder) removalsCount(ctx context.Context) error {
 		return fmt.Errorf("the CRD cannot be read: %w", err)
 	}
 	if !crdgraft.RemovalsCount(crd.Annotations, r.Clock.Now()) {
-		return fmt.Errorf("the CRD changed a short time ago. To remove all of them, set spec.dependencies: []. "+
-			"To remove a part, write this again after %s", crd.Annotations[crdgraft.RemovalsAnnotation])
+		return fmt.Errorf("the CRD changed a short time ago. To remove the dependencies, set spec.dependencies: []. "+
+			"To remove a part, write it empty after %s: requirements: {}, or provides: []", crd.Annotations[crdgraft.RemovalsAnnotation])
 	}
 	return nil
 }

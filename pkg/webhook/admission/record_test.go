@@ -115,7 +115,7 @@ func TestRecorder(t *testing.T) {
 	}{
 		"after the writers that did not see the field": {from: past},
 		"no graft":                    {from: ""},
-		"just grafted":                {from: recent, kept: true, warning: "[]. To remove a part, write this again after 2026-01-02T03:04:06Z"},
+		"just grafted":                {from: recent, kept: true, warning: "[]. To remove a part, write it empty after 2026-01-02T03:04:06Z"},
 		"the CRD that cannot be read": {fails: errors.New("no right"), kept: true, warning: "no right"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,6 +21,8 @@ const (
 	// element of a list. Configurations, placements and references have at least 28 bytes, so
 	// an add-on of 1.5 MiB, which is what etcd accepts by default, has fewer.
 	maxElements = 60_000
+	// maxDeclared leaves room for other annotations beside the record of the fields.
+	maxDeclared = 192 << 10
 	// maxAnnotations is more than 256 KiB of annotations can have, which is what an API
 	// server accepts.
 	maxAnnotations = 100_000
@@ -69,11 +71,16 @@ func Refuse(start []byte, why string) []byte {
 // tooMany returns which field of an object has too much to be decoded. Metadata is not
 // decoded.
 func tooMany(raw []byte) string {
-	total := 0
+	total, declared := 0, 0
 	for _, part := range []string{"spec", "status"} {
 		for name, value := range rawjson.Members(rawjson.Find(raw, part)) {
-			if count := rawjson.Count(value); count > declaration.MaxValues && slices.Contains(addonv1alpha1.GraftedSpecFields(), string(name)) {
-				return fmt.Sprintf("%s.%s has about %d values; at most %d can be checked", part, name, count, declaration.MaxValues)
+			if slices.Contains(addonv1alpha1.GraftedSpecFields(), string(name)) {
+				if count := rawjson.Count(value); count > declaration.MaxValues {
+					return fmt.Sprintf("%s.%s has about %d values; at most %d can be checked", part, name, count, declaration.MaxValues)
+				}
+				if declared += len(value); declared > maxDeclared {
+					return fmt.Sprintf("%s.%s is too long: what an add-on declares in spec can have at most %d bytes", part, name, maxDeclared)
+				}
 			}
 			if total += rawjson.CountElements(value); total > maxElements {
 				return fmt.Sprintf("%s.%s is too long: of all lists, at most %d elements can be checked", part, text.Name(string(name)), maxElements)

@@ -88,6 +88,10 @@ func TestALargeAddOnIsChecked(t *testing.T) {
 				`"a",`, `"a"]}]}}}]}}`),
 			denied: "add-on 'gateway': spec.dependencies has about 25008 values; at most 20000 can be checked",
 		},
+		"a message that no annotation can record": {
+			object: filled(200<<10, named+`},"spec":{"dependencies":[{"name":"a","message":"`, "m", `"}]}}`),
+			denied: "add-on 'gateway': spec.dependencies is too long: what an add-on declares in spec can have at most 196608 bytes",
+		},
 		"selectors in an annotation": {
 			object: filled(100_000, named+`,"annotations":{"`+addonv1alpha1.DependenciesAnnotation+`":"`, `- {}\n`, `"}}}`),
 			denied: "metadata.annotations[" + addonv1alpha1.DependenciesAnnotation + "]: it has about 49998 values; at most 20000 are read",
