@@ -24,18 +24,20 @@ const OCMVersionCRD = "managedclusters.cluster.open-cluster-management.io"
 // changed, or with a live client.
 type Objects struct {
 	client.Reader
-	// Page limits how many objects a live client reads at once; 0: all. A cache has no pages.
+	// Page limits how many objects a live client reads at once; 0: all, as from a cache, which
+	// has no pages.
 	Page int64
 }
 
 // AddOns lists all registered add-ons.
 func (o Objects) AddOns(ctx context.Context) (all []addonv1alpha1.ClusterManagementAddOn, err error) {
-	var page addonv1alpha1.ClusterManagementAddOnList
-	for {
-		if err := o.List(ctx, &page, client.Limit(o.Page), client.Continue(page.Continue)); err != nil {
+	for next := ""; ; {
+		var page addonv1alpha1.ClusterManagementAddOnList
+		if err := o.List(ctx, &page, client.Limit(o.Page), client.Continue(next)); err != nil {
 			return nil, fmt.Errorf("list registered add-ons: %w", err)
 		}
-		if all = append(all, page.Items...); page.Continue == "" {
+		all, next = append(all, page.Items...), page.Continue
+		if o.Page == 0 || next == "" {
 			return all, nil
 		}
 	}

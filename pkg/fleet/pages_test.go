@@ -20,7 +20,7 @@ func (p pages) List(_ context.Context, into client.ObjectList, options ...client
 	asked.ApplyOptions(options)
 	page := into.(*addonv1alpha1.ClusterManagementAddOnList)
 	at := len(asked.Continue)
-	page.Items = make([]addonv1alpha1.ClusterManagementAddOn, asked.Limit)
+	page.Items = make([]addonv1alpha1.ClusterManagementAddOn, max(1, asked.Limit))
 	page.Items[0].Name = p.names[at]
 	if page.Continue = ""; at < len(p.names)-1 {
 		page.Continue = asked.Continue + "+"
@@ -31,6 +31,21 @@ func (p pages) List(_ context.Context, into client.ObjectList, options ...client
 func TestAddOnsOfAllPages(t *testing.T) {
 	all, err := Objects{Reader: pages{names: []string{"a", "b", "c"}}, Page: 1}.AddOns(t.Context())
 	if err != nil || len(all) != 3 || all[0].Name+all[1].Name+all[2].Name != "abc" {
+		t.Errorf("%v, error %v", all, err)
+	}
+}
+
+// cached is a list of controller-runtime's cache.
+type cached struct{ pages }
+
+func (c cached) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
+	defer into.SetContinue("continue-not-supported")
+	return c.pages.List(ctx, into, options...)
+}
+
+func TestAddOnsOfACache(t *testing.T) {
+	all, err := Objects{Reader: cached{pages{names: []string{"a"}}}}.AddOns(t.Context())
+	if err != nil || len(all) != 1 {
 		t.Errorf("%v, error %v", all, err)
 	}
 }
