@@ -115,18 +115,24 @@ func split(deletions []Request) (first, others []Request) {
 }
 
 // states are those of each object in the order of versions: what the watches
-// delivered, and what only the audit log has, from moments without a watch.
+// delivered, and what only the audit log has, from moments without a watch. Where a CRD
+// has just changed, a watch may still deliver without new fields what was stored with
+// them. So what either of the two has declared is declared.
 func (r record) states() map[Object][]observation {
 	states := map[Object][]observation{}
-	known := map[Object]map[uint64]bool{}
+	known := map[Object]map[uint64]map[string]bool{}
 	add := func(o observation) {
 		if known[o.object] == nil {
-			known[o.object] = map[uint64]bool{}
+			known[o.object] = map[uint64]map[string]bool{}
 		}
-		if known[o.object][o.state.Version] && !o.state.Deleted {
+		if declared, is := known[o.object][o.state.Version]; is && !o.state.Deleted {
+			if declared != nil {
+				maps.Copy(declared, o.state.Declared)
+			}
 			return
 		}
-		known[o.object][o.state.Version] = true
+		o.state.Declared = maps.Clone(o.state.Declared)
+		known[o.object][o.state.Version] = o.state.Declared
 		states[o.object] = append(states[o.object], o)
 	}
 	for object, state := range r.base {

@@ -192,3 +192,22 @@ func TestCountsAreOfThePeriod(t *testing.T) {
 		}
 	}
 }
+
+func TestAWatchThatLagsBehindItsCRD(t *testing.T) {
+	object := Object{Resource: registrations, Name: "app"}
+	pruned := State{Version: 7, Declared: map[string]bool{"a": true}}
+	whole := State{Version: 7, Declared: map[string]bool{"a": true, "b": true}}
+	r := record{
+		observations: []observation{{object: object, state: pruned}},
+		requests:     []Request{{Object: object, Verb: "create", State: &whole}},
+	}
+	for range 2 {
+		writes := r.writes()
+		if len(writes) != 1 || !writes[0].After.Declared["b"] {
+			t.Fatalf("%v", writes)
+		}
+	}
+	if len(pruned.Declared) != 1 {
+		t.Error("what was observed has changed")
+	}
+}
