@@ -8,6 +8,8 @@
 //	evaluation               catalog + state of one cluster → one Finding per edge
 //	condition                findings + stored condition → the Degraded condition
 //	review                   beside them: what admission requests of a catalog
+//	cause                    beside them: findings of a fleet → what breaks most
+//	whatif                   beside them: a change → difference in verdicts
 //
 // All of it is pure: no client, no logger, no clock. The time comes in as a
 // value. The rules are those of OCM's add-on dependency proposal.

@@ -24,8 +24,11 @@ var floors = map[string][]string{
 	"declaration": {"input", "versions", "expression"},
 	"catalog":     {"graph", "input", "versions", "declaration"},
 	"evaluation":  {"input", "versions", "expression", "declaration", "catalog"},
-	"condition":   {"evaluation"},
+	"condition":   {"declaration", "evaluation"},
 	"review":      {"declaration", "catalog"},
+	"suggestion":  {"catalog"},
+	"cause":       {"declaration", "catalog", "evaluation"},
+	"whatif":      {"graph", "versions", "evaluation", "condition"},
 }
 
 func TestArrowsGoUp(t *testing.T) {

@@ -7,6 +7,8 @@ package jsonprune
 import (
 	"bytes"
 	"slices"
+
+	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 // Drop is what to drop of an object or an array. Any other value stays as it is.
@@ -90,31 +92,12 @@ func (p *pruner) element(keep [][]byte) (dropped, ok bool) {
 	return !slices.ContainsFunc(keep, func(text []byte) bool { return bytes.Contains(p.in[start:p.at], text) }), ok
 }
 
-// skip reads a value without looking into it.
+// skip reads a compact value without looking into it.
 func (p *pruner) skip() bool {
-	start, depth := p.at, 0
-	for p.at < len(p.in) {
-		switch p.in[p.at] {
-		case '"':
-			if _, ok := p.text(); !ok {
-				return false
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']', ',':
-			if depth == 0 {
-				return p.at > start
-			}
-			if p.in[p.at] != ',' {
-				depth--
-			}
-		case ' ', '\t', '\r', '\n':
-			return false // not compact
-		}
-		p.at++
-	}
-	return false
+	start := p.at
+	length, compact := rawjson.End(p.in[start:])
+	p.at += length
+	return compact && length > 0 && p.at < len(p.in)
 }
 
 // text reads a string, and returns what is between its quotes.
@@ -122,17 +105,12 @@ func (p *pruner) text() (content []byte, ok bool) {
 	if !p.next('"') {
 		return nil, false
 	}
-	for start := p.at; ; {
-		length := bytes.IndexByte(p.in[p.at:], '"')
-		if length < 0 {
-			return nil, false
-		}
-		p.at += length + 1
-		content = p.in[start : p.at-1]
-		if escapes := len(content) - len(bytes.TrimRight(content, `\`)); escapes%2 == 0 {
-			return content, true
-		}
+	start := p.at
+	p.at += rawjson.Quoted(p.in[start-1:]) - 1
+	if p.at == len(p.in) { // nothing follows it
+		return nil, false
 	}
+	return p.in[start : p.at-1], true
 }
 
 func (p *pruner) next(wanted byte) bool {

@@ -16,7 +16,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 			if item[0] != '"' {
 				return
 			}
-			end := quoted(item)
+			end := Quoted(item)
 			value, found := bytes.CutPrefix(bytes.TrimSpace(item[end:]), []byte{':'})
 			if !found || !yield(item[1:end-1], bytes.TrimSpace(value)) {
 				return
@@ -49,35 +49,36 @@ func IsObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
 // Count counts at least the values of a text. What is in a string is one value.
 func Count(text []byte) int {
 	count := 0
-	for at := 0; at < len(text); at++ {
-		switch text[at] {
-		case '"':
-			at += quoted(text[at:]) - 1
-		case ',', '{', '[':
+	for _, sign := range signs(text) {
+		if sign == ',' || sign == '{' || sign == '[' {
 			count++
 		}
 	}
 	return count
 }
 
+// CountYAML counts at least the values of a YAML or JSON text, those in its strings too.
+// Its lines end with one of the breaks.
+func CountYAML(text []byte, breaks ...string) int {
+	count := 0
+	for _, separator := range append(breaks, ",", "{", "[", "- ", "? ") {
+		count += bytes.Count(text, []byte(separator))
+	}
+	return count
+}
+
 // CountElements counts at least the elements of all arrays in a value.
 func CountElements(value []byte) int {
-	count, arrays := 0, []bool{} // arrays: whether what is open is one
-	for at := 0; at < len(value); at++ {
-		switch next, depth := value[at], len(arrays); next {
-		case '"':
-			at += quoted(value[at:]) - 1
-		case '{':
-			arrays = append(arrays, false)
-		case '[':
-			arrays = append(arrays, true)
-			count++
+	count, open := 0, []byte{} // open: the signs of what is open
+	for _, sign := range signs(value) {
+		switch sign {
+		case '{', '[':
+			open = append(open, sign)
 		case '}', ']':
-			arrays = arrays[:max(0, depth-1)]
-		case ',':
-			if depth > 0 && arrays[depth-1] {
-				count++
-			}
+			open = open[:max(0, len(open)-1)]
+		}
+		if sign == '[' || sign == ',' && len(open) > 0 && open[len(open)-1] == '[' {
+			count++
 		}
 	}
 	return count
@@ -87,7 +88,7 @@ func items(value []byte, open byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		rest, found := bytes.CutPrefix(bytes.TrimSpace(value), []byte{open})
 		for found {
-			length := item(rest)
+			length, _ := End(rest)
 			content := bytes.TrimSpace(rest[:length])
 			if len(content) == 0 || !yield(content) {
 				return
@@ -97,30 +98,46 @@ func items(value []byte, open byte) iter.Seq[[]byte] {
 	}
 }
 
-// item returns the length of what is before the next comma or the end of its list.
-func item(text []byte) int {
+// End returns the length of what is before the next comma or the end of its list, and
+// whether it is compact: without a space outside of strings.
+func End(text []byte) (length int, compact bool) {
 	depth := 0
-	for at := 0; at < len(text); at++ {
-		switch text[at] {
-		case '"':
-			at += quoted(text[at:]) - 1
+	compact = true
+	for at, sign := range signs(text) {
+		switch sign {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth < 0 {
-				return at
-			}
-		case ',':
-			if depth == 0 {
-				return at
+			depth--
+		case ' ', '\t', '\r', '\n':
+			compact = false
+		}
+		if depth < 0 || depth == 0 && sign == ',' {
+			return at, compact
+		}
+	}
+	return len(text), compact
+}
+
+// signs returns where the signs and spaces outside of strings are.
+func signs(text []byte) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		for at := 0; at < len(text); at++ {
+			switch text[at] {
+			case '"':
+				at += Quoted(text[at:]) - 1
+			case ',', '{', '}', '[', ']', ' ', '\t', '\r', '\n':
+				if !yield(at, text[at]) {
+					return
+				}
 			}
 		}
 	}
-	return len(text)
 }
 
-// quoted returns the length of the string at the start of a text, quotes included.
-func quoted(text []byte) int {
+// Quoted returns the length of the string at the start of a text, quotes included. A
+// string that does not end is the whole text.
+func Quoted(text []byte) int {
 	for at := 1; at < len(text); {
 		next := bytes.IndexByte(text[at:], '"')
 		if next < 0 {

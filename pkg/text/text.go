@@ -1,10 +1,11 @@
 // Package text makes text of other writers safe to repeat in a message of
-// ours: valid, on one line, and bounded.
+// ours: valid, on one line, and bounded. It also counts things in words.
 package text
 
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -89,4 +90,12 @@ func Names(names []string, separator string) string {
 		shown = append(shown, "'"+Name(name)+"'")
 	}
 	return strings.Join(shown, separator)
+}
+
+// Count is a number of things: "1 add-on", "2 add-ons". what is the singular of a noun whose plural ends with s.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -99,3 +99,11 @@ func TestWriterKeepsLines(t *testing.T) {
 type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, errors.New("closed") }
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 add-ons", 1: "1 add-on", 20: "20 add-ons"} {
+		if got := Count(n, "add-on"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

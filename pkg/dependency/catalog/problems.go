@@ -21,16 +21,20 @@ func (c *Catalog) Problems(addOn string) []declaration.Problem {
 			continue // that it is not there is fine
 		}
 		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
-			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered,
+			problem := declaration.NewProblem(declaration.ProblemNotRegistered,
 				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
-				"register it or correct the name"))
+				"register it or correct the name")
+			problem.At = declared.PathOf(target)
+			problems = append(problems, problem)
 		}
 	}
 	cycles := c.Cycles(addOn)
 	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
-		problems = append(problems, declaration.NewProblem(declaration.ProblemCycle,
+		problem := declaration.NewProblem(declaration.ProblemCycle,
 			fmt.Sprintf("%s: %s", declared.Path, CycleText(cycles[dependency])),
-			"make one of these dependencies Optional, or remove it"))
+			"make one of these dependencies Optional, or remove it")
+		problem.At = declared.PathOf(dependency)
+		problems = append(problems, problem)
 	}
 	for _, cycle := range c.conditional[addOn].possible(addOn, cycles) {
 		problems = append(problems, declaration.NewProblem(declaration.ProblemConditionalCycle,

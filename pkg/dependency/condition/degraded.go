@@ -29,6 +29,19 @@ func Owned(condition *metav1.Condition) bool {
 	return condition != nil && slices.Contains(Reasons, condition.Reason)
 }
 
+// Outdated reports whether the stored condition says that a dependency fails, although the
+// findings on its edges say, for certain, that none does for which it would: addon-manager
+// has not followed them.
+func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
+	if !Owned(stored) || stored.Status != metav1.ConditionTrue {
+		return false
+	}
+	optional := stored.Reason == addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied
+	return !slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
+		return (optional || f.Blocks()) && (f.Held() || f.Unsatisfied())
+	})
+}
+
 // Decide decides the Degraded condition of a dependent from the findings on
 // its edges and the condition that is stored (nil: none). It returns the
 // condition to store, and false when nothing is to be written: nothing

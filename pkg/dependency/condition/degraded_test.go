@@ -436,3 +436,33 @@ func firstWord(got metav1.Condition, findings []evaluation.Finding) string {
 	}
 	return satisfiedMessage
 }
+
+func TestOutdated(t *testing.T) {
+	edge := func(made addonv1alpha1.AddonDependency, verdict evaluation.Verdict) evaluation.Finding {
+		return evaluation.Finding{Dependency: fixture.EdgeOn(made), Verdict: verdict}
+	}
+	required := fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
+	optional := fixture.Degraded(metav1.ConditionTrue, optionalReason, "")
+	mayFails := edge(fixture.Optional("may"), evaluation.NotInstalled)
+	for name, test := range map[string]struct {
+		stored   *metav1.Condition
+		findings []evaluation.Finding
+		want     bool
+	}{
+		"nothing is stored":            {nil, nil, false},
+		"all is satisfied":             {required, []evaluation.Finding{edge(fixture.Required("must"), evaluation.Satisfied)}, true},
+		"nothing is declared any more": {required, nil, true},
+		"it fails":                     {required, []evaluation.Finding{edge(fixture.Required("must"), evaluation.NotInstalled)}, false},
+		"it is held":                   {required, []evaluation.Finding{edge(fixture.Required("must"), evaluation.Held)}, false},
+		"only an Optional one fails":   {required, []evaluation.Finding{mayFails}, true},
+		"an Optional one does":         {optional, []evaluation.Finding{mayFails}, false},
+		"the status is False":          {fixture.Degraded(metav1.ConditionFalse, satisfiedReason, ""), nil, false},
+		"it is another writer's":       {fixture.Degraded(metav1.ConditionTrue, "DiskFull", ""), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Outdated(test.stored, test.findings); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}

@@ -75,22 +75,17 @@ func tooLarge(text string) error {
 	if len(text) > maxAnnotation {
 		return fmt.Errorf("it has %d bytes; at most %d are read", len(text), maxAnnotation)
 	}
-	if count := countValues(text); count > MaxValues {
+	if count := countValues([]byte(text)); count > MaxValues {
 		return fmt.Errorf("it has about %d values; at most %d are read", count, MaxValues)
 	}
 	return nil
 }
 
-// countValues counts the values of JSON. Of YAML it counts what may separate values.
-func countValues(text string) int {
-	if json := []byte(text); stdjson.Valid(json) {
-		return rawjson.Count(json)
+func countValues(text []byte) int {
+	if stdjson.Valid(text) {
+		return rawjson.Count(text)
 	}
-	count := 0
-	for _, separator := range []string{",", "{", "[", "\n", "\r", "- ", "? "} {
-		count += strings.Count(text, separator)
-	}
-	return count
+	return rawjson.CountYAML(text, "\n", "\r")
 }
 
 func decodeStrictly[T any](raw []byte) (T, error) {

@@ -38,6 +38,21 @@ type Declaration struct {
 // Empty reports whether nothing is declared that could be unsatisfied.
 func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) == 0 && !d.Invalid }
 
+// PathOf is the path of the first edge on an add-on, where it is declared by field; else
+// that of all edges.
+func (d Declaration) PathOf(addOn string) string {
+	return d.EdgePath(slices.IndexFunc(d.Dependencies, func(dependency addonv1alpha1.AddonDependency) bool { return Target(&dependency) == addOn }))
+}
+
+// EdgePath is the path of an edge by its number, where it is declared by field; else that of
+// all edges.
+func (d Declaration) EdgePath(edge int) string {
+	if edge < 0 || edge >= len(d.Edges) || d.Path != FieldPath.String() {
+		return d.Path
+	}
+	return FieldPath.Index(d.Edges[edge].Index).String()
+}
+
 // Outline keeps the edges by which cycles are found: those on add-ons, with their types,
 // and whether they have a condition.
 func (d Declaration) Outline() Declaration {
@@ -189,6 +204,7 @@ func compileEdges(listed []addonv1alpha1.AddonDependency, path *field.Path) ([]E
 			entry.Type = addonv1alpha1.DependencyTypeRequired
 		}
 		compiled, entryErrs := compileEdge(entry, path.Index(i))
+		compiled.Index = i
 		edges = append(edges, compiled)
 		errs = append(errs, entryErrs...)
 	}

@@ -20,6 +20,8 @@ type Edge struct {
 	Versions *versions.Range
 	// When is the condition; nil: the edge always applies.
 	When *When
+	// Index is its place in the list as declared, which may have duplicates.
+	Index int
 }
 
 // compileEdge reads the parts of an entry that the proposal does not have.

@@ -1,6 +1,10 @@
 package declaration
 
-import "open-cluster-management.io/interlock/pkg/text"
+import (
+	"regexp"
+
+	"open-cluster-management.io/interlock/pkg/text"
+)
 
 // MaxProblem is how long the message of a problem is at most, in bytes: what an
 // event can carry.
@@ -39,6 +43,22 @@ type Problem struct {
 	Finding string
 	// Message is the finding with what follows from it, or what to do.
 	Message string
+	// At is the path of the field, where it is known better than from the finding.
+	At string
+}
+
+// leadingField is the path that a finding begins with; a list of findings is in brackets.
+var leadingField = regexp.MustCompile(`^\[?((?:spec|metadata)(?:\.\w+|\[[^]]*])*)`)
+
+// Field returns the path of the field that has the problem, of several the first.
+func (p Problem) Field() string {
+	if p.At != "" {
+		return p.At
+	}
+	if found := leadingField.FindStringSubmatch(p.Finding); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // NewProblem describes a problem on one line that an event can carry, with the

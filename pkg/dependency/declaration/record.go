@@ -108,14 +108,17 @@ func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 func Lost(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
 
 // RemovedRecord returns the record that counted before a write and is gone after it, else
-// nothing. Without its fields, the add-on then declares nothing any more.
-func RemovedRecord(before, now *addonv1alpha1.ClusterManagementAddOn) string {
+// nothing. Without its fields, the add-on then declares nothing any more. Where the CRD
+// lacks the fields, a record that was beside fields counts too: a watch may have missed
+// the write that lost them.
+func RemovedRecord(before, now *addonv1alpha1.ClusterManagementAddOn, fieldsServed bool) string {
 	was, is := writtenIn(before), writtenIn(now)
-	text := before.Annotations[addonv1alpha1.DependenciesAnnotation]
-	if _, annotated := is.Annotations[addonv1alpha1.DependenciesAnnotation]; annotated || was.Restore() == nil || len(is.Fields) > 0 {
+	recorded, _ := was.record()
+	counted := was.Restore() != nil || !fieldsServed && len(recorded) > 0
+	if _, annotated := is.Annotations[addonv1alpha1.DependenciesAnnotation]; annotated || !counted || len(is.Fields) > 0 {
 		return ""
 	}
-	return text
+	return before.Annotations[addonv1alpha1.DependenciesAnnotation]
 }
 
 func writtenIn(addOn *addonv1alpha1.ClusterManagementAddOn) Written {

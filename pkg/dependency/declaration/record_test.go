@@ -212,15 +212,19 @@ func TestAnEditedRecordIsOfItsAuthor(t *testing.T) {
 
 func TestRemovedRecord(t *testing.T) {
 	for name, test := range map[string]struct {
-		reason      string
-		before, now *Written
-		want        bool
+		reason       string
+		before, now  *Written
+		served, want bool
 	}{
-		"Replaced":  {"a manifest replaces the object while the CRD lacks the field", written(t, "", aOf), written(t, ""), true},
-		"WithField": {"admission saw what was removed", written(t, a, aOf), written(t, ""), false},
-		"Restored":  {"the field is there again", written(t, "", aOf), written(t, a), false},
-		"ByHand":    {"an annotation of the author is the author's to remove", written(t, "", "- name: a"), written(t, ""), false},
-		"Edited":    {"the author declares by annotation now", written(t, "", aOf), written(t, "", "- name: b"), false},
+		"Replaced":   {"a manifest replaces the object while the CRD lacks the field", written(t, "", aOf), written(t, ""), false, true},
+		"Late":       {"the CRD has the field again", written(t, "", aOf), written(t, ""), true, true},
+		"WithField":  {"admission saw what was removed", written(t, a, aOf), written(t, ""), true, false},
+		"Missed":     {"the watch missed how the field was lost", written(t, a, aOf), written(t, ""), false, true},
+		"NoRecord":   {"the field alone was lost", written(t, a), written(t, ""), false, false},
+		"RecordLeft": {"the record counts now", written(t, a, aOf), written(t, "", aOf), false, false},
+		"Restored":   {"the field is there again", written(t, "", aOf), written(t, a), true, false},
+		"ByHand":     {"an annotation of the author is the author's to remove", written(t, "", "- name: a"), written(t, ""), false, false},
+		"Edited":     {"the author declares by annotation now", written(t, "", aOf), written(t, "", "- name: b"), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			addOns := [2]addonv1alpha1.ClusterManagementAddOn{}
@@ -235,7 +239,7 @@ func TestRemovedRecord(t *testing.T) {
 			if test.want {
 				want = test.before.Annotations[addonv1alpha1.DependenciesAnnotation]
 			}
-			if got := RemovedRecord(&addOns[0], &addOns[1]); got != want {
+			if got := RemovedRecord(&addOns[0], &addOns[1], test.served); got != want {
 				t.Errorf("%s: got %q", test.reason, got)
 			}
 		})

@@ -27,6 +27,9 @@ const (
 	maxExpressionBytes = 64 << 10
 	// maxAnnotation is what an API server stores of all annotations of an object.
 	maxAnnotation = 256 << 10
+	// MaxBytes is how long a declaration by field may be. Its record leaves room for other
+	// annotations.
+	MaxBytes = 192 << 10
 	// MaxValues is how many values a declaration may have, of any depth. 256 dependencies
 	// with all that they may have are fewer, but for lists in selectors.
 	MaxValues      = 20_000

@@ -55,7 +55,7 @@ func addOnFound(f *Finding) string {
 	switch {
 	case f.Verdict == NotInstalled:
 		return "not installed"
-	case f.Degraded != nil, f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied:
+	case f.Follows():
 		return ownDependencyFails
 	case f.Available != nil:
 		return conditionText(f.Available)

@@ -44,6 +44,7 @@ func evaluateAPI(g *given, f *Finding) {
 	default:
 		f.Verdict = APINotServed
 		f.detail().Because, f.Detail.Providers = notServed(fact, answered), g.catalog.Providers(api)
+		f.Detail.Unreported = fact.Served != metav1.ConditionFalse
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Finding is the verdict on one edge or requirement, with what it rests on.
@@ -35,6 +36,8 @@ type Detail struct {
 	Version versions.Version
 	// Because explains why that does not match.
 	Because string
+	// Unreported: whether the API is served is not known, because no addon-agent says so.
+	Unreported bool
 	// Providers are the add-ons that bring the API.
 	Providers []string
 	// ConditionError explains why the edge's condition could not be evaluated; the
@@ -53,6 +56,26 @@ func (f Finding) Name() string {
 	default:
 		return ""
 	}
+}
+
+// Target names what the edge is on: an add-on, an API as messages name it, or a
+// requirement. Edges of different add-ons on the same have the same.
+func (f Finding) Target() string {
+	switch {
+	case f.Requirement != nil || f.Dependency == nil:
+		return f.Name()
+	case f.Dependency.API != nil:
+		return shown(apiName(*f.Dependency.API))
+	default:
+		return text.Name(declaration.Target(f.Dependency))
+	}
+}
+
+// Follows reports whether the dependency fails because a Required dependency of its own
+// does, so it is a victim and not the cause.
+func (f Finding) Follows() bool {
+	return f.Verdict == NotAvailable && (f.Degraded != nil ||
+		f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
 }
 
 // Type is the type of the edge. A requirement is Required.

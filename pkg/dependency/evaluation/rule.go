@@ -87,19 +87,27 @@ type given struct {
 // Sentence describes an edge that is not satisfied: the proposal's text, the
 // author's message, and the finding in parentheses.
 func (f *Finding) Sentence(authorMessage string) string {
-	described := cycleRule
-	if f.Verdict != Cycle {
-		described = rules[kindOf(f.Dependency, f.Requirement)]
-	}
-	sentence := described.sentence(f)
+	sentence := f.rule().sentence(f)
 	if authorMessage != "" {
 		sentence += " " + authorMessage
 	}
-	found := described.found(f)
+	return sentence + " (" + f.Found() + ")"
+}
+
+// Found describes what was found where an edge is not satisfied.
+func (f *Finding) Found() string {
+	found := f.rule().found(f)
 	if f.Detail != nil && f.Detail.ConditionError != "" {
 		found += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
 	}
-	return sentence + " (" + found + ")"
+	return found
+}
+
+func (f *Finding) rule() rule {
+	if f.Verdict == Cycle {
+		return cycleRule
+	}
+	return rules[kindOf(f.Dependency, f.Requirement)]
 }
 
 const (

@@ -172,3 +172,23 @@ func (g *Graph) Cyclic() [][]string {
 	}
 	return g.named(sets)
 }
+
+// Depths returns, for each node, the number of edges of the longest way from it. Nodes that
+// depend on each other count as one.
+func (g *Graph) Depths() map[string]int {
+	depths := map[string]int{}
+	for _, together := range g.Order() {
+		depth := 0
+		for _, node := range together {
+			for _, dependency := range g.Dependencies(node) {
+				if !slices.Contains(together, dependency) {
+					depth = max(depth, depths[dependency]+1)
+				}
+			}
+		}
+		for _, node := range together {
+			depths[node] = depth
+		}
+	}
+	return depths
+}

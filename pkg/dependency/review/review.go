@@ -18,6 +18,32 @@ type Result struct {
 	ByOthers bool
 	// Warnings are what the author should know although it is accepted.
 	Warnings []string
+	// Judgements are both, with their rules and fields.
+	Judgements []Judgement
+}
+
+// Rule names what a judgement is about: a declaration.ProblemReason, or a rule of this
+// package, by which admission denies nothing.
+type Rule string
+
+// Judgement is one thing that is wrong with a registration.
+type Judgement struct {
+	Rule Rule
+	// Wrong: it has to be corrected. Else it is advice.
+	Wrong bool
+	// Field is its path in the registration; empty where no field is to blame.
+	Field   string
+	Message string
+}
+
+func (r *Result) deny(problem declaration.Problem, message string) {
+	r.Denials = append(r.Denials, message)
+	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), true, problem.Field(), message})
+}
+
+func (r *Result) warn(problem declaration.Problem) {
+	r.Warnings = append(r.Warnings, problem.Message)
+	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), false, problem.Field(), problem.Message})
 }
 
 // Reviewer reviews registrations. It keeps the outline of what is registered, so
@@ -44,13 +70,14 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 	for _, problem := range declared.Problems(addOn.Name) {
 		switch problem.Reason {
 		case declaration.ProblemInvalid:
-			review.Denials = append(review.Denials, problem.Finding)
+			review.deny(problem, problem.Finding)
 		case declaration.ProblemDuplicate:
-			review.Denials = append(review.Denials, problem.Finding+"; remove all but one of them")
+			review.deny(problem, problem.Finding+"; remove all but one of them")
 		case declaration.ProblemCycle:
-			review.Denials, review.ByOthers = append(review.Denials, problem.Message), true
+			review.deny(problem, problem.Message)
+			review.ByOthers = true
 		case declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered, declaration.ProblemConditionalCycle:
-			review.Warnings = append(review.Warnings, problem.Message)
+			review.warn(problem)
 		}
 	}
 	return review

@@ -2,7 +2,9 @@ package versions
 
 import (
 	"errors"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -62,6 +64,36 @@ func (r *Range) Mismatch(version *semver.Version) string {
 		return "prereleases are not accepted"
 	}
 	return DoesNotMatch
+}
+
+// named finds the numbers that a range names.
+var named = regexp.MustCompile(`(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
+
+// Excludes reports whether no version is in both ranges; nil is any version. It only
+// decides where one of them accepts releases alone. Among releases, the least version that
+// is in both is one that a range names, or comes next in one of the three numbers.
+func (r *Range) Excludes(other *Range) bool {
+	if r == nil || other == nil || r.everything || other.everything || r.mayAcceptPrereleases() && other.mayAcceptPrereleases() {
+		return false
+	}
+	candidates := []*semver.Version{semver.New(0, 0, 0, "", "")}
+	for _, found := range named.FindAllStringSubmatch(r.constraints.String()+" "+other.constraints.String(), -1) {
+		var numbers [3]uint64
+		for i := range numbers {
+			numbers[i], _ = strconv.ParseUint(found[i+1], 10, 64) // what a range leaves out is 0
+		}
+		major, minor, patch := numbers[0], numbers[1], numbers[2]
+		candidates = append(candidates, semver.New(major, minor, patch, "", ""),
+			semver.New(major, minor, patch+1, "", ""), semver.New(major, minor+1, 0, "", ""), semver.New(major+1, 0, 0, "", ""))
+	}
+	return !slices.ContainsFunc(candidates, func(version *semver.Version) bool {
+		return r.Mismatch(version) == "" && other.Mismatch(version) == ""
+	})
+}
+
+// mayAcceptPrereleases reports whether a prerelease can match.
+func (r *Range) mayAcceptPrereleases() bool {
+	return r.prereleases || strings.Contains(r.constraints.String(), "-")
 }
 
 // acceptsPrerelease reports whether the list of identifiers, if there is one, has

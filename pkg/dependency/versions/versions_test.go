@@ -272,3 +272,43 @@ func FuzzRange(f *testing.F) {
 		}
 	})
 }
+
+func TestExcludes(t *testing.T) {
+	for _, test := range []struct {
+		one, other string
+		want       bool
+		why        string
+	}{
+		{">= 2", "< 2", true, "they meet, and share nothing"},
+		{">= 2", "<= 2.0.0", false, "they share one version"},
+		{"> 1.2.3", "< 1.2.4", true, "there is no release between them"},
+		{"> 1.2.3", "< 1.2.5", false, "1.2.4"},
+		{"^1.2", "~1.9.4", false, "one is in the other"},
+		{"^1", "^2", true, "majors"},
+		{"~1.2", "~1.3", true, "minors"},
+		{"1.2.x", ">= 1.2.9", false, "the patch is free"},
+		{"1.x || 3.x", ">= 2 < 3", true, "it is in the gap"},
+		{"1.x || 3.x", ">= 2", false, "the second part"},
+		{"1.0 - 1.5", "> 1.5", true, "the end belongs to it"},
+		{"!= 1.2.3", "1.2.3", true, "but this one"},
+		{"!= 1.2.3 != 1.2.4", ">= 1.2.3 < 1.2.5", true, "one after the other"},
+		{"!= 1.2.3 != 1.2.4", ">= 1.2.3 < 1.2.6", false, "1.2.5"},
+		{"!= 1.2.x", ">= 1.2 < 1.3", true, "a whole minor"},
+		{"< 0.0.1", "0.0.0", false, "the first of all"},
+		{"*", "1.2.3", false, "any"},
+		{">= 2.0.0-beta", "< 2.0.0-rc", false, "prereleases may be in both: not decided"},
+		{">= 2.0.0-beta", "< 2.0.0", true, "releases alone decide, and there is none"},
+	} {
+		one, err := ParseRange(test.one, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := ParseRange(test.other, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.Excludes(other) != test.want || other.Excludes(one) != test.want {
+			t.Errorf("%s and %s: not %t, though %s", test.one, test.other, test.want, test.why)
+		}
+	}
+}

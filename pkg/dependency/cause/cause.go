@@ -1,0 +1,146 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// Cause is what keeps add-ons from working, the same on every managed cluster.
+type Cause struct {
+	// AddOn is the dependency that fails; empty for an API or a requirement.
+	AddOn string `json:"addOn,omitempty"`
+	// API is the one that is not served, as messages name it.
+	API string `json:"api,omitempty"`
+	// Unreported: whether the API is served is not known, because no addon-agent says so.
+	Unreported bool `json:"unreported,omitempty"`
+	// Requirement of the platform, such as requirements.kubernetes, and the add-on that
+	// declares it: each declares its own.
+	Requirement string             `json:"requirement,omitempty"`
+	Dependent   string             `json:"dependent,omitempty"`
+	Verdict     evaluation.Verdict `json:"verdict"`
+	// Reason is that of the dependency's Available, where the verdict is NotAvailable.
+	Reason string `json:"reason,omitempty"`
+	// Cycle spells the cycle out, where the verdict is Cycle. AddOn is then its first member:
+	// the cycle is one cause, on whichever of its edges an add-on waits.
+	Cycle string `json:"cycle,omitempty"`
+}
+
+// Cause returns the cause that the edge is, which fails by itself.
+func (s Step) Cause() Cause {
+	finding := s.Finding
+	cause := Cause{Verdict: finding.Verdict}
+	switch {
+	case finding.Requirement != nil:
+		cause.Requirement, cause.Dependent = finding.Requirement.Name, s.AddOn
+	case finding.Dependency != nil && finding.Dependency.API != nil:
+		cause.API, cause.Unreported = finding.Target(), finding.Detail != nil && finding.Detail.Unreported
+	case finding.Verdict == evaluation.Cycle && len(finding.Cycle) > 0:
+		cause.AddOn, cause.Cycle = finding.Cycle[0], catalog.CycleText(finding.Cycle)
+	default:
+		cause.AddOn = finding.Target()
+	}
+	if finding.Available != nil {
+		cause.Reason = finding.Available.Reason
+	}
+	return cause
+}
+
+// String says what is wrong, in a few words.
+func (c Cause) String() string {
+	if c.Cycle != "" {
+		return c.Cycle
+	}
+	what := c.AddOn + c.API + c.Requirement
+	if c.Dependent != "" {
+		what += " of " + c.Dependent
+	}
+	says, known := words[c.Verdict]
+	switch {
+	case !known:
+		says = string(c.Verdict)
+	case c.Unreported:
+		says = "is not known to be served"
+	}
+	if c.Reason != "" {
+		says += ": " + c.Reason
+	}
+	return what + " " + says
+}
+
+var words = map[evaluation.Verdict]string{
+	evaluation.NotInstalled:      "is not installed",
+	evaluation.NotAvailable:      "is not available",
+	evaluation.VersionMismatch:   "has a version that is not accepted",
+	evaluation.VersionUnknown:    "has a version that is not known",
+	evaluation.APINotServed:      "is not served",
+	evaluation.RequirementNotMet: "is not met",
+	evaluation.Cycle:             "is on a cycle of dependencies",
+}
+
+// Victim is an add-on on a managed cluster that does not work.
+type Victim struct {
+	Cluster string `json:"cluster"`
+	AddOn   string `json:"addOn"`
+	// Since is when it began, zero where that is not known.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Ranked is a cause with all that it breaks.
+type Ranked struct {
+	Cause
+	// Victims are ordered by cluster and add-on.
+	Victims []Victim `json:"victims"`
+}
+
+// Ranking collects the victims of causes. The zero value is empty.
+type Ranking struct{ victims map[Cause][]Victim }
+
+// Add adds a victim to a cause.
+func (r *Ranking) Add(cause Cause, victim Victim) {
+	if r.victims == nil {
+		r.victims = map[Cause][]Victim{}
+	}
+	r.victims[cause] = append(r.victims[cause], victim)
+}
+
+// Ranked returns all causes, the one that breaks most first: by clusters, then by
+// add-ons, then by name.
+func (r *Ranking) Ranked() []Ranked {
+	all, clusters := make([]Ranked, 0, len(r.victims)), map[Cause]int{}
+	for cause, victims := range r.victims {
+		slices.SortFunc(victims, func(a, b Victim) int {
+			return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.AddOn, b.AddOn))
+		})
+		ranked := Ranked{Cause: cause, Victims: slices.Compact(victims)}
+		all, clusters[cause] = append(all, ranked), len(ranked.Clusters())
+	}
+	slices.SortFunc(all, func(a, b Ranked) int {
+		return cmp.Or(-cmp.Compare(clusters[a.Cause], clusters[b.Cause]), -cmp.Compare(len(a.Victims), len(b.Victims)),
+			cmp.Compare(a.String(), b.String()))
+	})
+	return all
+}
+
+// Clusters returns the managed clusters on which the cause breaks something, ascending.
+func (r *Ranked) Clusters() []string {
+	names := make([]string, 0, len(r.Victims))
+	for _, victim := range r.Victims {
+		names = append(names, victim.Cluster)
+	}
+	return slices.Compact(names)
+}
+
+// First returns the victim that was broken first, zero where no time is known.
+func (r *Ranked) First() Victim {
+	var first Victim
+	for _, victim := range r.Victims {
+		if !victim.Since.IsZero() && (first.Since.IsZero() || victim.Since.Before(first.Since)) {
+			first = victim
+		}
+	}
+	return first
+}

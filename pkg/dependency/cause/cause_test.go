@@ -1,0 +1,127 @@
+package cause
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestCause(t *testing.T) {
+	onAPI := fixture.EdgeOn(addonv1alpha1.AddonDependency{
+		Name: "certificates", API: &addonv1alpha1.AddonAPI{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+	})
+	for name, test := range map[string]struct {
+		finding evaluation.Finding
+		want    Cause
+	}{
+		"an add-on": {
+			evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.NotInstalled},
+			Cause{AddOn: "b", Verdict: evaluation.NotInstalled},
+		},
+		"one that is not available": {
+			evaluation.Finding{
+				Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.NotAvailable, Available: &metav1.Condition{Reason: "Stopped"},
+			},
+			Cause{AddOn: "b", Verdict: evaluation.NotAvailable, Reason: "Stopped"},
+		},
+		"a cycle, by whichever edge": {
+			evaluation.Finding{
+				Dependency: fixture.EdgeOn(fixture.Required("c")), Verdict: evaluation.Cycle, Cycle: []string{"a", "c", "a"},
+			},
+			Cause{AddOn: "a", Verdict: evaluation.Cycle, Cycle: "dependency cycle: a → c → a"},
+		},
+		"an API": {
+			evaluation.Finding{Dependency: onAPI, Verdict: evaluation.APINotServed},
+			Cause{API: "Certificate.cert-manager.io/v1", Verdict: evaluation.APINotServed},
+		},
+		"an API that no agent reports": {
+			evaluation.Finding{Dependency: onAPI, Verdict: evaluation.APINotServed, Detail: &evaluation.Detail{Unreported: true}},
+			Cause{API: "Certificate.cert-manager.io/v1", Verdict: evaluation.APINotServed, Unreported: true},
+		},
+		"a requirement": {
+			evaluation.Finding{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.RequirementNotMet},
+			Cause{Requirement: "requirements.kubernetes", Dependent: "a", Verdict: evaluation.RequirementNotMet},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (Step{AddOn: "a", Finding: &test.finding}).Cause(); got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRanking(t *testing.T) {
+	at := func(minute int) time.Time { return fixture.Now.Add(time.Duration(minute) * time.Minute) }
+	var ranking Ranking
+	ranking.Add(Cause{AddOn: "one"}, Victim{Cluster: "c1", AddOn: "x"})
+	ranking.Add(Cause{AddOn: "one"}, Victim{Cluster: "c1", AddOn: "y"})
+	ranking.Add(Cause{AddOn: "one"}, Victim{Cluster: "c1", AddOn: "z"})
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c2", AddOn: "x", Since: at(2)})
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c1", AddOn: "x", Since: at(3)})
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c1", AddOn: "x", Since: at(3)}) // by two of its edges
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c3", AddOn: "x"})
+	ranking.Add(Cause{AddOn: "another"}, Victim{Cluster: "c1", AddOn: "x"})
+	var got []string
+	for _, ranked := range ranking.Ranked() {
+		got = append(got, fmt.Sprintf("%s: %d victims on %v, first %s",
+			ranked.AddOn, len(ranked.Victims), ranked.Clusters(), ranked.First().Cluster))
+	}
+	want := []string{
+		"wide: 3 victims on [c1 c2 c3], first c2",
+		"one: 3 victims on [c1], first ",
+		"another: 1 victims on [c1], first ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if empty := (&Ranking{}).Ranked(); len(empty) != 0 {
+		t.Errorf("an empty ranking has %v", empty)
+	}
+}
+
+func TestShared(t *testing.T) {
+	clusters := func(n int, traits Traits) []Traits {
+		all := make([]Traits, n)
+		for i := range all {
+			all[i] = Traits{"id": fmt.Sprint(i)}
+			for name, value := range traits {
+				all[i][name] = value
+			}
+		}
+		return all
+	}
+	aws, azure := Traits{"claim platform": "AWS", "label region": "eu"}, Traits{"claim platform": "Azure", "label region": "eu"}
+	for name, test := range map[string]struct {
+		affected, others []Traits
+		want             []Common
+	}{
+		"one platform": {clusters(10, aws), clusters(20, azure), []Common{{Name: "claim platform", Value: "AWS", Affected: 10}}},
+		"with an exception": {
+			append(clusters(18, aws), azure), append(clusters(9, azure), aws),
+			[]Common{{Name: "claim platform", Value: "AWS", Affected: 18, Others: 1}},
+		},
+		"everything is alike":   {clusters(10, aws), clusters(20, aws), nil},
+		"too many exceptions":   {append(clusters(8, aws), clusters(2, azure)...), clusters(20, azure), nil},
+		"a single affected one": {clusters(1, aws), clusters(20, azure), nil},
+		"all clusters are":      {clusters(10, aws), nil, nil},
+		"the largest difference": {
+			clusters(4, Traits{"a": "1", "b": "1"}), append(clusters(2, Traits{"a": "1"}), clusters(6, nil)...),
+			[]Common{{Name: "b", Value: "1", Affected: 4}, {Name: "a", Value: "1", Affected: 4, Others: 2}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Shared(test.affected, test.others)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

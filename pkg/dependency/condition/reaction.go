@@ -1,0 +1,68 @@
+package condition
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// Reaction is what a new status of Degraded reacts to.
+type Reaction string
+
+// The reactions.
+const (
+	ReactionNone Reaction = ""
+	// ReactionNoticed: Available of a dependency is no longer True.
+	ReactionNoticed Reaction = "noticed"
+	// ReactionPropagated: a Required dependency of a dependency fails.
+	ReactionPropagated Reaction = "propagated"
+	// ReactionRecovered: all dependencies are satisfied again.
+	ReactionRecovered Reaction = "recovered"
+)
+
+// maxReaction bounds how long a reaction takes. With an older transition of the
+// dependency something else is new, such as a label of the cluster.
+const maxReaction = time.Hour
+
+// ReactionTo returns to what Degraded, written now, reacts, and how long that took. There
+// is none where the status stays, or where no condition of a dependency is newer than
+// what is stored: another dependency is not installed, or the platform changed.
+func ReactionTo(
+	stored *metav1.Condition, desired metav1.Condition, findings []evaluation.Finding, on evaluation.AddOns, now time.Time,
+) (Reaction, time.Duration) {
+	was := metav1.ConditionFalse
+	var after time.Time
+	if stored != nil {
+		was, after = stored.Status, stored.LastTransitionTime.Time
+	}
+	if was == desired.Status {
+		return ReactionNone, 0
+	}
+	reaction, latest := ReactionNone, after
+	consider := func(to Reaction, condition *metav1.Condition) {
+		if condition != nil && !condition.LastTransitionTime.Time.Before(latest) { // in full seconds
+			reaction, latest = to, condition.LastTransitionTime.Time
+		}
+	}
+	for i := range findings {
+		switch f := &findings[i]; {
+		case f.Follows():
+			consider(ReactionPropagated, f.Degraded)
+			consider(ReactionPropagated, f.Available)
+		case f.Unsatisfied():
+			consider(ReactionNoticed, f.Available)
+		case desired.Status == metav1.ConditionFalse && f.Dependency != nil && f.Dependency.API == nil:
+			observed := on.Named(declaration.Target(f.Dependency))
+			consider(ReactionRecovered, observed.Available)
+			consider(ReactionRecovered, observed.Degraded)
+		}
+	}
+	took := now.Sub(latest)
+	if reaction == ReactionNone || took > maxReaction {
+		return ReactionNone, 0
+	}
+	return reaction, took
+}

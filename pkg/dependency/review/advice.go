@@ -1,0 +1,68 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// The rules of this package.
+const (
+	// RuleInvalidName: no add-on can have the name of the registration.
+	RuleInvalidName Rule = "InvalidName"
+	// RuleImpossible: no add-on can have the name of a dependency.
+	RuleImpossible Rule = "ImpossibleDependency"
+	// RuleNoMessage: a dependency has no message.
+	RuleNoMessage Rule = "NoMessage"
+	// RuleLongChain: a long chain of dependencies begins at the add-on.
+	RuleLongChain Rule = "LongChain"
+	// RuleConflict: two ranges on one dependency exclude each other.
+	RuleConflict Rule = "ConflictingVersions"
+)
+
+// maxDepth is how many dependencies in a row are usual. An add-on at the end of a longer
+// chain can fail because of many others.
+const maxDepth = 5
+
+// Advise returns what admission accepts without a warning: dependencies that can never be
+// satisfied, and what the author could do better. depth is the length of the longest chain
+// of dependencies from the add-on.
+func Advise(declared declaration.Declaration, depth int) (judged []Judgement) {
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		if edge.AddOn != "" && len(validation.IsDNS1123Subdomain(edge.AddOn)) > 0 {
+			judged = append(judged, Judgement{
+				RuleImpossible, true, declared.EdgePath(i),
+				fmt.Sprintf("no add-on can have the name %q, so this dependency is never satisfied", edge.AddOn),
+			})
+		}
+		if edge.Dependency.Message == "" {
+			judged = append(judged, Judgement{
+				RuleNoMessage, false, declared.EdgePath(i),
+				fmt.Sprintf("dependency %q has no message: say what does not work without it", edge.Dependency.Name),
+			})
+		}
+	}
+	if depth > maxDepth {
+		judged = append(judged, Judgement{
+			RuleLongChain, false, declared.Path, fmt.Sprintf("a chain of %d dependencies begins here: each of them can stop it", depth),
+		})
+	}
+	return judged
+}
+
+// Name judges the name of a registration as an API server does.
+func Name(name string) []Judgement {
+	const field = "metadata.name"
+	if name == "" {
+		return []Judgement{{RuleInvalidName, true, field, field + ": Required value: it is the name of the add-on"}}
+	}
+	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
+		return []Judgement{{RuleInvalidName, true, field, fmt.Sprintf("%s: Invalid value: %q: %s", field, text.Excerpt(name), strings.Join(wrong, "; "))}}
+	}
+	return nil
+}

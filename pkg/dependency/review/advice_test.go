@@ -1,0 +1,62 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestAdvise(t *testing.T) {
+	with := func(name, message string) addonv1alpha1.AddonDependency {
+		edge := fixture.Required(name)
+		edge.Message = message
+		return edge
+	}
+	for name, test := range map[string]struct {
+		edge               addonv1alpha1.AddonDependency
+		depth              int
+		impossible, advice string
+	}{
+		"all is said": {edge: with("b", "it does not work"), depth: 5},
+		"no message":  {edge: with("b", ""), advice: `dependency "b" has no message: say what does not work without it`},
+		"an impossible name": {
+			edge: with("$(id)", "m"), impossible: `no add-on can have the name "$(id)", so this dependency is never satisfied`,
+		},
+		"a long chain": {edge: with("b", "m"), depth: 6, advice: "a chain of 6 dependencies begins here: each of them can stop it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			registration := fixture.Registration("a", test.edge)
+			var impossible, advice []string
+			for _, judged := range Advise(declaration.Read(&registration), test.depth) {
+				if judged.Wrong {
+					impossible = append(impossible, judged.Message)
+				} else {
+					advice = append(advice, judged.Message)
+				}
+			}
+			if got := strings.Join(impossible, "; "); got != test.impossible {
+				t.Errorf("impossible: %q", got)
+			}
+			if got := strings.Join(advice, "; "); got != test.advice {
+				t.Errorf("advice: %q", got)
+			}
+		})
+	}
+}
+
+// An entry after a duplicate is at its own place, not at that of the entry before.
+func TestFieldsAfterADuplicate(t *testing.T) {
+	registration := fixture.Registration("a", fixture.Optional("b"), fixture.Required("b"), fixture.Required("c"), fixture.Required("$(id)"))
+	var got []string
+	for _, judged := range Advise(declaration.Read(&registration), 1) {
+		got = append(got, string(judged.Rule)+" "+judged.Field)
+	}
+	want := "NoMessage spec.dependencies[1], NoMessage spec.dependencies[2], " +
+		"ImpossibleDependency spec.dependencies[3], NoMessage spec.dependencies[3]"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("got %q", got)
+	}
+}

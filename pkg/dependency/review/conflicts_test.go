@@ -1,0 +1,67 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestConflicts(t *testing.T) {
+	wanting := func(name, spec string) addonv1alpha1.ClusterManagementAddOn {
+		return fixture.Specified(t, name, "dependencies: ["+spec+"]")
+	}
+	const with, apply = "no version is both, so one of them fails on a cluster with both",
+		"no version is both, so one of them fails on a cluster where both apply"
+	for name, test := range map[string]struct {
+		all  []addonv1alpha1.ClusterManagementAddOn
+		want string
+	}{
+		"ranges that exclude each other": {
+			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}`), wanting("b", `{name: c, version: "<2"}`)},
+			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "b": ` + with,
+		},
+		"ranges with a version in common": {
+			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}`), wanting("b", `{name: c, version: "<2.1"}`)}, "",
+		},
+		"one range only": {[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}`), wanting("b", `{name: c}`)}, ""},
+		"on other add-ons": {
+			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}`), wanting("b", `{name: d, version: "<2"}`)}, "",
+		},
+		"an alias, with a condition": {
+			[]addonv1alpha1.ClusterManagementAddOn{
+				wanting("a", `{name: c, version: ">=2"}`),
+				wanting("b", `{name: local, addOn: c, version: "<2", when: {clusterSelector: {matchLabels: {x: y}}}}`),
+			},
+			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "b": ` + apply,
+		},
+		"of one add-on, reported once": {
+			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}, {name: old, addOn: c, version: "<2"}`)},
+			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "a": ` + with,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, judged := range Conflicts(catalog.New(test.all), "a") {
+				got = append(got, judged.Field+": "+judged.Message)
+			}
+			if strings.Join(got, "\n") != test.want {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestName(t *testing.T) {
+	for name, want := range map[string]string{"": "Required value", "a_b": `Invalid value: "a_b"`, "a-b": ""} {
+		judged := Name(name)
+		if want == "" && len(judged) == 0 {
+			continue
+		}
+		if len(judged) != 1 || !judged[0].Wrong || want == "" || !strings.Contains(judged[0].Message, want) {
+			t.Errorf("%q: %v", name, judged)
+		}
+	}
+}

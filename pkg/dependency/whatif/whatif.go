@@ -1,0 +1,161 @@
+// Package whatif finds what a change would do to the verdicts on one managed cluster: a
+// removal, another version, or another declaration.
+package whatif
+
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+)
+
+// Cluster is all that is known of a managed cluster.
+type Cluster struct {
+	evaluation.Cluster
+	// AddOns are those that are installed there, by their names.
+	AddOns map[string]evaluation.Observation
+}
+
+// Change is what would be done. What is empty stays as it is.
+type Change struct {
+	// Remove are add-ons that would be uninstalled.
+	Remove []string
+	// Install are add-ons that would be installed, and available. One that is installed
+	// already stays as it is.
+	Install []string
+	// Versions are those that add-ons would report, by their names.
+	Versions map[string]string
+	// Kubernetes is the version of the managed cluster, OCM that of the hub.
+	Kubernetes, OCM string
+}
+
+// Difference is an edge or a requirement with another verdict. A finding is nil where
+// the edge is not declared.
+type Difference struct {
+	AddOn         string
+	Before, After *evaluation.Finding
+}
+
+// Breaks reports whether the edge would become unsatisfied.
+func (d Difference) Breaks() bool {
+	return d.After != nil && d.After.Unsatisfied() && (d.Before == nil || !d.Before.Unsatisfied())
+}
+
+// Evaluation evaluates whole clusters with the same declarations.
+type Evaluation struct {
+	declared *evaluation.Evaluator
+	order    [][]string
+}
+
+// New prepares the evaluation of clusters.
+func New(declared *evaluation.Evaluator) *Evaluation {
+	edges := map[string][]string{}
+	for _, addOn := range declared.AddOns() {
+		edges[addOn] = nil
+		for _, need := range declared.Needs(addOn) {
+			edges[addOn] = append(edges[addOn], need.Name)
+		}
+	}
+	return &Evaluation{declared: declared, order: graph.New(edges).Order()}
+}
+
+// Apply returns the cluster after a change, before anybody has written a condition.
+func (c Change) Apply(to Cluster) Cluster {
+	addOns := maps.Clone(to.AddOns)
+	if addOns == nil {
+		addOns = map[string]evaluation.Observation{}
+	}
+	to.AddOns = addOns
+	for _, name := range c.Remove {
+		delete(to.AddOns, name)
+	}
+	for _, name := range c.Install {
+		if _, installed := to.AddOns[name]; !installed {
+			to.AddOns[name] = evaluation.Observation{Name: name, Installed: true, Available: &metav1.Condition{
+				Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(to.Now),
+			}}
+		}
+	}
+	to.Facts.Versions = maps.Clone(to.Facts.Versions)
+	for name, version := range c.Versions {
+		observed, installed := to.AddOns[name]
+		if !installed {
+			continue
+		}
+		observed.Version, observed.FormerVersion, observed.Template = version, "", versions.Templates{}
+		to.AddOns[name] = observed
+		if to.Facts.Versions == nil {
+			to.Facts.Versions = map[string]evaluation.VersionFact{}
+		}
+		to.Facts.Versions[name] = evaluation.VersionFact{Version: version}
+	}
+	if c.Kubernetes != "" {
+		to.KubernetesVersion = c.Kubernetes
+	}
+	if c.OCM != "" {
+		to.OCMVersion, to.OCMUnread = c.OCM, false
+	}
+	return to
+}
+
+// Findings returns the verdicts on all edges of the installed add-ons, once every
+// condition has followed: dependencies first, then their dependents.
+func (e *Evaluation) Findings(on Cluster) map[string][]evaluation.Finding {
+	addOns := maps.Clone(on.AddOns)
+	observe := func(name string) evaluation.Observation { return addOns[name] }
+	all := map[string][]evaluation.Finding{}
+	for _, together := range e.order {
+		for _, name := range together {
+			observed, installed := addOns[name]
+			if !installed {
+				continue
+			}
+			all[name] = e.declared.Evaluate(name, e.declared.State(name, on.Cluster, observe))
+			addOns[name] = follow(observed, all[name], metav1.NewTime(on.Now))
+		}
+	}
+	return all
+}
+
+// follow gives an add-on the conditions that addon-manager and its agent would write.
+func follow(observed evaluation.Observation, findings []evaluation.Finding, now metav1.Time) evaluation.Observation {
+	degraded, changed := condition.Decide(observed.Degraded, findings, now)
+	if !changed {
+		return observed
+	}
+	failed := availability.RequiredFails(observed.Degraded)
+	observed.Degraded = &degraded
+	available := observed.Available
+	if failed && !availability.RequiredFails(&degraded) && available != nil &&
+		available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
+		observed.Available = &metav1.Condition{Type: available.Type, Status: metav1.ConditionTrue, LastTransitionTime: now}
+	}
+	return observed
+}
+
+// Compare returns the edges whose verdicts differ between two evaluations of a cluster,
+// by add-on and in the order of declaration. An add-on that is no longer installed has
+// no edges.
+func Compare(before, after map[string][]evaluation.Finding) []Difference {
+	var differences []Difference
+	for _, addOn := range slices.Sorted(maps.Keys(after)) {
+		was := map[string]*evaluation.Finding{}
+		for i := range before[addOn] {
+			was[before[addOn][i].Name()] = &before[addOn][i]
+		}
+		for i := range after[addOn] {
+			is := &after[addOn][i]
+			if earlier := was[is.Name()]; earlier == nil || earlier.Verdict != is.Verdict {
+				differences = append(differences, Difference{AddOn: addOn, Before: earlier, After: is})
+			}
+		}
+	}
+	return differences
+}
