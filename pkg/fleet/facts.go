@@ -2,10 +2,12 @@ package fleet
 
 import (
 	"cmp"
+	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // FactsOf returns all that the agent of a cluster has reported in an object, which may
@@ -27,4 +29,15 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 		}
 	}
 	return facts
+}
+
+// RequestedAt is when addon-manager last changed what an object requests.
+func RequestedAt(object *dependencyv1alpha1.ManagedClusterFacts) time.Time {
+	at := object.CreationTimestamp.Time
+	for _, entry := range object.ManagedFields {
+		if entry.Manager == names.AddonManager && entry.Time != nil && entry.Time.After(at) {
+			at = entry.Time.Time
+		}
+	}
+	return at
 }

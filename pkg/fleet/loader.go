@@ -80,16 +80,39 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 	return state, nil
 }
 
+// Whole reads all that any verdict on a managed cluster can rest on: the cluster, and the
+// add-ons that are named.
+func (l Loader) Whole(
+	ctx context.Context, declared *evaluation.Evaluator, cluster string, addOns []string, now time.Time,
+) (evaluation.Cluster, map[string]evaluation.Observation, error) {
+	described := evaluation.Cluster{Name: cluster, Offline: l.Offline, Now: now}
+	if err := l.loadInputs(ctx, declared, ^input.Set(0), &described); err != nil {
+		return described, nil, err
+	}
+	observed := make(map[string]evaluation.Observation, len(addOns))
+	for _, name := range addOns {
+		var one evaluation.Observation
+		if err := l.loadAddOn(ctx, cluster, evaluation.Need{Name: name, Inputs: ^input.Set(0)}, &one); err != nil {
+			return described, nil, err
+		}
+		observed[name] = one
+	}
+	return described, observed, nil
+}
+
 func (l Loader) loadCluster(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, into *evaluation.Cluster) error {
-	inputs := declared.Inputs(key.Name)
+	return l.loadInputs(ctx, declared, declared.Inputs(key.Name), into)
+}
+
+func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, inputs input.Set, into *evaluation.Cluster) error {
 	if l.Offline == evaluation.OfflineHold || inputs.Any(ofCluster) {
-		cluster, err := l.Reader.Cluster(ctx, key.Namespace)
+		cluster, err := l.Reader.Cluster(ctx, into.Name)
 		if err != nil {
 			return err
 		}
 		describe(cluster, inputs, into)
 		if l.Memory != nil {
-			into.Back = l.Memory.Back(key.Namespace, into.Available)
+			into.Back = l.Memory.Back(into.Name, into.Available)
 		}
 	}
 	if inputs.Any(input.OCM) {
@@ -100,7 +123,7 @@ func (l Loader) loadCluster(ctx context.Context, declared *evaluation.Evaluator,
 		into.OCMVersion, into.OCMUnread = version, !read
 	}
 	if inputs.Any(input.Facts) {
-		facts, err := l.Reader.Facts(ctx, declared.Catalog, key.Namespace)
+		facts, err := l.Reader.Facts(ctx, declared.Catalog, into.Name)
 		if err != nil {
 			return err
 		}

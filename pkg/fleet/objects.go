@@ -60,11 +60,16 @@ func (o Objects) Config(ctx context.Context, key types.NamespacedName) (variable
 	if err != nil || config == nil {
 		return nil, err == nil, err
 	}
-	variables = make(map[string]string, len(config.Spec.CustomizedVariables))
+	return Variables(config), true, nil
+}
+
+// Variables are those that an AddOnDeploymentConfig gives to add-ons.
+func Variables(config *addonv1alpha1.AddOnDeploymentConfig) map[string]string {
+	variables := make(map[string]string, len(config.Spec.CustomizedVariables))
 	for _, variable := range config.Spec.CustomizedVariables {
 		variables[variable.Name] = variable.Value
 	}
-	return variables, true, nil
+	return variables
 }
 
 // AddOnTemplate is the metadata of an AddOnTemplate, to be read.

@@ -16,14 +16,14 @@ type pages struct {
 }
 
 func (p pages) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
-	var asked client.ListOptions
-	asked.ApplyOptions(options)
+	var requested client.ListOptions
+	requested.ApplyOptions(options)
 	page := into.(*addonv1alpha1.ClusterManagementAddOnList)
-	at := len(asked.Continue)
-	page.Items = make([]addonv1alpha1.ClusterManagementAddOn, max(1, asked.Limit))
+	at := len(requested.Continue)
+	page.Items = make([]addonv1alpha1.ClusterManagementAddOn, max(1, requested.Limit))
 	page.Items[0].Name = p.names[at]
 	if page.Continue = ""; at < len(p.names)-1 {
-		page.Continue = asked.Continue + "+"
+		page.Continue = requested.Continue + "+"
 	}
 	return nil
 }

@@ -17,7 +17,11 @@ const Registrations = "clustermanagementaddons"
 var UnreadRegistration = &jsonprune.Drop{Members: map[string]*jsonprune.Drop{
 	"metadata": {Members: map[string]*jsonprune.Drop{"managedFields": nil}},
 	"spec": {Members: map[string]*jsonprune.Drop{
-		"addOnMeta": nil, "addOnConfiguration": nil, "supportedConfigs": nil, "installStrategy": nil,
+		"addOnMeta": nil, "addOnConfiguration": nil, "supportedConfigs": nil,
+		// The plugin reads which placements install an add-on.
+		"installStrategy": {Members: map[string]*jsonprune.Drop{
+			"placements": {Elements: &jsonprune.Drop{Members: map[string]*jsonprune.Drop{"configs": nil, "rolloutStrategy": nil}}},
+		}},
 	}},
 	"status": {Members: map[string]*jsonprune.Drop{"defaultconfigReferences": nil, "installProgressions": nil}},
 }}

@@ -17,8 +17,9 @@ import (
 // registration would end the list or the watch of all.
 func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 	const object = `{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":"x"},` +
-		`"spec":{"addOnConfiguration":{"lastObservedGeneration":9e99},"dependencies":[{"name":"a"}],"installStrategy":{"placements":` +
-		`[{"rolloutStrategy":{"progressive":{"maxConcurrency":99999999999}}}]}},` +
+		`"spec":{"addOnConfiguration":{"lastObservedGeneration":9e99},"dependencies":[{"name":"a"}],` +
+		`"installStrategy":{"type":"Placements","placements":[{"name":"p","namespace":"n",` +
+		`"rolloutStrategy":{"progressive":{"maxConcurrency":99999999999}}}]}},` +
 		`"status":{"installProgressions":[{"conditions":[{"observedGeneration":9e99}]}]}}`
 	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		writer.Header().Set("Content-Type", "application/json")
@@ -51,6 +52,10 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 	listed, err := Objects{Reader: skipping}.AddOns(t.Context())
 	if err != nil || len(listed) != 2 || len(listed[1].Spec.Dependencies) != 1 {
 		t.Errorf("%v: %v", err, listed)
+	}
+	placements := listed[0].Spec.InstallStrategy.Placements
+	if len(placements) != 1 || placements[0].Name != "p" || placements[0].Namespace != "n" {
+		t.Errorf("placements %v", placements)
 	}
 	watched, err := skipping.Watch(t.Context(), &addonv1alpha1.ClusterManagementAddOnList{})
 	if err != nil {

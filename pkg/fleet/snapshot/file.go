@@ -1,0 +1,73 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/regularfile"
+)
+
+// kind marks a file as a snapshot.
+var kind = metav1.TypeMeta{APIVersion: dependencyv1alpha1.GroupVersion.String(), Kind: "FleetSnapshot"}
+
+type document struct {
+	metav1.TypeMeta `json:",inline"`
+	Content         `json:",inline"`
+}
+
+// Write writes the content as JSON.
+func (c Content) Write(to io.Writer) error {
+	return json.NewEncoder(to).Encode(document{TypeMeta: kind, Content: c})
+}
+
+// Read reads a file that Write wrote, or the same as YAML; of the path -, it reads in.
+func Read(path string, in io.Reader) (*Snapshot, error) {
+	if path != "-" {
+		file, err := regularfile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	var read document
+	if err := decode(bufio.NewReader(in), &read); err != nil {
+		return nil, fmt.Errorf("%s is no snapshot: %w", path, err)
+	}
+	if read.TypeMeta != kind {
+		return nil, fmt.Errorf("%s is no snapshot: it has kind %q and apiVersion %q; kubectl addon snapshot writes one", path, read.Kind, read.APIVersion)
+	}
+	return New(read.Content), nil
+}
+
+// decode reads JSON as it comes. YAML takes several times its size in memory.
+func decode(from *bufio.Reader, into *document) error {
+	if first, err := from.Peek(1); err == nil && first[0] == '{' {
+		decoder := json.NewDecoder(from)
+		if err := decoder.Decode(into); err != nil {
+			return err
+		}
+		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+			return errors.New("there is more after its end: was it written twice?")
+		}
+		return nil
+	}
+	documents := utilyaml.NewYAMLReader(from)
+	raw, err := documents.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if more, err := documents.Read(); err == nil && len(bytes.TrimSpace(more)) > 0 {
+		return errors.New("there is more after its end: it has several YAML documents")
+	}
+	return yaml.Unmarshal(raw, into)
+}

@@ -1,0 +1,229 @@
+// Package snapshot holds all of a hub that verdicts rest on, read once: to evaluate a
+// whole fleet without a cache, here or from a file elsewhere.
+package snapshot
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// Content is what a snapshot consists of: objects as the hub has them, without what no
+// verdict rests on.
+type Content struct {
+	// Taken is when it was read.
+	Taken time.Time `json:"taken"`
+	// OCMVersion is that of Open Cluster Management on the hub.
+	OCMVersion string `json:"ocmVersion,omitempty"`
+	// Registrations are all ClusterManagementAddOns.
+	Registrations []addonv1alpha1.ClusterManagementAddOn `json:"clusterManagementAddOns"`
+	// AddOns are the ManagedClusterAddOns of all managed clusters, or of one.
+	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns"`
+	Clusters []clusterv1.ManagedCluster               `json:"managedClusters"`
+	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
+	// Configs are the AddOnDeploymentConfigs that conditions of dependencies read.
+	Configs []addonv1alpha1.AddOnDeploymentConfig `json:"addOnDeploymentConfigs,omitempty"`
+	// Templates are the metadata of the AddOnTemplates, with their versions.
+	Templates []metav1.PartialObjectMetadata `json:"addOnTemplates,omitempty"`
+}
+
+// Snapshot is a content, and all that is found in it by name. It must not be changed.
+type Snapshot struct {
+	Content
+	// Declared evaluates the add-ons.
+	Declared *evaluation.Evaluator
+
+	settled  *whatif.Evaluation
+	objects  map[string]*cluster
+	configs  map[types.NamespacedName]map[string]string
+	versions map[string]string
+}
+
+// cluster is what a snapshot has of a managed cluster.
+type cluster struct {
+	object *clusterv1.ManagedCluster
+	addOns map[string]*addonv1alpha1.ManagedClusterAddOn
+	facts  *dependencyv1alpha1.ManagedClusterFacts
+}
+
+var _ fleet.Reader = &Snapshot{}
+
+// New prepares a content for evaluation.
+func New(content Content) *Snapshot {
+	s := &Snapshot{
+		Content: content, Declared: evaluation.New(catalog.New(content.Registrations)), objects: map[string]*cluster{},
+		configs: map[types.NamespacedName]map[string]string{}, versions: map[string]string{},
+	}
+	s.settled = whatif.New(s.Declared)
+	for i := range content.Clusters {
+		s.cluster(content.Clusters[i].Name).object = &content.Clusters[i]
+	}
+	for i := range content.AddOns {
+		s.cluster(content.AddOns[i].Namespace).addOns[content.AddOns[i].Name] = &content.AddOns[i]
+	}
+	for i := range content.Facts {
+		if facts := &content.Facts[i]; factsobject.Key(facts.Namespace).Name == facts.Name {
+			s.cluster(facts.Namespace).facts = facts
+		}
+	}
+	for i := range content.Configs {
+		config := &content.Configs[i]
+		s.configs[types.NamespacedName{Namespace: config.Namespace, Name: config.Name}] = fleet.Variables(config)
+	}
+	for i := range content.Templates {
+		s.versions[content.Templates[i].Name] = content.Templates[i].Annotations[addonv1alpha1.AddOnVersionAnnotation]
+	}
+	return s
+}
+
+func (s *Snapshot) cluster(name string) *cluster {
+	found, ok := s.objects[name]
+	if !ok {
+		found = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
+		s.objects[name] = found
+	}
+	return found
+}
+
+// has returns what there is of a cluster, empty for an unknown one.
+func (s *Snapshot) has(name string) cluster {
+	if found, ok := s.objects[name]; ok {
+		return *found
+	}
+	return cluster{}
+}
+
+// AddOn implements fleet.Reader.
+func (s *Snapshot) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	return s.AddOnOn(key), nil
+}
+
+// Cluster implements fleet.Reader.
+func (s *Snapshot) Cluster(_ context.Context, name string) (*clusterv1.ManagedCluster, error) {
+	return s.has(name).object, nil
+}
+
+// Config implements fleet.Reader.
+func (s *Snapshot) Config(_ context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
+	return s.configs[key], true, nil
+}
+
+// TemplateVersion implements fleet.Reader.
+func (s *Snapshot) TemplateVersion(_ context.Context, name string) (version string, read bool, err error) {
+	return s.versions[name], true, nil
+}
+
+// OCMVersion implements fleet.Reader.
+func (s *Snapshot) OCMVersion(context.Context) (version string, read bool, err error) {
+	return s.Content.OCMVersion, true, nil
+}
+
+// Facts implements fleet.Reader. Whether the agent that reported them still runs is not
+// known here.
+func (s *Snapshot) Facts(_ context.Context, _ *catalog.Catalog, name string) (evaluation.Facts, error) {
+	object := s.has(name).facts
+	facts := fleet.FactsOf(object)
+	if object != nil {
+		facts.Requested = fleet.RequestedAt(object)
+	}
+	return facts, nil
+}
+
+// Object returns a managed cluster, nil where there is none.
+func (s *Snapshot) Object(name string) *clusterv1.ManagedCluster { return s.has(name).object }
+
+// AddOnOn returns an add-on on a managed cluster, nil where there is none.
+func (s *Snapshot) AddOnOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
+	return s.has(key.Namespace).addOns[key.Name]
+}
+
+// IsOn reports whether an add-on is installed on a managed cluster.
+func (s *Snapshot) IsOn(cluster, addOn string) bool { return s.has(cluster).addOns[addOn] != nil }
+
+// IsInstalled reports whether an add-on is on the managed cluster, or with an empty cluster
+// on any.
+func (s *Snapshot) IsInstalled(addOn, cluster string) bool {
+	if cluster != "" {
+		return s.IsOn(cluster, addOn)
+	}
+	return slices.ContainsFunc(s.AddOns, func(one addonv1alpha1.ManagedClusterAddOn) bool { return one.Name == addOn })
+}
+
+// Names returns the names of all managed clusters, ascending: those with an object or
+// with add-ons.
+func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.objects)) }
+
+// Installed returns the add-ons of a managed cluster, ascending by name.
+func (s *Snapshot) Installed(name string) []*addonv1alpha1.ManagedClusterAddOn {
+	addOns := s.has(name).addOns
+	installed := make([]*addonv1alpha1.ManagedClusterAddOn, 0, len(addOns))
+	for _, addOn := range slices.Sorted(maps.Keys(addOns)) {
+		installed = append(installed, addOns[addOn])
+	}
+	return installed
+}
+
+// Evaluated returns a function that returns the verdicts on the edges of an add-on on a
+// managed cluster, as addon-manager finds them once all conditions have followed: none
+// for an add-on that is not installed or declares nothing.
+func (s *Snapshot) Evaluated(name string) func(addOn string) []evaluation.Finding {
+	findings := s.settled.Findings(s.Whole(name))
+	return func(addOn string) []evaluation.Finding { return findings[addOn] }
+}
+
+// Evaluation evaluates whole clusters of the snapshot.
+func (s *Snapshot) Evaluation() *whatif.Evaluation { return s.settled }
+
+// Whole returns all that is known of a managed cluster, for changes to be tried on.
+func (s *Snapshot) Whole(name string) whatif.Cluster {
+	var names []string
+	for addOn := range s.has(name).addOns {
+		names = append(names, addOn)
+	}
+	loader := fleet.Loader{Reader: s, Memory: memory{s}, Offline: evaluation.OfflineHold}
+	described, addOns, err := loader.Whole(context.Background(), s.Declared, name, names, s.Taken)
+	if err != nil {
+		return whatif.Cluster{} // this reader has no errors
+	}
+	return whatif.Cluster{Cluster: described, AddOns: addOns}
+}
+
+// memory is what addon-manager remembers, as far as objects show it.
+type memory struct{ *Snapshot }
+
+// Back implements fleet.Memory.
+func (m memory) Back(name string, status metav1.ConditionStatus) time.Time {
+	object := m.Object(name)
+	if object == nil || status != metav1.ConditionTrue {
+		return time.Time{}
+	}
+	if condition := apimeta.FindStatusCondition(object.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); condition != nil {
+		return condition.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// Found implements fleet.Memory.
+func (m memory) Found(key types.NamespacedName) time.Time {
+	if addOn := m.AddOnOn(key); addOn != nil && fleet.Available(addOn) != nil {
+		return fleet.Available(addOn).LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// RunningTemplate implements fleet.Memory: during a rollout, objects do not show it.
+func (m memory) RunningTemplate(types.NamespacedName) string { return "" }

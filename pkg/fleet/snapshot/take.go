@@ -1,0 +1,152 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// page is how many objects are read at once. The API server serves them from its watch
+// cache, without holding a list of the whole fleet in memory.
+const page = 500
+
+// Take reads a hub with a live client. Without a cluster it reads the add-ons of all
+// managed clusters. It only reads configs, templates and facts when a dependency needs
+// them, so that users need no rights beyond that; those of also are to be tried.
+func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv1alpha1.ClusterManagementAddOn) (*Snapshot, error) {
+	content := Content{Taken: time.Now()}
+	var err error
+	if content.Registrations, err = (fleet.Objects{Reader: hub, Page: page}).AddOns(ctx); err != nil {
+		return nil, err
+	}
+	for i := range content.Registrations {
+		lean := fleet.LeanRegistration(&content.Registrations[i])
+		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
+		content.Registrations[i] = *lean
+	}
+	t := &taking{hub: hub, namespace: cluster, into: &content}
+	if err := errors.Join(t.addOns(ctx), t.clusters(ctx)); err != nil {
+		return nil, err
+	}
+	if err := t.inputs(ctx, evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))); err != nil {
+		return nil, err
+	}
+	return New(content), nil
+}
+
+// taking is a snapshot that is being read.
+type taking struct {
+	hub       client.Reader
+	namespace string
+	into      *Content
+}
+
+func (t *taking) addOns(ctx context.Context) error {
+	return Each(ctx, t.hub, "managedclusteraddons", t.namespace, func(list *addonv1alpha1.ManagedClusterAddOnList) {
+		for i := range list.Items {
+			t.into.AddOns = append(t.into.AddOns, *fleet.LeanAddOn(&list.Items[i]))
+		}
+	})
+}
+
+// clusters reads the managed clusters: all, or the one.
+func (t *taking) clusters(ctx context.Context) error {
+	return Each(ctx, t.hub, "managedclusters", "", func(list *clusterv1.ManagedClusterList) {
+		for i := range list.Items {
+			if t.namespace != "" && t.namespace != list.Items[i].Name {
+				continue // one right, to list, suffices for all verbs
+			}
+			lean := fleet.LeanCluster(&list.Items[i])
+			lean.Spec.Taints = list.Items[i].Spec.Taints // Placements look at them
+			t.into.Clusters = append(t.into.Clusters, *lean)
+		}
+	})
+}
+
+// inputs reads what only some declarations need.
+func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) error {
+	for _, needed := range []struct {
+		of   input.Set
+		read func(context.Context) error
+	}{{input.OCM, t.ocm}, {input.Facts, t.facts}, {input.Config, t.configs}, {input.Versions, t.templates}} {
+		if !declared.AnyInput(needed.of) {
+			continue
+		}
+		if err := needed.read(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *taking) ocm(ctx context.Context) (err error) {
+	t.into.OCMVersion, _, err = fleet.Objects{Reader: t.hub}.OCMVersion(ctx)
+	return err
+}
+
+// facts reads what agents report. A hub without Interlock's CRD has no such kind.
+func (t *taking) facts(ctx context.Context) error {
+	err := Each(ctx, t.hub, "managedclusterfacts", t.namespace, func(list *dependencyv1alpha1.ManagedClusterFactsList) {
+		for i := range list.Items {
+			facts := &list.Items[i]
+			facts.CreationTimestamp, facts.ManagedFields = metav1.NewTime(fleet.RequestedAt(facts)), nil
+		}
+		t.into.Facts = append(t.into.Facts, list.Items...)
+	})
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (t *taking) configs(ctx context.Context) error {
+	return Each(ctx, t.hub, "addondeploymentconfigs", "", func(list *addonv1alpha1.AddOnDeploymentConfigList) {
+		for i := range list.Items {
+			t.into.Configs = append(t.into.Configs, *fleet.LeanConfig(&list.Items[i]))
+		}
+	})
+}
+
+func (t *taking) templates(ctx context.Context) error {
+	return Each(ctx, t.hub, "addontemplates", "", func(list *metav1.PartialObjectMetadataList) {
+		for i := range list.Items {
+			t.into.Templates = append(t.into.Templates, *fleet.LeanTemplate(&list.Items[i]))
+		}
+	})
+}
+
+// Each reads a list in pages, and calls a function with each.
+func Each[L any, P interface {
+	*L
+	client.ObjectList
+}](ctx context.Context, hub client.Reader, resource, namespace string, read func(P), options ...client.ListOption) error {
+	for next := ""; ; {
+		list := P(new(L)) // a page that is decoded into the one before would change what was kept of that
+		if metadata, ok := any(list).(*metav1.PartialObjectMetadataList); ok {
+			metadata.TypeMeta = fleet.AddOnTemplate().TypeMeta
+			metadata.Kind += "List"
+		}
+		if err := hub.List(ctx, list, append(options, client.InNamespace(namespace), client.Limit(page), client.Continue(next))...); err != nil {
+			return fmt.Errorf("list %s: %w", resource, err)
+		}
+		read(list)
+		if next = list.GetContinue(); next == "" {
+			return nil
+		}
+	}
+}
