@@ -1,6 +1,6 @@
 // Command crds writes manifests/crds: OCM's own CRDs, as the api module of
 // go.mod ships them, with Interlock's fields grafted onto the
-// ClusterManagementAddOn, and the one CRD that is Interlock's own.
+// ClusterManagementAddOn, and the CRDs that are Interlock's own.
 //
 // It is run by `make generate`, which first lets controller-gen write the
 // schema of Interlock's Go types into the folder given by -schemas.
@@ -26,12 +26,16 @@ const (
 	// ClusterManagementAddOn; schemaVersion is the version its Go types have.
 	schemaFile    = "addon.open-cluster-management.io_clustermanagementaddons.yaml"
 	schemaVersion = "v1alpha1"
-	// ownFile is how controller-gen names the CRD that is Interlock's own, in
-	// ownTypes; ownTarget is the name to go with those of the others.
-	ownFile   = "dependency.addon.open-cluster-management.io_managedclusterfacts.yaml"
-	ownTypes  = "pkg/apis/dependency/v1alpha1"
-	ownTarget = "0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml"
+	// ownTypes has the types of the CRDs that are Interlock's own.
+	ownTypes = "pkg/apis/dependency/v1alpha1"
 )
+
+// own maps how controller-gen names the CRDs that are Interlock's own to the names that go
+// with those of the others.
+var own = map[string]string{
+	"dependency.addon.open-cluster-management.io_managedclusterfacts.yaml":    "0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml",
+	"dependency.addon.open-cluster-management.io_addondependencyreports.yaml": "0000_02_dependency.addon.open-cluster-management.io_addondependencyreports.crd.yaml",
+}
 
 // source is a CRD file of the api module. For add-ons it is the file of
 // v1beta1: that one has both versions, the file of v1alpha1 only its own.
@@ -76,11 +80,16 @@ func run(schemas, out string) error {
 			return fmt.Errorf("%s of %s %s: %w", src.path, apiModule, module.version, err)
 		}
 	}
-	own, err := readCRD(filepath.Join(schemas, ownFile))
-	if err != nil {
-		return fmt.Errorf("read what controller-gen wrote: %w", err)
+	for file, target := range own {
+		crd, err := readCRD(filepath.Join(schemas, file))
+		if err != nil {
+			return fmt.Errorf("read what controller-gen wrote: %w", err)
+		}
+		if err := save(crd, "Source: "+ownTypes, filepath.Join(out, target)); err != nil {
+			return err
+		}
 	}
-	return save(own, "Source: "+ownTypes, filepath.Join(out, ownTarget))
+	return nil
 }
 
 // write puts one CRD of the module into out, under its own file name.

@@ -16,6 +16,8 @@ import (
 const (
 	chartFolder = "../../deploy/charts/interlock"
 	namespace   = "interlock-system"
+	// testPrefix is where the images are, unless values say otherwise: the chart has no default.
+	testPrefix = "interlock.test/"
 )
 
 type object = map[string]any
@@ -57,6 +59,8 @@ func load(namespace, values string) (ci.Charter, common.Values, error) {
 	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
 		return nil, nil, err
 	}
+	images, _ := given["images"].(object)
+	given["images"] = util.CoalesceTables(maps.Clone(images), object{"prefix": testPrefix})
 	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}, nil)
 	return chart, all, err
 }

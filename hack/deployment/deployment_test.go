@@ -65,6 +65,13 @@ func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
 	same(t, base(t, "../../deploy/servicemonitor").without(ownNamespace), release)
 }
 
+func TestChartAndKustomizeInstallTheSameAlertsAndDashboard(t *testing.T) {
+	without, _ := chart(t, "")
+	with, _ := chart(t, "{alerts: {enabled: true}, dashboard: {enabled: true}}")
+	same(t, base(t, "../../deploy/alerts"), with.without(append(without.keys(), "ConfigMap/"+namespace+"/interlock-dashboard")...))
+	same(t, base(t, "../../deploy/dashboard"), with.without(append(without.keys(), "PrometheusRule/"+namespace+"/interlock")...))
+}
+
 func TestOnlyTheHooksOfAnUninstallationRemainAfterIt(t *testing.T) {
 	_, hooks := chart(t, "")
 	for key, hook := range hooks {
@@ -86,9 +93,9 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		want        []string
 	}{
 		"images": {
-			"images: {prefix: mirror.example.com/ocm/, tag: v9, pullPolicy: Never, pullSecrets: [mirror]}",
+			"images: {prefix: mirror.test/ocm/, tag: v9, pullPolicy: Never, pullSecrets: [mirror]}",
 			"Deployment/" + namespace + "/interlock-webhook",
-			[]string{"image: mirror.example.com/ocm/addon-manager:v9", "imagePullPolicy: Never", "imagePullSecrets:\n      - name: mirror"},
+			[]string{"image: mirror.test/ocm/addon-manager:v9", "imagePullPolicy: Never", "imagePullSecrets:\n      - name: mirror"},
 		},
 		"addon-manager": {
 			"addonManager: {replicas: 3, args: [--offline=strict], resources: {limits: {memory: 3Gi}}}",
@@ -98,6 +105,9 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		"guard and graft": {
 			"{guard: \"off\", graftCRDs: true}", "Deployment/" + namespace + "/interlock-addon-manager",
 			[]string{"- --guard=off", "- --graft-crds=true"},
+		},
+		"reports": {
+			"reports: all", "Deployment/" + namespace + "/interlock-addon-manager", []string{"- --reports=all"},
 		},
 		"agent": {
 			"{images: {prefix: mirror/}, agent: {install: true}}", "Deployment/" + namespace + "/interlock-addon-manager",
@@ -117,6 +127,13 @@ func TestValuesReachTheirObjects(t *testing.T) {
 				"installStrategy:\n    placements:\n    - name: one\n      namespace: ns\n    type: Placements",
 				"- defaultConfig:\n      name: two\n      namespace: ns\n    group: addon.open-cluster-management.io\n    " +
 					"resource: addondeploymentconfigs",
+			},
+		},
+		"agent's metrics": {
+			"agent: {install: true, metrics: true}", "AddOnTemplate//interlock-agent",
+			[]string{
+				"- --metrics-bind-address=:8443\n", "- --metrics-secure\n", "- containerPort: 8443\n",
+				"- tokenreviews", "- subjectaccessreviews", "ingress:\n", "- port: metrics\n",
 			},
 		},
 		"agent by hand": {
@@ -144,6 +161,14 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		"monitor": {
 			"serviceMonitor: {enabled: true, interval: 5m, labels: {release: prometheus}}", "ServiceMonitor/" + namespace + "/interlock",
 			[]string{"interval: 5m", "release: prometheus"},
+		},
+		"alerts": {
+			"alerts: {enabled: true, labels: {release: prometheus}, runbook: 'https://wiki.example.com/interlock'}", "PrometheusRule/" + namespace + "/interlock",
+			[]string{"release: prometheus", "runbook_url: https://wiki.example.com/interlock#interlockdown", "{{ $labels.addon }} fails on"},
+		},
+		"dashboard": {
+			"dashboard: {enabled: true, labels: {grafana_dashboard: null, mine: 'yes'}}", "ConfigMap/" + namespace + "/interlock-dashboard",
+			[]string{"mine: \"yes\"", "interlock.json: |"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,6 +235,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"addonManager: {replica: 3}":                        "additional properties 'replica' not allowed",
 		"images: {pullPolicy: Sometimes}":                   "pullPolicy",
 		"guard: on":                                         "guard",
+		"reports: on":                                       "reports",
+		"reports: some":                                     "reports",
 		"graftCRDs: 'yes'":                                  "graftCRDs",
 		"agent: {image: 'a b'}":                             "image",
 		"agent: {placement: global}":                        "placement",
@@ -221,6 +248,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"webhook: {args: [serve]}":                          "args",
 		"webhook: {stopAfterSeconds: 90}":                   "maximum: got 90, want 25",
 		"serviceMonitor: {interval: often}":                 "interval",
+		"alerts: {runbook: wiki}":                           "runbook",
+		"dashboard: {labels: {a: 1}}":                       "labels",
 		"uninstall: {timeout: 5}":                           "timeout",
 		"replicas: 2":                                       "additional properties 'replicas' not allowed",
 		"webhook: {resources: {cpu: 100m}}":                 "additional properties 'cpu' not allowed",
@@ -228,6 +257,27 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	} {
 		if _, _, err := Render(namespace, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not say %q", values, err, want)
+		}
+	}
+}
+
+// Not pods that wait for an image, but a message that says what to do.
+func TestTheChartRefusesToInstallWithoutImages(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"": "images.prefix is empty, and this chart was not released with images: set it to",
+		"quay.io/open-cluster-management/interlock-": "is a placeholder",
+		"registry.example.com/interlock-":            "is a placeholder",
+		"example.org:5000/interlock-":                "is a placeholder",
+		"registry.example.com.mirror.test/":          "",
+		"quay.io/open-cluster-management/mine/":      "",
+		"localhost:5000/":                            "",
+	} {
+		_, _, err := Render(namespace, fmt.Sprintf("images: {prefix: %q}", prefix))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q is refused: %v", prefix, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "make images PUSH=1")):
+			t.Errorf("%q: error %v does not say %q", prefix, err, want)
 		}
 	}
 }

@@ -62,7 +62,8 @@ func base(t *testing.T, folder string) objects {
 		if strings.Contains(document, "kind: ValidatingAdmissionPolicy") {
 			document = strings.Replace(document, "  namespace: "+namespace+"\n", "", 1)
 		}
-		found.add(t, document)
+		// The bases name a registry for overlays to replace.
+		found.add(t, strings.ReplaceAll(document, "quay.io/open-cluster-management/interlock-", testPrefix))
 	}
 	return found
 }

@@ -63,41 +63,55 @@ var (
 	webhookRights = []string{
 		"create mutatingwebhookconfigurations interlock-required-dependency", "patch mutatingwebhookconfigurations interlock-required-dependency",
 	}
-	graftRights = []string{"update customresourcedefinitions clustermanagementaddons.addon.open-cluster-management.io"}
+	graftRights  = []string{"update customresourcedefinitions clustermanagementaddons.addon.open-cluster-management.io"}
+	reportRights = []string{
+		"get addondependencyreports *", "create addondependencyreports *", "patch addondependencyreports *",
+	}
 	agentRights = []string{
 		"create rolebindings interlock-addon-agent", "patch rolebindings interlock-addon-agent", "bind clusterroles interlock-addon-agent-hub",
 	}
 )
 
+// features are the values that turn on features.
+type features struct {
+	guard        string
+	graft, agent bool
+	reports      string
+}
+
 // values are all combinations of values that turn on features.
-func values(t *testing.T, try func(t *testing.T, guard string, graft, agent bool)) {
+func values(t *testing.T, try func(t *testing.T, on features)) {
 	for _, guard := range []string{"auto", "policy", "webhook", "off"} {
 		for _, graft := range []bool{true, false} {
 			for _, agent := range []bool{true, false} {
-				name := fmt.Sprintf("guard %s, graft %t, agent %t", guard, graft, agent)
-				t.Run(name, func(t *testing.T) { try(t, guard, graft, agent) })
+				for _, reports := range []string{"off", "unsatisfied", "all"} {
+					name := fmt.Sprintf("guard %s, graft %t, agent %t, reports %s", guard, graft, agent, reports)
+					t.Run(name, func(t *testing.T) { try(t, features{guard, graft, agent, reports}) })
+				}
 			}
 		}
 	}
 }
 
-func render(t *testing.T, guard string, graft, agent bool) objects {
+func render(t *testing.T, on features) objects {
 	t.Helper()
-	release, _ := chart(t, fmt.Sprintf("{guard: %q, graftCRDs: %t, agent: {install: %t}}", guard, graft, agent))
+	release, _ := chart(t, fmt.Sprintf(
+		"{guard: %q, graftCRDs: %t, agent: {install: %t}, reports: %q}", on.guard, on.graft, on.agent, on.reports))
 	return release
 }
 
 func TestWhatIsNotTurnedOnGrantsNothing(t *testing.T) {
-	values(t, func(t *testing.T, guard string, graft, agent bool) {
-		granted := rightsOf(render(t, guard, graft, agent), manager)
+	values(t, func(t *testing.T, on features) {
+		granted := rightsOf(render(t, on), manager)
 		for _, feature := range []struct {
 			on     bool
 			rights []string
 		}{
-			{guard == "auto" || guard == "policy", policyRights},
-			{guard == "auto" || guard == "webhook", webhookRights},
-			{graft, graftRights},
-			{agent, agentRights},
+			{on.guard == "auto" || on.guard == "policy", policyRights},
+			{on.guard == "auto" || on.guard == "webhook", webhookRights},
+			{on.graft, graftRights},
+			{on.agent, agentRights},
+			{on.reports != "off", reportRights},
 		} {
 			for _, right := range feature.rights {
 				if slices.Contains(granted, right) != feature.on {
@@ -113,6 +127,7 @@ var always = []string{
 	"patch managedclusteraddons/status *",
 	"patch clustermanagementaddons *", // records of declarations, and fields that were lost
 	"create managedclusterfacts *", "patch managedclusterfacts *", "delete managedclusterfacts *",
+	"delete addondependencyreports *", // what is left of a value that is not wanted any more
 	"create events *", "patch events *",
 	"create leases *", "update leases interlock-addon-manager",
 	"create tokenreviews *", "create subjectaccessreviews *",
@@ -136,9 +151,9 @@ func reads(right string) bool {
 }
 
 func TestNoValueGrantsMore(t *testing.T) {
-	known := slices.Concat(always, policyRights, webhookRights, graftRights, agentRights)
-	values(t, func(t *testing.T, guard string, graft, agent bool) {
-		release := render(t, guard, graft, agent)
+	known := slices.Concat(always, policyRights, webhookRights, graftRights, agentRights, reportRights)
+	values(t, func(t *testing.T, on features) {
+		release := render(t, on)
 		for _, right := range rightsOf(release, manager) {
 			if !reads(right) && !slices.Contains(known, right) {
 				t.Errorf("addon-manager may %s", right)
@@ -167,4 +182,9 @@ func TestNoValueGrantsMore(t *testing.T) {
 func TestChartAndKustomizeInstallTheSameGraft(t *testing.T) {
 	release, _ := chart(t, "graftCRDs: true")
 	same(t, base(t, "testdata/graft").without(ownNamespace), release)
+}
+
+func TestChartAndKustomizeInstallTheSameReports(t *testing.T) {
+	release, _ := chart(t, "reports: unsatisfied")
+	same(t, base(t, "testdata/reports").without(ownNamespace), release)
 }

@@ -21,6 +21,8 @@ import (
 )
 
 const (
+	// pageSize is how many objects are listed at a time.
+	pageSize = 500
 	// writesAtATime bounds concurrent writes.
 	writesAtATime = 16
 	// passes bounds the passes over all add-ons. The last pass finds nothing to

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/bulk"
 	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
@@ -75,9 +77,19 @@ func (u *uninstallation) restoreCRD(ctx context.Context) (string, error) {
 // deleteFacts deletes all ManagedClusterFacts. The tool that deployed their CRD deletes
 // the CRD.
 func (u *uninstallation) deleteFacts(ctx context.Context) (string, error) {
-	deleted, err := deleteAll(ctx, u.hub, dependencyv1alpha1.Kind, client.ListOptions{})
+	return u.deleteOwn(ctx, dependencyv1alpha1.Kind, "ManagedClusterFacts")
+}
+
+// deleteReports deletes all AddOnDependencyReports.
+func (u *uninstallation) deleteReports(ctx context.Context) (string, error) {
+	return u.deleteOwn(ctx, dependencyv1alpha1.ReportKind, "AddOnDependencyReports")
+}
+
+// deleteOwn deletes all objects of a kind that is Interlock's own.
+func (u *uninstallation) deleteOwn(ctx context.Context, kind schema.GroupVersionKind, plural string) (string, error) {
+	deleted, err := bulk.Delete(ctx, u.hub, u.hub, kind, client.ListOptions{})
 	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 		return "", err
 	}
-	return fmt.Sprintf("%d ManagedClusterFacts deleted", deleted), nil
+	return fmt.Sprintf("%d %s deleted", deleted, plural), nil
 }

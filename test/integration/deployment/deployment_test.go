@@ -62,7 +62,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	}
 
 	BeforeAll(func(ctx context.Context) {
-		deployed, uninstallation = kustomized("../hack/deployment/testdata/graft"), kustomized("uninstall")
+		deployed, uninstallation = kustomized("../hack/deployment/testdata/graft-and-reports"), kustomized("uninstall")
 		served = testenv.FreeAddress().String()
 		serveOnLoopback(deployed, served)
 		furnish(ctx)
@@ -111,8 +111,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: asking.Name}},
 		)).To(Succeed())
 
-		requests.begin("writes Degraded and emits events")
-		manager = managerWith("--guard=off")
+		requests.begin("writes Degraded, emits events, and keeps reports (--reports)")
+		manager = managerWith("--guard=off", "--reports=all")
 		requests.begin("serves webhooks and keeps its certificate")
 		webhookMetrics = testenv.FreeAddress().String()
 		webhook = startManager(webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
@@ -120,6 +120,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		for _, key := range []types.NamespacedName{gateway, fresh} {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
+		Eventually(reports(ctx)).ShouldNot(BeZero())
 		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
 
 		requests.begin("the agent reports Available")
@@ -202,6 +203,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			for _, kind := range kinds {
 				Eventually(guards(ctx, kind)).Should(BeTrue())
 			}
+			Eventually(reports(ctx)).Should(BeZero(), "without --reports, those that are left are deleted")
 			for _, resource := range map[string][]string{
 				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 				"webhook": {"mutatingwebhookconfigurations"},
@@ -273,7 +275,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}
 		apply(ctx, recording)
 		remove(ctx, uninstallation)
-		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
+		manager = managerWith("--guard=webhook", "--graft-crds", "--reports=unsatisfied", "--webhook-address="+served)
 	})
 
 	It("does not let the webhook be deleted while it converts OCM's objects", func(ctx context.Context) {
@@ -300,12 +302,19 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	})
 
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
+		Eventually(reports(ctx)).ShouldNot(BeZero())
+		requests.begin("keeps in a report what is held: no agent reports the API yet")
 		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 				{Name: "widgets", API: &addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}},
 			}
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
+		Eventually(func() bool {
+			return slices.ContainsFunc(requests.all(), func(a asked) bool {
+				return a.user == managerUser && a.Verb == "get" && a.Resource == "addondependencyreports"
+			})
+		}).Should(BeTrue())
 		installAgentAddOn(ctx)
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
@@ -323,6 +332,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 		Eventually(uninstall).Should(gexec.Exit(0))
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
+		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))
 		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, no condition .* on any of 7`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 

@@ -235,6 +235,15 @@ func factsOf(ctx context.Context) func() (*dependencyv1alpha1.ManagedClusterFact
 	}
 }
 
+// reports counts the AddOnDependencyReports of the hub.
+func reports(ctx context.Context) func() (int, error) {
+	return func() (int, error) {
+		list := &dependencyv1alpha1.AddOnDependencyReportList{}
+		err := admin.List(ctx, list)
+		return len(list.Items), err
+	}
+}
+
 // installAgentAddOn creates what is left of addon-agent as an add-on of cluster2 in
 // hosted mode when its cluster is gone: test/integration/agentaddon has the rest.
 func installAgentAddOn(ctx context.Context) {

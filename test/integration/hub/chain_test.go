@@ -6,6 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
 var _ = Describe("A chain of Required dependencies on a hub without guard and agents", func() {
@@ -51,6 +53,28 @@ var _ = Describe("A chain of Required dependencies on a hub without guard and ag
 			manager.rest()
 			Expect(applies() - before).To(BeEquivalentTo(6))
 			Expect(now(versions(other))).To(Equal(elsewhere))
+		}
+	})
+
+	It("counts one root cause with three victims, and how long it took to react", func() {
+		count := func(name string, labels ...string) func() (float64, error) {
+			return func() (float64, error) {
+				values, err := manager.series(name, labels...)()
+				return sum(values), err
+			}
+		}
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Eventually(count(metrics.NameRoots, "addon", base, "verdict", "NotAvailable")).Should(BeEquivalentTo(1))
+		Eventually(count(metrics.NameVictims, "addon", base)).Should(BeEquivalentTo(3))
+		Expect(manager.series(metrics.NameRoots, "addon", last)()).To(BeEmpty(), "it is a victim")
+		Expect(count(metrics.NameRequiring, "addon", base)()).To(BeEquivalentTo(2))
+		Expect(count(metrics.NameEdges, "addon", last, "dependency", base)()).To(BeEquivalentTo(2))
+
+		report(cluster, base, metav1.ConditionTrue, leaseFresh)
+		Eventually(manager.series(metrics.NameRoots, "addon", base)).Should(BeEmpty())
+		Eventually(manager.series(metrics.NameVictims, "addon", base)).Should(BeEmpty())
+		for _, reaction := range []condition.Reaction{condition.ReactionNoticed, condition.ReactionPropagated, condition.ReactionRecovered} {
+			Eventually(count(metrics.NameReaction, "reaction", string(reaction))).Should(BeNumerically(">=", 1), string(reaction))
 		}
 	})
 

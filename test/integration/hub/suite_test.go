@@ -30,7 +30,7 @@ var (
 	ctx        context.Context
 	hubCluster *testenv.Cluster
 	hubConfig  *rest.Config
-	hubClient  client.Client // reads and writes at the API server: no cache
+	hubClient  client.WithWatch // reads and writes at the API server: no cache
 )
 
 // TestMain starts itself again with the mutation detector on: addon-manager

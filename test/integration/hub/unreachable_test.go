@@ -12,6 +12,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
 // lose is what OCM's hub does when a cluster's lease stops: the cluster first,
@@ -64,6 +65,9 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		Consistently(versions(cluster)).Should(Equal(lost))
 		Expect(applies() - before).To(BeZero())
 		Expect(now(manager.unsatisfied(shaky))).To(HaveExactElements(1.0), "the last verdict is still told")
+		Expect(manager.series(metrics.NameHeld, "addon", shaky, "verdict", "NotInstalled")()).To(HaveExactElements(1.0))
+		Expect(manager.series(metrics.NameHeld, "addon", leaf, "verdict", "Satisfied")()).To(HaveExactElements(1.0))
+		Expect(manager.series(metrics.NameRoots, "addon", "nowhere")()).To(BeEmpty(), "nothing is known of it now")
 
 		By("the cluster coming back before its add-ons report")
 		reach(cluster, metav1.ConditionTrue)

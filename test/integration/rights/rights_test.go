@@ -122,6 +122,7 @@ func runTemplate(ctx context.Context, name, version string) {
 // start runs addon-manager as a process of the user's.
 func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
+	arguments = append([]string{"--reports=unsatisfied"}, arguments...) // a later flag counts
 	arguments = append(arguments, "--kubeconfig", user.Kubeconfig, "--log-format=json",
 		"--leader-elect-namespace", namespace, "--graft-crds", "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	return setup.Run(manager, arguments...)
@@ -148,6 +149,8 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 				To(Succeed())
 			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
 			g.Expect(meta.IsStatusConditionTrue(installed.Status.Conditions, "Degraded")).To(BeTrue())
+			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.AddOnDependencyReport{})).
+				To(Succeed())
 			var events eventsv1.EventList
 			g.Expect(admin.List(ctx, &events)).To(Succeed())
 			g.Expect(reasons(events)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
@@ -236,6 +239,39 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			Expect(limited.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).
 				To(Satisfy(apierrors.IsForbidden), crd.Name)
 		}
+	})
+
+	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
+		const without = "without-reports"
+		user, err := hub.AddUser(without)
+		Expect(err).NotTo(HaveOccurred())
+		role, err := testenv.ClusterRole(deployed, "clusterrole.yaml")
+		Expect(err).NotTo(HaveOccurred())
+		role.Name = without
+		Expect(admin.Create(ctx, role)).To(Succeed())
+		Expect(admin.Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: without},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: without}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: without},
+		})).To(Succeed())
+		limited := setup.As(user.Config, admin)
+		found := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+		for _, err := range []error{
+			limited.Get(ctx, client.ObjectKeyFromObject(found), found), limited.Create(ctx, found, client.DryRunAll),
+			limited.Update(ctx, found, client.DryRunAll),
+			limited.Patch(ctx, found, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
+		} {
+			Expect(err).To(Satisfy(apierrors.IsForbidden))
+		}
+
+		account, err := hub.AddUser(account)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(admin.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed(), "an earlier process with --reports wrote it")
+		session := start(account, "--reports=off")
+		Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(found), found) }).
+			WithTimeout(60 * time.Second).Should(Satisfy(apierrors.IsNotFound))
+		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 	})
 
 	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {

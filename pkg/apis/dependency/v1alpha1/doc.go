@@ -1,5 +1,5 @@
-// Package v1alpha1 holds the one API that is Interlock's own: what the hub
-// requests of a managed cluster, and what the agent there reports.
+// Package v1alpha1 holds the APIs that are Interlock's own: what the hub requests of a
+// managed cluster with what the agent there reports, and the report on its dependencies.
 //
 // +kubebuilder:object:generate=true
 // +groupName=dependency.addon.open-cluster-management.io

@@ -18,9 +18,16 @@ var Resource = GroupVersion.WithResource("managedclusterfacts")
 // CRDName is the name of the CustomResourceDefinition of ManagedClusterFacts.
 const CRDName = "managedclusterfacts.dependency.addon.open-cluster-management.io"
 
+// ReportKind is the kind of AddOnDependencyReport.
+var ReportKind = GroupVersion.WithKind("AddOnDependencyReport")
+
+// ReportCRDName is the name of the CustomResourceDefinition of AddOnDependencyReport.
+const ReportCRDName = "addondependencyreports.dependency.addon.open-cluster-management.io"
+
 // AddToScheme registers the types of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{})
+	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{},
+		&AddOnDependencyReport{}, &AddOnDependencyReportList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -1,0 +1,63 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// reportKey is where the report on a cluster is.
+func reportKey(cluster string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster, Name: cluster}
+}
+
+// configurationOf applies a report as a whole: what it no longer has is removed.
+func configurationOf(found *stored) (*unstructured.Unstructured, error) {
+	applied := *found
+	applied.Labels = map[string]string{names.ManagedBy: names.AddonManager}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&applied)
+	if err != nil {
+		return nil, fmt.Errorf("convert the AddOnDependencyReport of cluster %s: %w", found.Name, err)
+	}
+	return &unstructured.Unstructured{Object: content}, nil
+}
+
+var seed = maphash.MakeSeed()
+
+// fingerprint is equal for reports of the same content. It replaces a cache of reports,
+// which would have one of up to 256 KiB for each cluster.
+func fingerprint(of *stored) (uint64, error) {
+	content := *of
+	content.TypeMeta, content.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{}
+	encoded, err := json.Marshal(content)
+	if err != nil {
+		return 0, fmt.Errorf("encode the AddOnDependencyReport of cluster %s: %w", of.Name, err)
+	}
+	return maphash.Bytes(seed, encoded), nil
+}
+
+// evaluations prepares the evaluation of clusters once for each catalog.
+type evaluations struct {
+	mutex    sync.Mutex
+	declared *evaluation.Evaluator
+	prepared *whatif.Evaluation
+}
+
+func (e *evaluations) of(declared *evaluation.Evaluator) *whatif.Evaluation {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.declared != declared {
+		e.declared, e.prepared = declared, whatif.New(declared)
+	}
+	return e.prepared
+}

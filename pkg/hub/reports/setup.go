@@ -1,0 +1,109 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/bulk"
+)
+
+const (
+	// concurrency limits what a storm adds to the load of the hub.
+	concurrency = 2
+	// pageSize is how many reports are read at a time. One has up to 256 KiB.
+	pageSize = 100
+)
+
+type cluster = *clusterv1.ManagedCluster
+
+// SetupWithManager registers the controller. It begins with the clusters that have a
+// report; the evaluation of all add-ons adds the others.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return controllers.Setup(mgr, "reports", r, concurrency, controllers.RetryOnHub,
+		source.Func(r.Changes.start), source.Func(r.readStored),
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
+}
+
+// readStored remembers and enqueues what is stored. It waits for the CRD.
+func (r *Reconciler) readStored(ctx context.Context, q queue) error {
+	retry := wait.Backoff{Duration: delay, Factor: 2, Steps: 1000, Cap: controllers.RetryOnHub}
+	// Only the end of the context ends it otherwise.
+	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		err := r.readPages(ctx, q)
+		if err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "Could not read the AddOnDependencyReports; reports wait for that", "crd", dependencyv1alpha1.ReportCRDName)
+		}
+		return err == nil, nil
+	})
+	return nil
+}
+
+func (r *Reconciler) readPages(ctx context.Context, q queue) error {
+	for next := ""; ; {
+		page := &dependencyv1alpha1.AddOnDependencyReportList{}
+		if err := r.Live.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+			return fmt.Errorf("list AddOnDependencyReports: %w", err)
+		}
+		for i := range page.Items {
+			found := &page.Items[i]
+			if found.Name != found.Namespace {
+				continue // another writer's
+			}
+			content, err := fingerprint(found)
+			if err != nil {
+				return err
+			}
+			r.contents.Store(found.Name, content)
+			enqueue(q, found.Name)
+		}
+		if next = page.Continue; next == "" {
+			return nil
+		}
+	}
+}
+
+// clusters: where a cluster is lost, verdicts are held and no add-on is evaluated.
+func (r *Reconciler) clusters() handler.TypedFuncs[cluster, reconcile.Request] {
+	return handler.TypedFuncs[cluster, reconcile.Request]{
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[cluster], q queue) {
+			if fleet.ClusterStatus(e.ObjectOld) != fleet.ClusterStatus(e.ObjectNew) {
+				enqueue(q, e.ObjectNew.Name)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[cluster], q queue) {
+			enqueue(q, e.Object.Name)
+		},
+	}
+}
+
+// RemoveWhereOff has the leader delete what an earlier leader with reports left. It is one
+// request where there is nothing.
+func RemoveWhereOff(mgr ctrl.Manager) error {
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		deleted, err := bulk.Delete(ctx, mgr.GetAPIReader(), mgr.GetClient(), dependencyv1alpha1.ReportKind, client.ListOptions{})
+		if deleted > 0 {
+			log.FromContext(ctx).Info("Deleted AddOnDependencyReports, because reports are off", "deleted", deleted)
+		}
+		absent := meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
+		if err != nil && !absent && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "Could not delete the AddOnDependencyReports that are left; the next start tries again")
+		}
+		return nil
+	}))
+}

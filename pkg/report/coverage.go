@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// maxNamed is how many managed clusters a message names.
+const maxNamed = 3
+
+// FindUncovered finds the add-ons in files that Placements install on managed clusters where
+// a Required dependency is not installed. selected are the clusters that Placements select
+// for the add-ons in files, by add-on. Of other add-ons, what they select is installed.
+func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
+	after := whatif.New(evaluation.New(catalog.New(Among(all, of.Registrations))))
+	install := map[string][]string{} // by cluster
+	for _, addOn := range slices.Sorted(maps.Keys(selected)) {
+		for _, cluster := range selected[addOn] {
+			install[cluster] = append(install[cluster], addOn)
+		}
+	}
+	missing := map[string]map[string][]string{} // by add-on, dependency
+	for _, cluster := range slices.Sorted(maps.Keys(install)) {
+		findings := after.Findings(whatif.Change{Install: install[cluster]}.Apply(of.Whole(cluster)))
+		for _, addOn := range install[cluster] {
+			for _, finding := range findings[addOn] {
+				if finding.Verdict != evaluation.NotInstalled || !finding.Blocks() {
+					continue
+				}
+				if missing[addOn] == nil {
+					missing[addOn] = map[string][]string{}
+				}
+				missing[addOn][finding.Name()] = append(missing[addOn][finding.Name()], cluster)
+			}
+		}
+	}
+	for i := range all {
+		one := &all[i]
+		declared := declaration.Read(&one.AddOn)
+		for j := range declared.Edges {
+			edge := &declared.Edges[j]
+			if clusters := missing[one.AddOn.Name][edge.Dependency.Name]; len(clusters) > 0 {
+				found = append(found, one.finding(review.Judgement{
+					Rule: RuleNotPlaced, Field: declared.EdgePath(j), Message: uncovered(edge.AddOn, clusters),
+				}))
+			}
+		}
+	}
+	return found
+}
+
+func uncovered(dependency string, clusters []string) string {
+	named, more := strings.Join(clusters[:min(len(clusters), maxNamed)], ", "), ""
+	if len(clusters) > maxNamed {
+		more = ", …"
+	}
+	count := fmt.Sprintf("%d managed clusters", len(clusters))
+	if len(clusters) == 1 {
+		count = "1 managed cluster"
+	}
+	return fmt.Sprintf("Placements install it on %s where %q, which it needs, is not installed: %s%s", count, text.Name(dependency), named, more)
+}

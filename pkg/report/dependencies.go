@@ -1,0 +1,269 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/cause"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+)
+
+type (
+	// DependencyReport is the report on the edges of one managed cluster: what addon-manager
+	// writes to the hub, and what the plugin prints.
+	DependencyReport = dependencyv1alpha1.AddOnDependencyReport
+	reported         = dependencyv1alpha1.ReportedEdge
+	rootCause        = dependencyv1alpha1.ReportedCause
+)
+
+// Cluster is a managed cluster with the verdicts on its edges, to be reported on.
+type Cluster struct {
+	whatif.Cluster
+	declared *whatif.Evaluation
+	findings map[string][]evaluation.Finding
+}
+
+// EvaluateCluster finds the verdicts on the edges of all add-ons on a managed cluster, as
+// they are once all conditions have followed.
+func EvaluateCluster(declared *whatif.Evaluation, on whatif.Cluster) *Cluster {
+	return &Cluster{Cluster: on, declared: declared, findings: declared.Findings(on)}
+}
+
+// Held reports whether the verdict on an edge is held: a report then keeps what the one
+// before has of it.
+func (c *Cluster) Held() bool {
+	for _, findings := range c.findings {
+		if slices.ContainsFunc(findings, evaluation.Finding.Held) {
+			return true
+		}
+	}
+	return false
+}
+
+// Report returns the report with the edges of that scope, nil where there are none. before
+// is the report that is stored, nil for none.
+func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, before *DependencyReport) *DependencyReport {
+	r := &clusterReport{Cluster: c, causes: map[string][]rootCause{}}
+	for _, addOn := range slices.Sorted(maps.Keys(c.findings)) {
+		r.addEdges(addOn, before)
+	}
+	if scope == dependencyv1alpha1.ReportUnsatisfied {
+		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) })
+	}
+	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
+	pending := r.pending()
+	if len(r.edges)+len(pending) == 0 {
+		return nil
+	}
+	found := &DependencyReport{
+		TypeMeta:   metav1.TypeMeta{APIVersion: APIVersion, Kind: dependencyv1alpha1.ReportKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.Name, Name: c.Name},
+		Scope:      scope, Summary: r.summary(), Pending: pending, NeededBy: r.neededBy(),
+	}
+	found.Summary.Pending = count(pending)
+	for _, e := range r.edges {
+		found.Edges = append(found.Edges, e.reported)
+	}
+	bound(found)
+	return found
+}
+
+// clusterReport is a report that is being made.
+type clusterReport struct {
+	*Cluster
+	edges []evaluated
+	// causes are the root causes of add-ons, by their names.
+	causes map[string][]rootCause
+}
+
+// evaluated is an entry of a report, with what it is made of.
+type evaluated struct {
+	reported
+	finding *evaluation.Finding
+}
+
+// rank orders edges: those that keep an add-on from working come first.
+func (e evaluated) rank() int {
+	switch {
+	case e.Held:
+		return 2
+	case !unsatisfied(e.Verdict):
+		return 3
+	case !e.finding.Blocks():
+		return 1
+	default:
+		return 0
+	}
+}
+
+func unsatisfied(verdict string) bool {
+	return evaluation.Finding{Verdict: evaluation.Verdict(verdict)}.Unsatisfied()
+}
+
+// addEdges adds the edges of an add-on. What is held keeps the entry of before. Where it is
+// not known what the add-on declares, all of its entries are kept.
+func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
+	for i := range r.findings[addOn] {
+		finding := &r.findings[addOn][i]
+		entry := r.entry(addOn, finding)
+		if !finding.Held() {
+			r.edges = append(r.edges, evaluated{entry, finding})
+			continue
+		}
+		entry.Held = true
+		last := entriesOf(before, entry.AddOn, entry.Dependency)
+		if len(last) == 0 {
+			last = []reported{entry}
+		}
+		for _, kept := range last {
+			kept.Held = true
+			r.edges = append(r.edges, evaluated{kept, finding})
+		}
+	}
+}
+
+// entriesOf returns the entries of an edge in a report, and without a name those of all
+// edges of the add-on.
+func entriesOf(in *DependencyReport, addOn, dependency string) (found []reported) {
+	if in == nil {
+		return nil
+	}
+	for i := range in.Edges {
+		if e := &in.Edges[i]; e.AddOn == addOn && (dependency == "" || e.Dependency == dependency) {
+			found = append(found, *e)
+		}
+	}
+	return found
+}
+
+// entry is what a report says of a finding.
+func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reported {
+	entry := reported{
+		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
+		Wanted: wanted(finding), Verdict: string(finding.Verdict),
+	}
+	if finding.Unsatisfied() {
+		entry.Found, entry.Since = sentence(finding.Found()), r.since(addOn, finding)
+		entry.RootCauses = r.rootCauses(addOn, finding)
+	}
+	return entry
+}
+
+// wanted is what the edge or requirement needs, empty where that is not known.
+func wanted(finding *evaluation.Finding) string {
+	switch {
+	case finding.Requirement != nil:
+		return sentence(strings.TrimSpace(finding.Requirement.Subject + " " + finding.Requirement.Wanted))
+	case finding.Dependency != nil:
+		return sentence(whatOf(finding.Dependency))
+	default:
+		return ""
+	}
+}
+
+// since is when the condition changed on which the verdict rests, else since when the
+// dependent is Degraded. A condition that is still to be written has no time yet.
+func (r *clusterReport) since(addOn string, finding *evaluation.Finding) *metav1.Time {
+	at := cmp.Or(finding.Degraded, finding.Available)
+	if own := r.AddOns[addOn].Degraded; at == nil && condition.Owned(own) && own.Status == metav1.ConditionTrue {
+		at = own
+	}
+	if at == nil || at.LastTransitionTime.IsZero() || !at.LastTransitionTime.Time.Before(r.Now) {
+		return nil
+	}
+	return &metav1.Time{Time: at.LastTransitionTime.UTC().Truncate(time.Second)}
+}
+
+// rootCauses are those of an edge that is not satisfied: of its dependency where that
+// fails because of one of its own, else the edge itself.
+func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) []rootCause {
+	itself := []rootCause{causeOf(cause.Step{AddOn: addOn, Finding: finding})}
+	if !finding.Follows() {
+		return itself
+	}
+	on := declaration.Target(finding.Dependency)
+	if _, known := r.causes[on]; !known {
+		var causes []rootCause
+		for _, path := range cause.Paths(on, func(addOn string) []evaluation.Finding { return r.findings[addOn] }) {
+			causes = append(causes, causeOf(path.Root()))
+		}
+		r.causes[on] = causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
+	}
+	if len(r.causes[on]) == 0 {
+		return itself // the verdict of the dependency is on its way
+	}
+	return r.causes[on]
+}
+
+func causeOf(root cause.Step) rootCause {
+	is := root.Cause()
+	return rootCause{
+		Dependent: name(root.AddOn), Target: sentence(root.Finding.Target()), Verdict: string(is.Verdict), Reason: sentence(is.Reason),
+	}
+}
+
+// pending are the edges that the rollouts under way break or repair.
+func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
+	versions := map[string]string{}
+	for name, observed := range r.AddOns {
+		if observed.Template.RollingOut != "" {
+			versions[name] = observed.Template.RollingOut
+		}
+	}
+	if len(versions) == 0 {
+		return nil
+	}
+	after := r.declared.Findings(whatif.Change{Versions: versions}.Apply(r.Cluster.Cluster))
+	for _, difference := range whatif.Compare(r.findings, after) {
+		if !difference.Before.Unsatisfied() && !difference.After.Unsatisfied() {
+			continue
+		}
+		entry := dependencyv1alpha1.PendingEdge{
+			AddOn: name(difference.AddOn), Dependency: name(difference.After.Name()), Verdict: string(difference.After.Verdict),
+		}
+		if difference.After.Unsatisfied() {
+			entry.Found = sentence(difference.After.Found())
+		}
+		pending = append(pending, entry)
+	}
+	return pending
+}
+
+// summary counts the edges.
+func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
+	for _, e := range r.edges {
+		if unsatisfied(e.Verdict) {
+			counted.Unsatisfied++
+		}
+		if e.Held {
+			counted.Held++
+		}
+	}
+	return counted
+}
+
+// neededBy are the add-ons that edges are on and apply to, with their dependents.
+func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
+	dependents := map[string][]string{}
+	for _, e := range r.edges {
+		if e.finding.Dependency == nil || e.finding.Dependency.API != nil || e.Verdict == string(evaluation.NotApplicable) {
+			continue
+		}
+		on := name(e.finding.Target())
+		dependents[on] = append(dependents[on], e.AddOn)
+	}
+	for _, on := range slices.Sorted(maps.Keys(dependents)) {
+		slices.Sort(dependents[on])
+		needed = append(needed, dependencyv1alpha1.NeededAddOn{AddOn: on, Dependents: slices.Compact(dependents[on])})
+	}
+	return needed
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// Description is what an add-on needs and brings, wherever it is or will be installed.
+type Description struct {
+	metav1.TypeMeta `json:",inline"`
+	AddOn           string `json:"addOn"`
+	// Version is that of the registration; empty where it has none.
+	Version string `json:"version,omitempty"`
+	// Declared is where it declares: the field, or the annotation; empty: nothing.
+	Declared string `json:"declared,omitempty"`
+	Needs    []Need `json:"needs"`
+	// Provides are the APIs that it brings.
+	Provides []string `json:"provides,omitempty"`
+	// NeededBy are registered add-ons that depend on it.
+	NeededBy []string `json:"neededBy,omitempty"`
+	// Problems are what is wrong with the declaration.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// Need is a dependency or a requirement, as declared.
+type Need struct {
+	Name string                       `json:"name"`
+	Type addonv1alpha1.DependencyType `json:"type"`
+	// What is needed: an add-on, a range of its versions, an API, a version of the platform.
+	What string `json:"what"`
+	// When it is needed; empty: always.
+	When string `json:"when,omitempty"`
+	// Message says what does not work without it.
+	Message string `json:"message,omitempty"`
+	// Registered: the hub has a ClusterManagementAddOn for it. It is nil for what is no add-on.
+	Registered *bool `json:"registered,omitempty"`
+}
+
+// Describe describes an add-on among all that are registered.
+func Describe(all []addonv1alpha1.ClusterManagementAddOn, addOn string) *Description {
+	declared := catalog.New(all)
+	found := &Description{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
+		Version: declared.Version(addOn).Current, NeededBy: declared.Dependents(addOn), Needs: []Need{},
+	}
+	of := declared.Declaration(addOn)
+	if !of.Empty() {
+		found.Declared = of.Path
+	}
+	for i := range of.Edges {
+		edge := &of.Edges[i]
+		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, Message: edge.Dependency.Message, What: whatOf(&edge.Dependency)}
+		if edge.Dependency.When != nil {
+			need.When = whenOf(edge.Dependency.When)
+		}
+		if edge.AddOn != "" {
+			registered := declared.Registered(edge.AddOn)
+			need.Registered = &registered
+		}
+		found.Needs = append(found.Needs, need)
+	}
+	for _, required := range of.Platform {
+		found.Needs = append(found.Needs, Need{
+			Name: required.Name, Type: addonv1alpha1.DependencyTypeRequired, What: strings.TrimSpace(required.Subject + " " + required.Wanted),
+		})
+	}
+	for _, api := range of.Provides {
+		finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{API: &api}}
+		found.Provides = append(found.Provides, finding.Target())
+	}
+	for _, problem := range declared.Problems(addOn) {
+		if problem.Reason != declaration.ProblemNotRegistered { // that is said of each need
+			found.Problems = append(found.Problems, problem.Message)
+		}
+	}
+	return found
+}
+
+func whatOf(dependency *addonv1alpha1.AddonDependency) string {
+	finding := evaluation.Finding{Dependency: dependency}
+	what := "add-on " + finding.Target()
+	if dependency.API != nil {
+		what = "API " + finding.Target()
+	}
+	if dependency.Version != "" {
+		what += " " + dependency.Version
+	}
+	return what
+}
+
+func whenOf(when *addonv1alpha1.DependencyWhen) string {
+	var conditions []string
+	if when.ClusterSelector != nil {
+		conditions = append(conditions, "cluster has "+metav1.FormatLabelSelector(when.ClusterSelector))
+	}
+	if when.Expression != "" {
+		conditions = append(conditions, fmt.Sprintf("%q", when.Expression))
+	}
+	return strings.Join(conditions, " and ")
+}

@@ -1,0 +1,202 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// Graph is what add-ons depend on, with how they are on the managed clusters.
+type Graph struct {
+	metav1.TypeMeta `json:",inline"`
+	// Taken is when the hub was read.
+	Taken time.Time `json:"taken"`
+	// Cluster and AddOn limit the graph; empty: to nothing.
+	Cluster string `json:"cluster,omitempty"`
+	AddOn   string `json:"addOn,omitempty"`
+	// Nodes are add-ons, APIs and requirements, by name.
+	Nodes []GraphNode `json:"nodes"`
+	// Edges are ordered by dependent, then as declared.
+	Edges []GraphEdge `json:"edges"`
+}
+
+// GraphNode is an add-on, or what an edge is on that is none.
+type GraphNode struct {
+	Name string `json:"name"`
+	// Kind is AddOn, API or Requirement.
+	Kind NodeKind `json:"kind"`
+	// Clusters where an add-on is installed, and of these those on which it works, does
+	// not, or of which nothing new is known.
+	Clusters int `json:"clusters"`
+	Working  int `json:"working"`
+	Failing  int `json:"failing"`
+	Held     int `json:"held"`
+}
+
+// NodeKind is what a node is.
+type NodeKind string
+
+// The kinds of nodes.
+const (
+	NodeAddOn       NodeKind = "AddOn"
+	NodeAPI         NodeKind = "API"
+	NodeRequirement NodeKind = "Requirement"
+)
+
+// GraphEdge is a declared edge.
+type GraphEdge struct {
+	From string                       `json:"from"`
+	To   string                       `json:"to"`
+	Name string                       `json:"name"`
+	Type addonv1alpha1.DependencyType `json:"type"`
+	// Version is the range that the edge accepts.
+	Version string `json:"version,omitempty"`
+	// Conditional: it applies on some clusters only.
+	Conditional bool `json:"conditional,omitempty"`
+	// Satisfied and Unsatisfied are on how many clusters it is so.
+	Satisfied   int `json:"satisfied"`
+	Unsatisfied int `json:"unsatisfied"`
+}
+
+// FindGraph returns the graph of a fleet, or of one managed cluster. With an add-on, it
+// has only what that add-on depends on and what depends on it, directly or not.
+func FindGraph(of *snapshot.Snapshot, cluster, addOn string) *Graph {
+	g := &grapher{of: of, nodes: map[string]*GraphNode{}, edges: map[[2]string]*GraphEdge{}}
+	g.declared()
+	for _, name := range of.Names() {
+		if cmp.Or(cluster, name) == name {
+			g.count(name)
+		}
+	}
+	found := &Graph{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyGraph"}, Taken: of.Taken,
+		Cluster: cluster, AddOn: addOn, Nodes: []GraphNode{}, Edges: []GraphEdge{},
+	}
+	near := g.near(addOn)
+	for _, edge := range g.order {
+		if near == nil || near[edge.From] && near[edge.To] {
+			found.Edges = append(found.Edges, *edge)
+		}
+	}
+	for name, node := range g.nodes {
+		if near == nil && (node.Clusters > 0 || g.isOnEdge(name)) || near[name] {
+			found.Nodes = append(found.Nodes, *node)
+		}
+	}
+	slices.SortFunc(found.Nodes, func(a, b GraphNode) int { return cmp.Compare(a.Name, b.Name) })
+	return found
+}
+
+// grapher collects a graph.
+type grapher struct {
+	of    *snapshot.Snapshot
+	nodes map[string]*GraphNode
+	edges map[[2]string]*GraphEdge // by dependent and name of the edge
+	order []*GraphEdge
+}
+
+func (g *grapher) node(name string, kind NodeKind) *GraphNode {
+	if g.nodes[name] == nil {
+		g.nodes[name] = &GraphNode{Name: name, Kind: kind}
+	}
+	return g.nodes[name]
+}
+
+// declared adds what all add-ons declare.
+func (g *grapher) declared() {
+	for _, addOn := range g.of.Declared.AddOns() {
+		g.node(addOn, NodeAddOn)
+		declared := g.of.Declared.Declaration(addOn)
+		for i := range declared.Edges {
+			edge := &declared.Edges[i].Dependency
+			finding := evaluation.Finding{Dependency: edge}
+			kind := NodeAddOn
+			if edge.API != nil {
+				kind = NodeAPI
+			}
+			g.add(addOn, &finding, kind).Version = edge.Version
+			g.edges[[2]string{addOn, edge.Name}].Conditional = edge.When != nil
+		}
+		for i := range declared.Platform {
+			g.add(addOn, &evaluation.Finding{Requirement: &declared.Platform[i]}, NodeRequirement)
+		}
+	}
+}
+
+func (g *grapher) add(from string, finding *evaluation.Finding, kind NodeKind) *GraphEdge {
+	edge := &GraphEdge{From: from, To: finding.Target(), Name: finding.Name(), Type: finding.Type()}
+	g.node(edge.To, kind)
+	g.edges[[2]string{from, edge.Name}] = edge
+	g.order = append(g.order, edge)
+	return edge
+}
+
+// count adds how things are on a managed cluster.
+func (g *grapher) count(cluster string) {
+	findings, isLost := g.of.Evaluated(cluster), lost(g.of, cluster)
+	for _, addOn := range g.of.Installed(cluster) {
+		node := g.node(addOn.Name, NodeAddOn)
+		node.Clusters++
+		status := statusOf(addOn)
+		if isLost {
+			status = metav1.ConditionUnknown // whatever it was when the cluster was lost
+		}
+		switch status {
+		case metav1.ConditionTrue:
+			node.Working++
+		case metav1.ConditionFalse:
+			node.Failing++
+		default:
+			node.Held++
+		}
+		for _, finding := range findings(addOn.Name) {
+			edge := g.edges[[2]string{addOn.Name, finding.Name()}]
+			switch {
+			case edge == nil:
+			case finding.Unsatisfied():
+				edge.Unsatisfied++
+			case finding.Verdict == evaluation.Satisfied:
+				edge.Satisfied++
+			}
+		}
+	}
+}
+
+func (g *grapher) isOnEdge(name string) bool {
+	return slices.ContainsFunc(g.order, func(edge *GraphEdge) bool { return edge.From == name || edge.To == name })
+}
+
+// near are the nodes that an add-on can be reached from, and those that it reaches; nil
+// for no add-on.
+func (g *grapher) near(addOn string) map[string]bool {
+	if addOn == "" {
+		return nil
+	}
+	dependencies, dependents := map[string][]string{}, map[string][]string{}
+	for _, edge := range g.order {
+		dependencies[edge.From] = append(dependencies[edge.From], edge.To)
+		dependents[edge.To] = append(dependents[edge.To], edge.From)
+	}
+	near := map[string]bool{addOn: true}
+	for _, edges := range []map[string][]string{dependencies, dependents} {
+		for _, name := range graph.New(edges).Reachable(addOn) {
+			near[name] = true
+		}
+	}
+	return near
+}
+
+func statusOf(addOn *addonv1alpha1.ManagedClusterAddOn) metav1.ConditionStatus {
+	if available := fleet.Available(addOn); available != nil {
+		return available.Status
+	}
+	return metav1.ConditionUnknown
+}

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Lint is what is wrong with declarations in files.
+type Lint struct {
+	metav1.TypeMeta `json:",inline"`
+	Items           []LintFinding `json:"items"`
+}
+
+// Severity is how bad a finding is.
+type Severity string
+
+// The severities. Admission denies what has an error.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// LintFinding is one thing that is wrong.
+type LintFinding struct {
+	Path string `json:"path"`
+	// Line is that of the field in the file, from 1; 0 where it is not known.
+	Line int `json:"line,omitempty"`
+	// AddOn is empty where its name is missing, or where the whole file is to blame.
+	AddOn    string      `json:"addOn"`
+	Severity Severity    `json:"severity"`
+	Rule     review.Rule `json:"rule"`
+	// Field is its path in the registration, where one field is to blame.
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+// Declared is a registration in a file. Wrong is what an API server refuses of it, besides
+// what it declares, and Line finds the line of a field.
+type Declared struct {
+	Path  string
+	AddOn addonv1alpha1.ClusterManagementAddOn
+	Wrong []review.Judgement
+	Line  func(field string) int
+}
+
+// finding is a judgement on a registration in a file.
+func (d *Declared) finding(judged review.Judgement) LintFinding {
+	severity := SeverityWarning
+	if judged.Wrong {
+		severity = SeverityError
+	}
+	return LintFinding{d.Path, d.Line(judged.Field), d.AddOn.Name, severity, judged.Rule, judged.Field, judged.Message}
+}
+
+// FindLint judges declarations as admission does, among themselves and those of a hub,
+// if any, and by what people should know besides.
+func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *Lint {
+	found := &Lint{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Lint"}, Items: []LintFinding{}}
+	first := map[string]*Declared{}
+	for i := range all {
+		if name := all[i].AddOn.Name; first[name] == nil {
+			first[name] = &all[i]
+		}
+	}
+	others := Among(all, hub)
+	declared := catalog.New(others)
+	depths := depthsOf(declared)
+	var reviewer review.Reviewer
+	for i := range all {
+		one := &all[i]
+		name := one.AddOn.Name
+		judged := slices.Concat(one.Wrong, review.Name(name))
+		if before := first[name]; name != "" && before != one {
+			judged = append(judged, twice(name, before))
+		}
+		judged = append(judged, reviewer.Review(&one.AddOn, nil, others).Judgements...)
+		judged = append(judged, review.Advise(declaration.Read(&one.AddOn), depths[name])...)
+		for _, judgement := range append(judged, review.Conflicts(declared, name)...) {
+			if !isLive {
+				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
+			}
+			found.Items = append(found.Items, one.finding(judgement))
+		}
+	}
+	return found
+}
+
+// Among are the registrations in files, and those of a hub that they do not replace.
+func Among(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
+	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(all)+len(hub))
+	inFiles := map[string]bool{}
+	for i := range all {
+		registered, inFiles[all[i].AddOn.Name] = append(registered, all[i].AddOn), true
+	}
+	for i := range hub {
+		if !inFiles[hub[i].Name] {
+			registered = append(registered, hub[i])
+		}
+	}
+	return registered
+}
+
+func twice(name string, before *Declared) review.Judgement {
+	where := text.OneLine(before.Path)
+	if line := before.Line(""); line > 0 {
+		where = fmt.Sprintf("%s:%d", where, line)
+	}
+	return review.Judgement{
+		Rule: RuleRegisteredTwice, Wrong: true, Field: "metadata.name",
+		Message: fmt.Sprintf("%s has a ClusterManagementAddOn %q too: the one that is applied last replaces the other", where, text.Name(name)),
+	}
+}
+
+// depthsOf are the lengths of the longest chains of dependencies from all add-ons.
+func depthsOf(declared *catalog.Catalog) map[string]int {
+	edges := map[string][]string{}
+	for _, addOn := range declared.AddOns() {
+		edges[addOn] = nil
+		of := declared.Declaration(addOn).Edges
+		for i := range of {
+			if of[i].AddOn != "" {
+				edges[addOn] = append(edges[addOn], of[i].AddOn)
+			}
+		}
+	}
+	return graph.New(edges).Depths()
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestFindLint(t *testing.T) {
+	on := func(name string) addonv1alpha1.ClusterManagementAddOn {
+		edge := fixture.Required("x")
+		edge.Message, edge.Version = "m", ">= 2"
+		return fixture.Registration(name, edge)
+	}
+	old := fixture.Specified(t, "old", `dependencies: [{name: x, version: "< 2", message: m}]`)
+	plain := func(names ...string) (all []Declared) {
+		for _, name := range names {
+			all = append(all, Declared{AddOn: fixture.Registration(name)})
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		files []Declared
+		hub   []addonv1alpha1.ClusterManagementAddOn
+		want  string
+	}{
+		"nothing":                        {files: plain("a", "b")},
+		"a name twice":                   {files: plain("a", "b", "a"), want: "2 metadata.name RegisteredTwice error"},
+		"no name, twice":                 {files: plain("", ""), want: "0 metadata.name InvalidName error, 1 metadata.name InvalidName error"},
+		"a name too long":                {files: plain(strings.Repeat("a", 254)), want: "0 metadata.name InvalidName error"},
+		"one of the hub, to be replaced": {files: plain("a"), hub: []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("a")}},
+		"an unknown field": {
+			files: []Declared{{AddOn: fixture.Registration("a"), Wrong: []review.Judgement{{Rule: RuleUnknownField, Wrong: true, Field: "spec.x"}}}},
+			want:  "0 spec.x UnknownField error",
+		},
+		"versions that exclude each other, one of them on the hub": {
+			files: []Declared{{AddOn: on("new")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
+			want: "0 spec.dependencies[0] ConflictingVersions warning",
+		},
+		"the same, replaced in the files": {
+			files: []Declared{{AddOn: on("new")}, {AddOn: on("old")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range test.files {
+				test.files[i].Path, test.files[i].Line = fmt.Sprint(i), func(string) int { return 0 }
+			}
+			var got []string
+			for _, finding := range FindLint(test.files, test.hub, true).Items {
+				got = append(got, fmt.Sprintf("%s %s %s %s", finding.Path, finding.Field, finding.Rule, finding.Severity))
+			}
+			if strings.Join(got, ", ") != test.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}

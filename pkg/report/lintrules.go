@@ -1,0 +1,50 @@
+package report
+
+import (
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+)
+
+// The rules that only files can break, or only a hub shows.
+const (
+	// RuleUnreadable: a file or an object in it cannot be decoded.
+	RuleUnreadable review.Rule = "Unreadable"
+	// RuleUnknownKind: OCM has no such kind, or not in this version.
+	RuleUnknownKind review.Rule = "UnknownKind"
+	// RuleInvalidValue: the schema of the CRD does not allow the value.
+	RuleInvalidValue review.Rule = "InvalidValue"
+	// RuleUnknownField: the CRD has no such field.
+	RuleUnknownField review.Rule = "UnknownField"
+	// RuleRegisteredTwice: the files have the ClusterManagementAddOn twice.
+	RuleRegisteredTwice review.Rule = "RegisteredTwice"
+	// RuleNotPlaced: Placements select clusters for a dependent, and not for its dependency.
+	RuleNotPlaced review.Rule = "DependencyNotPlaced"
+)
+
+// LintRule describes what findings with its name are about.
+type LintRule struct {
+	Name        review.Rule
+	Severity    Severity
+	Description string
+}
+
+// LintRules are all rules.
+var LintRules = []LintRule{
+	{RuleUnreadable, SeverityError, "The file, or an object in it, cannot be decoded. The other files are judged."},
+	{RuleUnknownKind, SeverityError, "The API version or kind is none of OCM's, as in `ClusterManagementAddon`."},
+	{RuleUnknownField, SeverityError, "The ClusterManagementAddOn has a field that the CRD does not have, or has one twice."},
+	{RuleInvalidValue, SeverityError, "A field of OCM has a value that the CRD does not allow, or a required one is missing."},
+	{review.RuleInvalidName, SeverityError, "The name is missing, or no object can have it."},
+	{RuleRegisteredTwice, SeverityError, "The files have a ClusterManagementAddOn of the same name twice."},
+	{review.Rule(declaration.ProblemInvalid), SeverityError, "The declaration cannot be used."},
+	{review.Rule(declaration.ProblemDuplicate), SeverityError, "A dependency is listed twice."},
+	{review.Rule(declaration.ProblemCycle), SeverityError, "Add-ons require each other, so none of them can ever be available."},
+	{review.RuleImpossible, SeverityError, "No add-on can have the name of the dependency."},
+	{review.Rule(declaration.ProblemDeclaredTwice), SeverityWarning, "Fields and annotation both declare, and differ. The fields count."},
+	{review.Rule(declaration.ProblemNotRegistered), SeverityWarning, "The dependency has no ClusterManagementAddOn."},
+	{review.Rule(declaration.ProblemConditionalCycle), SeverityWarning, "Some conditions could close a cycle."},
+	{review.RuleConflict, SeverityWarning, "Two ranges of versions on one dependency exclude each other."},
+	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
+	{review.RuleLongChain, SeverityWarning, "A chain of more than five dependencies begins at the add-on."},
+	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},
+}

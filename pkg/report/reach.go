@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Reach is how many managed clusters a report is of.
+type Reach struct {
+	// Clusters can be reached.
+	Clusters int `json:"clusters"`
+	// Lost cannot: nothing new can be known of them.
+	Lost int `json:"lost,omitempty"`
+}
+
+// ReachOf counts the managed clusters of a snapshot.
+func ReachOf(of *snapshot.Snapshot) (r Reach) {
+	for _, name := range of.Names() {
+		r.count(of, name)
+	}
+	return r
+}
+
+// String counts them, in the words that all verbs use.
+func (r Reach) String() string {
+	counted := text.Count(r.Clusters, "managed cluster")
+	if r.Lost > 0 {
+		counted += fmt.Sprintf(" (without %d that cannot be reached)", r.Lost)
+	}
+	return counted
+}
+
+// All counts also those that cannot be reached.
+func (r Reach) All() string {
+	counted := Reach{Clusters: r.Clusters + r.Lost}.String()
+	if r.Lost > 0 {
+		counted += fmt.Sprintf(" (%d cannot be reached)", r.Lost)
+	}
+	return counted
+}
+
+// count counts a managed cluster, and reports whether it can be reached.
+func (r *Reach) count(of *snapshot.Snapshot, cluster string) bool {
+	if lost(of, cluster) {
+		r.Lost++
+		return false
+	}
+	r.Clusters++
+	return true
+}
+
+// lost reports whether a managed cluster cannot be reached. One without an object can.
+func lost(of *snapshot.Snapshot, cluster string) bool {
+	object := of.Object(cluster)
+	return object != nil && fleet.ClusterStatus(object) == metav1.ConditionUnknown
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// Summary is how the edges of a fleet are: each with the number of its verdicts.
+type Summary struct {
+	metav1.TypeMeta `json:",inline"`
+	// Taken is when the hub was read.
+	Taken time.Time `json:"taken"`
+	Reach `json:",inline"`
+	// Items are ordered by add-on, edge and type.
+	Items []SummarizedEdge `json:"items"`
+}
+
+// SummarizedEdge is an edge or a requirement, over the fleet.
+type SummarizedEdge struct {
+	// AddOn is the dependent.
+	AddOn string `json:"addOn"`
+	// Edge is the name of the dependency, or of the requirement. It is empty where it is not
+	// known what the add-on declares.
+	Edge string                       `json:"edge"`
+	Type addonv1alpha1.DependencyType `json:"type"`
+	// Verdicts are on how many managed clusters each is true. Lost clusters are held.
+	Verdicts map[evaluation.Verdict]int `json:"verdicts"`
+}
+
+// FindSummary counts the verdicts on the edges of all add-ons, or of one, on the managed
+// clusters for which counts is true.
+func FindSummary(of *snapshot.Snapshot, counts func(cluster string) bool, addOn string) *Summary {
+	found := &Summary{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySummary"}, Taken: of.Taken, Items: []SummarizedEdge{}}
+	type edge struct {
+		addOn, name string
+		of          addonv1alpha1.DependencyType
+	}
+	verdicts := map[edge]map[evaluation.Verdict]int{}
+	for _, cluster := range of.Names() {
+		if !counts(cluster) {
+			continue
+		}
+		found.count(of, cluster)
+		findings := of.Evaluated(cluster)
+		for _, installed := range of.Installed(cluster) {
+			if cmp.Or(addOn, installed.Name) != installed.Name {
+				continue
+			}
+			for _, finding := range findings(installed.Name) {
+				key := edge{installed.Name, finding.Name(), finding.Type()}
+				if verdicts[key] == nil {
+					verdicts[key] = map[evaluation.Verdict]int{}
+				}
+				verdicts[key][finding.Verdict]++
+			}
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(verdicts), func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.addOn, b.addOn), cmp.Compare(a.name, b.name), cmp.Compare(a.of, b.of))
+	}) {
+		found.Items = append(found.Items, SummarizedEdge{AddOn: key.addOn, Edge: key.name, Type: key.of, Verdicts: verdicts[key]})
+	}
+	return found
+}

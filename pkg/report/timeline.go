@@ -1,0 +1,185 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/cause"
+	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// sameChange is how long after a transition an event with its reason reports the same:
+// events are emitted a second later, and clocks differ.
+const sameChange = 10 * time.Second
+
+// Timeline is what happened to add-ons, in order of time.
+type Timeline struct {
+	metav1.TypeMeta `json:",inline"`
+	// Taken is when the hub was read.
+	Taken time.Time      `json:"taken"`
+	Items []TimelineItem `json:"items"`
+}
+
+// TimelineItem is an event, or the last transition of a condition.
+type TimelineItem struct {
+	// Time is when it was seen last.
+	Time time.Time `json:"time"`
+	// Cluster is empty for what concerns a registration.
+	Cluster string `json:"cluster,omitempty"`
+	AddOn   string `json:"addOn"`
+	// Source is Event, Available or Degraded.
+	Source string `json:"source"`
+	// Type is Normal or Warning.
+	Type    string `json:"type"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Count is how often an event was seen, where that is known.
+	Count int32 `json:"count,omitempty"`
+	// RootCause: because of this add-on, others of the timeline do not work.
+	RootCause bool `json:"rootCause,omitempty"`
+}
+
+// FindTimeline merges events with the conditions of add-ons. With an add-on in the filter,
+// it has that one and all that it depends on, directly or not. types are those of items
+// that count, none: all.
+func FindTimeline(of *snapshot.Snapshot, happened []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
+	f := &timeline{of: of, filter: filter, causes: map[types.NamespacedName]bool{}}
+	if filter.AddOn != "" {
+		f.concerned = concerned(of, filter.AddOn)
+	}
+	for _, cluster := range of.Names() {
+		if cmp.Or(filter.Cluster, cluster) == cluster {
+			f.look(cluster)
+		}
+	}
+	for i := range happened {
+		f.add(&happened[i])
+	}
+	found := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: of.Taken, Items: []TimelineItem{}}
+	for _, item := range f.items {
+		if len(itemTypes) > 0 && !slices.Contains(itemTypes, item.Type) {
+			continue
+		}
+		item.RootCause = item.Type == corev1.EventTypeWarning && f.causes[types.NamespacedName{Namespace: item.Cluster, Name: item.AddOn}]
+		found.Items = append(found.Items, item)
+	}
+	slices.SortFunc(found.Items, func(a, b TimelineItem) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.AddOn, b.AddOn),
+			-cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+	})
+	return found
+}
+
+// concerned are an add-on and all that it depends on.
+func concerned(of *snapshot.Snapshot, addOn string) map[string]bool {
+	edges := map[string][]string{}
+	for _, dependent := range of.Declared.AddOns() {
+		for _, need := range of.Declared.Needs(dependent) {
+			edges[dependent] = append(edges[dependent], need.Name)
+		}
+	}
+	all := map[string]bool{addOn: true}
+	for _, name := range graph.New(edges).Reachable(addOn) {
+		all[name] = true
+	}
+	return all
+}
+
+// timeline collects one.
+type timeline struct {
+	of     *snapshot.Snapshot
+	filter Filter
+	// concerned is nil for all add-ons.
+	concerned map[string]bool
+	causes    map[types.NamespacedName]bool
+	items     []TimelineItem
+}
+
+// look adds the conditions of a cluster, and finds the root causes there.
+func (t *timeline) look(cluster string) {
+	findings := t.of.Evaluated(cluster)
+	for _, addOn := range t.of.Installed(cluster) {
+		if t.concerned != nil && !t.concerned[addOn.Name] {
+			continue
+		}
+		t.conditions(addOn)
+		if cmp.Or(t.filter.AddOn, addOn.Name) != addOn.Name {
+			continue
+		}
+		for _, path := range cause.Paths(addOn.Name, findings) {
+			t.causes[types.NamespacedName{Namespace: cluster, Name: path.Root().Cause().AddOn}] = true
+		}
+	}
+}
+
+func (t *timeline) conditions(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	for _, one := range []struct {
+		condition *metav1.Condition
+		bad       func(metav1.ConditionStatus) bool
+	}{
+		{fleet.Degraded(addOn), func(status metav1.ConditionStatus) bool { return status == metav1.ConditionTrue }},
+		{fleet.Available(addOn), func(status metav1.ConditionStatus) bool { return status != metav1.ConditionTrue }},
+	} {
+		if one.condition == nil || one.condition.LastTransitionTime.IsZero() {
+			continue
+		}
+		item := TimelineItem{
+			Time: one.condition.LastTransitionTime.UTC(), Cluster: addOn.Namespace, AddOn: addOn.Name, Source: one.condition.Type,
+			Type: corev1.EventTypeNormal, Reason: one.condition.Reason, Message: one.condition.Type + "=" + string(one.condition.Status),
+		}
+		if one.bad(one.condition.Status) {
+			item.Type = corev1.EventTypeWarning
+		}
+		if degraded := fleet.Degraded(addOn); one.condition != degraded && degraded != nil && one.condition.Reason == degraded.Reason && one.condition.Message == degraded.Message {
+			item.Message += ", because of Degraded"
+		} else if one.condition.Message != "" {
+			item.Message += ": " + one.condition.Message
+		}
+		t.items = append(t.items, item)
+	}
+}
+
+// add adds an event on a registration or an add-on, unless a condition shows the same.
+func (t *timeline) add(event *eventsv1.Event) {
+	about := event.Regarding
+	isAddOn := about.Kind == events.ManagedClusterAddOn && about.Namespace == cmp.Or(t.filter.Cluster, about.Namespace)
+	if !isAddOn && about.Kind != events.ClusterManagementAddOn || t.concerned != nil && !t.concerned[about.Name] {
+		return
+	}
+	item := TimelineItem{
+		Cluster: about.Namespace, AddOn: about.Name, Source: "Event", Type: event.Type, Reason: event.Reason, Message: event.Note,
+	}
+	item.Time, item.Count = lastSeen(event)
+	shown := func(other TimelineItem) bool {
+		after := item.Time.Sub(other.Time)
+		return other.Source != item.Source && other.Cluster == item.Cluster && other.AddOn == item.AddOn && other.Reason == item.Reason &&
+			after > -time.Second && after < sameChange
+	}
+	if !slices.ContainsFunc(t.items, shown) {
+		t.items = append(t.items, item)
+	}
+}
+
+// lastSeen returns when an event was seen last, and how often; 0 where that is not known.
+func lastSeen(event *eventsv1.Event) (last time.Time, count int32) {
+	switch {
+	case event.Series != nil:
+		return event.Series.LastObservedTime.UTC(), event.Series.Count
+	case !event.DeprecatedLastTimestamp.IsZero():
+		return event.DeprecatedLastTimestamp.UTC(), event.DeprecatedCount
+	case !event.EventTime.IsZero():
+		return event.EventTime.UTC(), 0
+	default:
+		return event.CreationTimestamp.UTC(), 0
+	}
+}

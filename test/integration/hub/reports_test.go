@@ -1,0 +1,237 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/pkg/names"
+	dependencies "open-cluster-management.io/interlock/pkg/report"
+)
+
+type dependencyReport = dependencyv1alpha1.AddOnDependencyReport
+
+func reporting(scope dependencyv1alpha1.ReportScope) func(*hub.Options) {
+	return func(o *hub.Options) { o.Reports = scope }
+}
+
+// reportOn reads the report on a cluster, nil where there is none; for Eventually.
+func reportOn(cluster string) func() (*dependencyReport, error) {
+	return func() (*dependencyReport, error) {
+		found := &dependencyReport{}
+		err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: cluster}, found)
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return found, err
+	}
+}
+
+// verdictsOf reads a report as "addOn>dependency verdict" of each edge.
+func verdictsOf(cluster string) func() ([]string, error) {
+	return func() ([]string, error) {
+		found, err := reportOn(cluster)()
+		if found == nil {
+			return nil, err
+		}
+		verdicts := []string{}
+		for _, edge := range found.Edges {
+			text := fmt.Sprintf("%s>%s %s", edge.AddOn, edge.Dependency, edge.Verdict)
+			if edge.Held {
+				text += " held"
+			}
+			verdicts = append(verdicts, text)
+		}
+		return verdicts, err
+	}
+}
+
+// printed is what kubectl addon report prints of a cluster.
+func printed(cluster string, flags ...string) *dependencyReport {
+	GinkgoHelper()
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	command := cli.NewCommand(streams)
+	command.SetArgs(append([]string{"report", "-n", cluster, "-o", "json", "--kubeconfig", hubCluster.Kubeconfig()}, flags...))
+	Expect(command.ExecuteContext(ctx)).To(Succeed())
+	list := &dependencyv1alpha1.AddOnDependencyReportList{}
+	Expect(json.Unmarshal(out.Bytes(), list)).To(Succeed())
+	Expect(list.Items).To(HaveLen(1))
+	return &list.Items[0]
+}
+
+// content is a report without what only the hub has of it.
+func content(of *dependencyReport) *dependencyReport {
+	of = of.DeepCopy()
+	of.TypeMeta, of.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}
+	return of
+}
+
+// written counts the changes of the report on a cluster until the spec ends.
+func written(cluster string) *atomic.Int32 {
+	GinkgoHelper()
+	var count atomic.Int32
+	watcher, err := hubClient.Watch(ctx, &dependencyv1alpha1.AddOnDependencyReportList{}, client.InNamespace(cluster))
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watcher.Stop)
+	go func() {
+		for event := range watcher.ResultChan() {
+			if event.Type == watch.Added || event.Type == watch.Modified || event.Type == watch.Deleted {
+				count.Add(1)
+			}
+		}
+	}()
+	return &count
+}
+
+var _ = Describe("The report on a cluster", func() {
+	var cluster, leaf, middle, base string
+
+	prepare := func() {
+		cluster, leaf, middle, base = newCluster(), unique("leaf"), unique("middle"), unique("base")
+		register(base)
+		register(middle, required(base))
+		register(leaf, required(middle), optional("nowhere"))
+		accept(cluster)
+		running(cluster, base, middle)
+	}
+	cleanUp := func() {
+		DeferCleanup(func() {
+			_ = hubClient.DeleteAllOf(ctx, &dependencyReport{}, client.InNamespace(cluster))
+		})
+	}
+
+	It("appears, changes, is what the plugin prints, and goes once all is satisfied", func() {
+		prepare()
+		cleanUp()
+		manager := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		manager.rest()
+		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
+
+		stored := func() *dependencyReport { return now(reportOn(cluster)) }
+		running(cluster, leaf)
+		Eventually(verdictsOf(cluster)).Should(HaveExactElements(leaf + ">nowhere NotInstalled"))
+		Expect(stored().Labels).To(HaveKeyWithValue(names.ManagedBy, names.AddonManager))
+		Expect(stored().OwnerReferences).To(BeEmpty())
+
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Eventually(verdictsOf(cluster)).Should(HaveExactElements(
+			leaf+">"+middle+" NotAvailable", middle+">"+base+" NotAvailable", leaf+">nowhere NotInstalled"))
+		Eventually(func(g Gomega) {
+			g.Expect(content(printed(cluster))).To(Equal(content(stored())))
+		}).Should(Succeed())
+		Expect(stored().Edges[0].RootCauses).To(ConsistOf(dependencyv1alpha1.ReportedCause{
+			Dependent: middle, Target: base, Verdict: "NotAvailable", Reason: leaseStale,
+		}))
+		for _, edge := range stored().Edges {
+			Expect(edge.Since).NotTo(BeNil(), edge.Dependency)
+		}
+
+		By("a leader that starts anew, which writes nothing")
+		manager.stop()
+		version, counted := stored().ResourceVersion, written(cluster)
+		again := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		again.rest()
+		Consistently(func() string { return stored().ResourceVersion }, "2s").Should(Equal(version))
+		Expect(counted.Load()).To(BeEquivalentTo(1), "the watch begins with it")
+
+		By("all being satisfied")
+		report(cluster, base, metav1.ConditionTrue, leaseFresh)
+		uninstall(cluster, leaf)
+		Eventually(reportOn(cluster)).Should(BeNil())
+	})
+
+	It("has all edges with All, and keeps its verdicts while the cluster is lost", func() {
+		prepare()
+		cleanUp()
+		start(reporting(dependencyv1alpha1.ReportAll))
+		running(cluster, leaf)
+		edges := []string{leaf + ">nowhere NotInstalled", leaf + ">" + middle + " Satisfied", middle + ">" + base + " Satisfied"}
+		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
+		Eventually(func(g Gomega) {
+			g.Expect(content(printed(cluster, "--all"))).To(Equal(content(now(reportOn(cluster)))))
+		}).Should(Succeed())
+
+		lose(cluster, base, middle, leaf)
+		var held []string
+		for _, edge := range edges {
+			held = append(held, edge+" held")
+		}
+		Eventually(verdictsOf(cluster)).Should(ConsistOf(held))
+		Expect(now(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Unsatisfied: 1, Held: 3}))
+
+		reach(cluster, metav1.ConditionTrue)
+		for _, addOn := range []string{base, middle, leaf} {
+			report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
+		}
+		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
+	})
+
+	It("is written once a second at most, while its add-ons change all the time", func() {
+		prepare()
+		cleanUp()
+		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		running(cluster, leaf)
+		Eventually(reportOn(cluster)).ShouldNot(BeNil())
+		counted, began := written(cluster), time.Now()
+		for i := 0; time.Since(began) < 4*time.Second; i++ {
+			report(cluster, base, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue}[i%2], fmt.Sprint("Change", i))
+		}
+		report(cluster, base, metav1.ConditionFalse, "Last")
+		Eventually(verdictsOf(cluster)).Should(ContainElement(middle + ">" + base + " NotAvailable"))
+		took := time.Since(began)
+		Expect(counted.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
+	})
+
+	It("is no larger than its bound, and counts what is left out", func() {
+		cluster, leaf = newCluster(), unique("leaf")
+		cleanUp()
+		var missing []addonv1alpha1.AddonDependency
+		for i := range 40 {
+			missing = append(missing, required(fmt.Sprintf("%s-%02d", strings.Repeat("x", 200), i)))
+		}
+		for i := range 10 {
+			name := fmt.Sprintf("%s-%d", leaf, i)
+			register(name, missing...)
+			install(cluster, name)
+		}
+		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		Eventually(func(g Gomega) {
+			found := now(reportOn(cluster))
+			g.Expect(found).NotTo(BeNil())
+			g.Expect(found.Summary.Unsatisfied).To(BeEquivalentTo(400))
+			g.Expect(len(found.Edges) + len(found.NeededBy) + int(found.Summary.LeftOut)).To(Equal(440))
+			g.Expect(found.Summary.LeftOut).To(BeNumerically(">", 0))
+			encoded, err := json.Marshal(found)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(len(encoded)).To(And(BeNumerically(">", dependencies.MaxBytes/2), BeNumerically("<=", dependencies.MaxBytes)))
+		}).Should(Succeed())
+	})
+
+	It("is deleted by a leader without reports, and then not made", func() {
+		prepare()
+		running(cluster, leaf)
+		first := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		Eventually(reportOn(cluster)).ShouldNot(BeNil())
+		first.stop()
+		second := start()
+		Eventually(reportOn(cluster)).Should(BeNil())
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		second.rest()
+		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
+	})
+})
