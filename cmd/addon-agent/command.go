@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
 
 const (
@@ -96,6 +97,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.agent.GracePeriod, "lease-grace-period", availability.DefaultGracePeriod,
 		"How long an add-on may go without renewing its lease before it counts as unavailable.")
 	flags.StringVar(&o.agent.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
+	flags.BoolVar(&o.agent.MetricsSecure, "metrics-secure", false,
+		"Serve metrics over TLS, with a certificate that addon-agent makes for itself. Clients need a token of the managed cluster, and the right to get the nonResourceURL /metrics.")
 	flags.StringVar(&o.agent.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	o.log.AddFlags(flags)
 }
@@ -190,6 +193,7 @@ const gcPercent = 50
 
 func (o *options) run(ctx context.Context, clusters agent.Clusters) error {
 	o.agent.Registry = ctrlmetrics.Registry
+	metricsserver.RegisterBuildInfo(o.agent.Registry, "addon-agent")
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -14,13 +14,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 )
 
 const (
@@ -30,6 +33,7 @@ const (
 	flagHealth    = "health-probe-bind-address"
 	flagProfile   = "pprof-bind-address"
 	flagGuard     = "guard"
+	flagReports   = "reports"
 
 	flagGraft          = "graft-crds"
 	flagGraftGrace     = "graft-grace-period"
@@ -45,6 +49,7 @@ type options struct {
 	kubeconfig string
 	offline    string
 	guard      string
+	reports    string
 	graft      graft.Settings
 	agent      agentOptions
 	hub        hub.Options
@@ -95,6 +100,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(evaluation.OfflineHold),
 		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
+	flags.StringVar(&o.reports, flagReports, "off",
+		`Keep an AddOnDependencyReport for each cluster, in its namespace: "unsatisfied" with the dependencies that are not satisfied, "all" with all of them. "off" keeps none and deletes earlier ones.`)
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
 		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,
@@ -108,6 +115,11 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	o.log.AddFlags(flags)
 }
 
+// scopes are the values of --reports.
+var scopes = map[string]dependencyv1alpha1.ReportScope{
+	"off": "", "unsatisfied": dependencyv1alpha1.ReportUnsatisfied, "all": dependencyv1alpha1.ReportAll,
+}
+
 func (o *options) validate() error {
 	o.hub.Offline = evaluation.OfflinePolicy(o.offline)
 	if !slices.Contains([]evaluation.OfflinePolicy{evaluation.OfflineHold, evaluation.OfflineStrict}, o.hub.Offline) {
@@ -116,6 +128,10 @@ func (o *options) validate() error {
 	o.hub.Guard = installer.Mode(o.guard)
 	if !slices.Contains(installer.Modes, o.hub.Guard) {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
+	}
+	var known bool
+	if o.hub.Reports, known = scopes[o.reports]; !known {
+		return fmt.Errorf("--%s=%q: must be off, unsatisfied or all", flagReports, o.reports)
 	}
 	if err := o.validateGraft(); err != nil {
 		return err
@@ -172,6 +188,7 @@ func (o *options) run(ctx context.Context) error {
 		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
 	}
 	o.hub.WebhookNamespace = cmdline.OwnNamespace(defaultNamespace)
+	metricsserver.RegisterBuildInfo(ctrlmetrics.Registry, "addon-manager")
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

@@ -29,6 +29,8 @@ func TestWrongCallsNameFlagAndValue(t *testing.T) {
 	}{
 		{"--offline=sometimes", []string{"--offline", `"sometimes"`, "hold or strict"}},
 		{"--offline=", []string{"--offline", `""`, "hold or strict"}},
+		{"--reports=some", []string{"--reports", `"some"`, "off, unsatisfied or all"}},
+		{"--reports=", []string{"--reports", `""`}},
 		{"--guard=on", []string{"--guard", `"on"`, "auto, policy, webhook or off"}},
 		{"--guard=", []string{"--guard", `""`}},
 		{"--graft-crds=maybe", []string{"--graft-crds", `"maybe"`}},

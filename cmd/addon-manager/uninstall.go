@@ -28,6 +28,7 @@ deployed them. These are its steps:
   - remove the guard
   - give OCM's CRD back as it was found, with OCM's conversion
   - delete all ManagedClusterFacts
+  - delete all AddOnDependencyReports
   - remove Interlock's conditions
   - delete its events and its lease
 

@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
@@ -130,6 +132,7 @@ func (o *webhookOptions) run(ctx context.Context) error {
 	}
 	o.webhook.ServerName = fmt.Sprintf("%s.%s.svc", o.service, o.webhook.Namespace)
 	o.webhook.Lifetimes = certificate.DefaultLifetimes()
+	metricsserver.RegisterBuildInfo(ctrlmetrics.Registry, "webhook")
 	mgr, err := webhook.NewManager(restConfig, o.webhook)
 	if err != nil {
 		return err

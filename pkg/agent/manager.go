@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
@@ -22,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/pkg/warmup"
 )
@@ -35,7 +35,10 @@ type Options struct {
 	// OwnLease is the lease that the agent renews for itself; without a name, none.
 	OwnLease       types.NamespacedName
 	MetricsAddress string
-	HealthAddress  string
+	// MetricsSecure serves metrics over TLS, to clients that may read them on the
+	// managed cluster.
+	MetricsSecure bool
+	HealthAddress string
 	// Registry takes the agent's metrics.
 	Registry prometheus.Registerer
 	// Unnamed lets several agents run in one process, as tests do.
@@ -79,7 +82,7 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 		Scheme:                 scheme,
 		MapperProvider:         addons.Mapper,
 		Cache:                  addons.CacheOptions(options.Cluster),
-		Metrics:                server.Options{BindAddress: options.MetricsAddress},
+		Metrics:                metricsserver.OptionsOn(clusters.Managed, options.MetricsAddress, options.MetricsSecure),
 		HealthProbeBindAddress: options.HealthAddress,
 		// No leader election: it would need a lease on the hub, and two agents of one
 		// cluster make the same decisions.

@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
+	"open-cluster-management.io/interlock/pkg/hub/reports"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/pkg/warmup"
@@ -32,6 +33,7 @@ import (
 //	declarations ─Enable→   lazy watches ─evaluate→ degraded
 //	ManagedClusterFacts ─request→ facts
 //	guard ─evaluate→ degraded
+//	degraded ─Evaluated→ reports, where these are on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger
@@ -64,6 +66,14 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	signs := facts.SignsOfLife{Fleet: reader, Outages: memory.Outages, Silent: outage.New(clock.RealClock{})}
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Signs: signs, Waiting: outage.New(clock.RealClock{})}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported}
+	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}
+	evaluated, err := setupReports(mgr, options, &reports.Reconciler{
+		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
+		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
+	})
+	if err != nil {
+		return err
+	}
 
 	return setupEach(mgr,
 		&declarations.Reconciler{
@@ -80,10 +90,20 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
 			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
-			EventLimiter: degraded.NewEventLimiter(), Loader: fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}, Memory: memory,
+			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
+			Evaluated: evaluated,
 		},
 	)
+}
+
+// setupReports adds the controller of reports, and returns what is to be called once an
+// add-on of a cluster has been evaluated; nil where reports are off.
+func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconciler) (evaluated func(cluster string), err error) {
+	if options.Reports == "" {
+		return nil, reports.RemoveWhereOff(mgr)
+	}
+	return reconciler.Changes.Add, reconciler.SetupWithManager(mgr)
 }
 
 // setupEach registers controllers.

@@ -18,6 +18,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
 	"open-cluster-management.io/interlock/pkg/controllers"
@@ -47,6 +48,8 @@ type Options struct {
 	Offline evaluation.OfflinePolicy
 	// Concurrency is how many add-ons are evaluated and written at a time.
 	Concurrency int
+	// Reports is which edges are reported in AddOnDependencyReports; empty: there are none.
+	Reports dependencyv1alpha1.ReportScope
 	// Guard is the form of the guard; empty leaves unchanged what is installed.
 	Guard       installer.Mode
 	GuardTiming installer.Timing

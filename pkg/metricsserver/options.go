@@ -3,7 +3,10 @@ package metricsserver
 
 import (
 	"crypto/tls"
+	"fmt"
+	"net/http"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -19,6 +22,22 @@ func Options(address string, secure bool) server.Options {
 	options := server.Options{BindAddress: address, SecureServing: secure, TLSOpts: []func(*tls.Config){tlsconfig.Restrict}}
 	if secure {
 		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
+}
+
+// OptionsOn are those where tokens and rights are those of another cluster than the
+// manager's.
+func OptionsOn(cluster *rest.Config, address string, secure bool) server.Options {
+	options := Options(address, secure)
+	if secure {
+		options.FilterProvider = func(*rest.Config, *http.Client) (server.Filter, error) {
+			requests, err := rest.HTTPClientFor(cluster)
+			if err != nil {
+				return nil, fmt.Errorf("create client for reviews of tokens: %w", err)
+			}
+			return filters.WithAuthenticationAndAuthorization(cluster, requests)
+		}
 	}
 	return options
 }

@@ -53,6 +53,9 @@ type Reconciler struct {
 	Guarded *Guarded
 	// Evaluate triggers this controller.
 	Evaluate *trigger.Trigger
+	// Evaluated is called with the cluster of each add-on once it has been evaluated, and
+	// its condition written; nil: nothing needs to know.
+	Evaluated func(cluster string)
 }
 
 // Reconcile evaluates the add-on of the key and writes Degraded if it changed.
@@ -61,6 +64,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if r.Evaluated != nil {
+		defer r.Evaluated(key.Namespace)
 	}
 	started := r.Clock.Now()
 	addOn, err := r.Fleet.AddOn(ctx, key)
@@ -77,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	findings := declared.Evaluate(key.Name, state)
-	r.Metrics.SetFindings(key, findings)
+	known := r.Metrics.SetFindings(key, findings)
 	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	if !changed && r.Guarded.missed(addOn) {
@@ -97,7 +103,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	return r.write(ctx, addOn, desired)
+	result, err := r.write(ctx, addOn, desired)
+	if err == nil && result.IsZero() && known {
+		r.Metrics.Reacted(condition.ReactionTo(fleet.Degraded(addOn), desired, findings, state.AddOns, r.Clock.Now()))
+	}
+	return result, err
 }
 
 // write applies the condition and emits an event on it. One that is stored already is

@@ -39,6 +39,8 @@ type mapping struct {
 	// forget drops what is remembered of an add-on that was deleted, even if another
 	// of the same name was created before the next evaluation.
 	forget func(types.NamespacedName)
+	// lost records whether a managed cluster is lost, so its verdicts are held.
+	lost func(cluster string, lost bool)
 	// initial gets each add-on that exists when addon-manager starts.
 	initial func(types.NamespacedName)
 }
@@ -128,18 +130,24 @@ func (m mapping) clusters() clusterHandle {
 	none := &clusterv1.ManagedCluster{}
 	return clusterHandle{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
-			m.memory.Outages.Observe(e.Object.Name, fleet.ClusterStatus(e.Object))
+			m.observeCluster(e.Object.Name, fleet.ClusterStatus(e.Object))
 			m.onCluster(ctx, e.Object.Name, m.changed(none, e.Object), q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			m.memory.Outages.Observe(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
+			m.observeCluster(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
 			m.onCluster(ctx, e.ObjectNew.Name, m.changed(e.ObjectOld, e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
 			m.memory.Outages.Forget(e.Object.Name)
+			m.lost(e.Object.Name, false)
 			m.onCluster(ctx, e.Object.Name, m.changed(e.Object, none), q)
 		},
 	}
+}
+
+func (m mapping) observeCluster(name string, status metav1.ConditionStatus) {
+	m.memory.Outages.Observe(name, status)
+	m.lost(name, m.hold && status == metav1.ConditionUnknown)
 }
 
 // changed returns which inputs of edges differ. Held verdicts end when a managed cluster

@@ -37,7 +37,7 @@ func mappedWith(t *testing.T, objects ...client.Object) (mapping, *bench, *[]typ
 	var forgotten []types.NamespacedName
 	return mapping{
 		declarations: b.Declarations, fleet: b.Fleet, hold: true, memory: b.Memory,
-		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) },
+		forget: func(name types.NamespacedName) { forgotten = append(forgotten, name) }, lost: b.Metrics.SetLost,
 	}, b, &forgotten
 }
 
@@ -183,6 +183,8 @@ func TestUpdatesOfClusters(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, _, _ := mapped(t)
+			var lost bool
+			m.lost = func(_ string, now bool) { lost = now }
 			got := enqueued(t, func(q queue) {
 				m.clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
 					ObjectOld: cluster(test.from), ObjectNew: cluster(test.to),
@@ -191,12 +193,17 @@ func TestUpdatesOfClusters(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("enqueues %q, want %q", got, test.want)
 			}
+			if want := test.to == metav1.ConditionUnknown; lost != want {
+				t.Errorf("lost: %v", lost)
+			}
 		})
 	}
 }
 
 func TestComingAndGoingOfClusters(t *testing.T) {
 	m, b, _ := mapped(t)
+	lost := true
+	m.lost = func(_ string, now bool) { lost = now }
 	deleted := func(status metav1.ConditionStatus) []string {
 		return enqueued(t, func(q queue) {
 			m.clusters().Delete(t.Context(), event.TypedDeleteEvent[*clusterv1.ManagedCluster]{Object: cluster(status)}, q)
@@ -206,7 +213,7 @@ func TestComingAndGoingOfClusters(t *testing.T) {
 		t.Errorf("the deletion of a cluster that never joined enqueues %q", got)
 	}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
-		if got := deleted(status); len(got) != 2 {
+		if got := deleted(status); len(got) != 2 || lost {
 			t.Errorf("the deletion of a cluster that was %s enqueues %q", status, got)
 		}
 	}

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -56,7 +55,7 @@ func (r *Reader) facts(cluster string, object *facts, sign signOfLife, needed ne
 		r.Waiting.Reported(waitingKey(cluster))
 	case object != nil && unrequested(object.Spec, needed).Empty():
 		r.Waiting.Reported(waitingKey(cluster))
-		found.Requested = requestedAt(object)
+		found.Requested = fleet.RequestedAt(object)
 	default:
 		found.Requested = r.Waiting.Found(waitingKey(cluster))
 	}
@@ -101,17 +100,6 @@ func setLeftOut(found evaluation.Facts, spec requested, needed needs) {
 	if len(spec.AddOns) == dependencyv1alpha1.MaxRequests {
 		setUnknown(found, needs{AddOns: leftOut.AddOns}, fmt.Sprintf(why, dependencyv1alpha1.MaxRequests, "add-ons"))
 	}
-}
-
-// requestedAt is when addon-manager last changed what an object requests.
-func requestedAt(object *facts) time.Time {
-	at := object.CreationTimestamp.Time
-	for _, entry := range object.ManagedFields {
-		if entry.Manager == names.AddonManager && entry.Time != nil && entry.Time.After(at) {
-			at = entry.Time.Time
-		}
-	}
-	return at
 }
 
 // waitingKey is the key of a cluster in Waiting.

@@ -125,8 +125,8 @@ func TestLean(t *testing.T) {
 	if len(got.Annotations) > 0 || len(got.ManagedFields) != 1 || got.ManagedFields[0].FieldsV1 != nil {
 		t.Errorf("keeps too much: %+v", got.ObjectMeta)
 	}
-	if !requestedAt(got).Equal(aTime) {
-		t.Errorf("requested at %s", requestedAt(got))
+	if !fleet.RequestedAt(got).Equal(aTime) {
+		t.Errorf("requested at %s", fleet.RequestedAt(got))
 	}
 }
 

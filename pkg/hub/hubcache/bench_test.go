@@ -73,7 +73,7 @@ func decode(b *testing.B, raw []byte) *addonv1alpha1.ManagedClusterAddOn {
 	return event.Object
 }
 
-// unshared is what stripManagedClusterAddOn keeps, without shared strings.
+// unshared is what fleet.LeanAddOn keeps, without shared strings.
 func unshared(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: full.Namespace, Name: full.Name, UID: full.UID,
@@ -101,7 +101,7 @@ func BenchmarkMemory(b *testing.B) {
 		indexers toolscache.Indexers
 	}{
 		{"nothing-shared", unshared, nil},
-		{"strings-shared", stripManagedClusterAddOn, nil},
+		{"strings-shared", fleet.LeanAddOn, nil},
 		{"all-shared", shares.managedClusterAddOn, nil},
 		{"all-shared+indexes", shares.managedClusterAddOn, ours},
 		{"all-shared+indexes-of-controller-runtime", shares.managedClusterAddOn, theirs},

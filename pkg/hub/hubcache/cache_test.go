@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -81,7 +82,7 @@ func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
 	full.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "leaf"}}}
 	full.Status.Namespace = "open-cluster-management-agent-addon"
 	full.Status.HealthCheck.Mode = "Lease"
-	full.Annotations["short"], full.Annotations["long"] = "kept", strings.Repeat("a", maxAnnotation+1)
+	full.Annotations["short"], full.Annotations["long"] = "kept", strings.Repeat("a", fleet.MaxAnnotation+1)
 	full.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{
 		{
 			ConfigGroupResource: configResource, ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "deprecated"},
@@ -227,11 +228,11 @@ func ingest(t *testing.T, object client.Object) any {
 func TestAVersionIsKeptAtAnyLength(t *testing.T) {
 	full := fullManagedClusterAddOn()
 	for _, name := range []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation} {
-		full.Annotations[name] = strings.Repeat("1", maxAnnotation+1)
+		full.Annotations[name] = strings.Repeat("1", fleet.MaxAnnotation+1)
 	}
 	kept := ingest(t, full).(client.Object).GetAnnotations()
 	delete(full.Annotations, "long")
-	delete(full.Annotations, lastApplied)
+	delete(full.Annotations, corev1.LastAppliedConfigAnnotation)
 	if diff := cmp.Diff(full.Annotations, kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}

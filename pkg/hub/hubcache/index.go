@@ -3,6 +3,7 @@ package hubcache
 import (
 	"context"
 	"fmt"
+	"unique"
 
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -45,7 +46,7 @@ func inAllNamespaces(values func(client.Object) []string) toolscache.IndexFunc {
 		}
 		indexed := values(addOn)
 		for i, value := range indexed {
-			indexed[i] = shared("__all_namespaces/" + value)
+			indexed[i] = unique.Make("__all_namespaces/" + value).Value()
 		}
 		return indexed, nil
 	}

@@ -10,6 +10,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // sharing shares labels, annotations and configs between the add-ons in a cache. They
@@ -22,7 +23,7 @@ type sharing struct {
 
 // managedClusterAddOn strips an add-on, and shares what is left of it.
 func (s *sharing) managedClusterAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	lean := stripManagedClusterAddOn(full)
+	lean := fleet.LeanAddOn(full)
 	lean.Labels, lean.Annotations = s.shareValues(lean.Labels), s.shareValues(lean.Annotations)
 	lean.Status.ConfigReferences = s.shareConfigs(lean.Status.ConfigReferences)
 	return lean

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 func labeled(labels map[string]string, configs ...string) *addonv1alpha1.ManagedClusterAddOn {
@@ -39,7 +40,7 @@ func TestSharing(t *testing.T) {
 		labeled(nil), labeled(map[string]string{}),
 		running("x", "x"), running("x", "y"), running("y", "x"),
 	} {
-		want := stripManagedClusterAddOn(other)
+		want := fleet.LeanAddOn(other)
 		if diff := cmp.Diff(want, s.managedClusterAddOn(other)); diff != "" {
 			t.Errorf("another value is not kept as it is: %s", diff)
 		}

@@ -72,9 +72,9 @@ func TestDecoder(t *testing.T) {
 
 func TestWatchRequestsAndRefusals(t *testing.T) {
 	codes := map[string]int{"": http.StatusOK, "1": http.StatusGone}
-	var asked []string
+	var requested []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Path+"?"+r.URL.RawQuery)
+		requested = append(requested, r.URL.Path+"?"+r.URL.RawQuery)
 		w.WriteHeader(codes[r.URL.Query().Get("resourceVersion")])
 	}))
 	defer server.Close()
@@ -90,7 +90,7 @@ func TestWatchRequestsAndRefusals(t *testing.T) {
 		t.Error("want the refusal")
 	}
 	const path = "/apis/addon.open-cluster-management.io/v1alpha1/managedclusteraddons?allowWatchBookmarks=true"
-	if diff := cmp.Diff([]string{path + "&watch=true", path + "&resourceVersion=1&watch=true"}, asked); diff != "" {
+	if diff := cmp.Diff([]string{path + "&watch=true", path + "&resourceVersion=1&watch=true"}, requested); diff != "" {
 		t.Error(diff)
 	}
 	server.Close()

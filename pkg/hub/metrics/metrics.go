@@ -8,14 +8,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	"k8s.io/apimachinery/pkg/types"
 
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Names of the metrics of addon-manager.
 const (
+	NameEdges         = "interlock_dependencies"
 	NameUnsatisfied   = "interlock_unsatisfied_dependencies"
+	NameHeld          = "interlock_held_dependencies"
+	NameRequiring     = "interlock_requiring_clusters"
+	NameRoots         = "interlock_root_causes"
+	NameVictims       = "interlock_root_cause_victims"
+	NameReaction      = "interlock_reaction_duration_seconds"
 	NameWrites        = "interlock_condition_writes_total"
 	NameEvaluation    = "interlock_evaluation_duration_seconds"
 	NameInvalid       = "interlock_declaration_problems"
@@ -23,17 +29,25 @@ const (
 	NameEventsLeftOut = "interlock_events_left_out_total"
 	NameFactsClusters = "interlock_facts_clusters"
 	NameFactsWrites   = "interlock_facts_writes_total"
+	NameSilentAgents  = "interlock_silent_agents"
 )
 
 // Help maps the name of every metric of addon-manager to its meaning.
 var Help = map[string]string{
+	NameEdges:         "Managed clusters on which an add-on with the dependency is installed, by dependent, dependency and type.",
 	NameUnsatisfied:   "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict.",
+	NameHeld:          "Managed clusters on which the verdict on an add-on's dependency is kept because nothing new is known, by dependent, dependency, type and that verdict.",
+	NameRequiring:     "Managed clusters, except lost ones, on which an add-on requires this dependency.",
+	NameRoots:         "Managed clusters, except lost ones, on which this dependency fails by itself and keeps add-ons from working, by dependency and verdict.",
+	NameVictims:       "Add-ons that cannot work because this dependency fails by itself, directly or not, each counted once per managed cluster, except lost ones.",
+	NameReaction:      "Time from the transition of a dependency's condition to the write of Degraded that follows it, by reaction (noticed, propagated or recovered).",
 	NameWrites:        "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error).",
 	NameEvaluation:    "Time to load and evaluate the dependencies of one add-on on one cluster, without writing.",
 	NameInvalid:       "Problems in an add-on's declared dependencies, by add-on and problem.",
 	NameContested:     "Times that Degraded was written again because another writer keeps overwriting it, by add-on.",
 	NameEventsLeftOut: "Transitions of Degraded without an event, because there were too many at once.",
 	NameFactsClusters: "Managed clusters whose facts dependencies need, by progress: answered, waiting for addon-agent there, or not_served by the hub.",
+	NameSilentAgents:  "Managed clusters, except lost ones, whose facts dependencies need and whose addon-agent does not report.",
 	NameFactsWrites:   "Writes of what is requested of managed clusters, by result (success or error).",
 }
 
@@ -59,9 +73,12 @@ const (
 	FactsNotServed FactsPhase = "not_served"
 )
 
+const labelAddOn = "addon"
+
 // Metrics records what the hub controllers do.
 type Metrics struct {
-	unsatisfied   unsatisfiedEdges
+	fleet         *fleet
+	reaction      *prometheus.HistogramVec
 	writes        *prometheus.CounterVec
 	evaluation    prometheus.Histogram
 	problems      *prometheus.GaugeVec
@@ -85,22 +102,26 @@ func New(registry prometheus.Registerer) *Metrics {
 	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
 		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: Help[name]}, labels)
 	}
-	return &Metrics{
-		unsatisfied: unsatisfiedEdges{
-			gauge:   gauge(NameUnsatisfied, "addon", "dependency", "type", "verdict"),
-			byAddOn: map[types.NamespacedName][]edge{}, counts: map[edge]int{},
-		},
-		writes: counter(NameWrites, "addon", "reason", "result"),
+	counted := newFleet()
+	registry.MustRegister(counted)
+	m := &Metrics{
+		fleet: counted,
+		reaction: register.NewHistogramVec(prometheus.HistogramOpts{
+			Name: NameReaction, Help: Help[NameReaction], Buckets: []float64{0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800},
+		}, []string{"reaction"}),
+		writes: counter(NameWrites, labelAddOn, "reason", "result"),
 		evaluation: register.NewHistogram(prometheus.HistogramOpts{
 			Name: NameEvaluation, Help: Help[NameEvaluation], Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
 		}),
-		problems:      gauge(NameInvalid, "addon", "problem"),
-		contested:     counter(NameContested, "addon"),
+		problems:      gauge(NameInvalid, labelAddOn, "problem"),
+		contested:     counter(NameContested, labelAddOn),
 		leftOut:       register.NewCounter(prometheus.CounterOpts{Name: NameEventsLeftOut, Help: Help[NameEventsLeftOut]}),
 		factsClusters: gauge(NameFactsClusters, "standing"),
 		factsWrites:   counter(NameFactsWrites, "result"),
 		factsPhases:   map[string]FactsPhase{},
 	}
+	register.NewGaugeFunc(prometheus.GaugeOpts{Name: NameSilentAgents, Help: Help[NameSilentAgents]}, m.silentAgents)
+	return m
 }
 
 // Wrote counts one write of a registered add-on's Degraded.
@@ -132,9 +153,17 @@ func (m *Metrics) Evaluated(took time.Duration) {
 	m.evaluation.Observe(took.Seconds())
 }
 
+// Reacted records how long a reaction took. A clock of a managed cluster may be ahead.
+func (m *Metrics) Reacted(reaction condition.Reaction, took time.Duration) {
+	if reaction == condition.ReactionNone {
+		return
+	}
+	m.reaction.WithLabelValues(string(reaction)).Observe(max(0, took.Seconds()))
+}
+
 // Declared replaces the problems of an add-on's declaration.
 func (m *Metrics) Declared(addOn string, problems []declaration.Problem) {
-	m.problems.DeletePartialMatch(prometheus.Labels{"addon": addOn})
+	m.problems.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
 	for _, problem := range problems {
 		m.problems.WithLabelValues(addOn, string(problem.Reason)).Inc()
 	}
@@ -154,10 +183,11 @@ func (m *Metrics) Registered(addOns []string) {
 	}
 	for addOn := range before {
 		if !m.registered[addOn] {
-			labels := prometheus.Labels{"addon": addOn}
+			labels := prometheus.Labels{labelAddOn: addOn}
 			m.problems.DeletePartialMatch(labels)
 			m.writes.DeletePartialMatch(labels)
 			m.contested.DeletePartialMatch(labels)
+			m.fleet.unregistered(addOn)
 		}
 	}
 }
@@ -179,6 +209,19 @@ func (m *Metrics) SetFacts(cluster string, now FactsPhase) {
 	}
 	m.factsPhases[cluster] = now
 	m.factsClusters.WithLabelValues(string(now)).Inc()
+}
+
+// silentAgents counts the clusters that wait and are not lost.
+func (m *Metrics) silentAgents() float64 {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	silent := 0
+	for cluster, phase := range m.factsPhases {
+		if phase == FactsWaiting && !m.fleet.isLost(cluster) {
+			silent++
+		}
+	}
+	return float64(silent)
 }
 
 // FactsWrote counts one write of what is requested.

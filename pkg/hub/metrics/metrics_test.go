@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
@@ -91,8 +92,8 @@ func TestUnsatisfied(t *testing.T) {
 		t.Log(step.name)
 		expect(t, registry, NameUnsatisfied, "gauge", step.want...)
 	}
-	if len(m.unsatisfied.byAddOn) != 0 || len(m.unsatisfied.counts) != 0 {
-		t.Errorf("remembers what is gone: %v %v", m.unsatisfied.byAddOn, m.unsatisfied.counts)
+	if f := m.fleet; len(f.clusters) != 0 || len(f.pending) != 0 || len(f.sums) != 0 {
+		t.Errorf("remembers what is gone: %v %v %v", f.clusters, f.pending, f.sums)
 	}
 }
 
@@ -159,6 +160,11 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m.Declared("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
 	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
+	m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.Held)})
+	m.Reacted(condition.ReactionNoticed, 1)
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -182,6 +188,8 @@ func TestHowQuestionsStand(t *testing.T) {
 	m.SetFacts("c2", FactsWaiting)
 	m.SetFacts("c2", FactsWaiting)
 	m.SetFacts("c3", FactsNotServed)
+	m.SetLost("c2", true)
+	expect(t, registry, NameSilentAgents, "gauge", " 1")
 	expect(t, registry, NameFactsClusters, "gauge", `{standing="not_served"} 1`, `{standing="waiting"} 2`)
 	m.SetFacts("c1", FactsReported)
 	m.SetFacts("c2", FactsNone)

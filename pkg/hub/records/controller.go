@@ -130,7 +130,7 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 			if catalog.Same(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {
 				return
 			}
-			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew)
+			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)
 			if removed != "" && !present {
 				r.reportRemoved(ctx, e.ObjectNew, removed)
 			}

@@ -1,0 +1,55 @@
+package metrics
+
+import (
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/cause"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+const typeRequired = string(addonv1alpha1.DependencyTypeRequired)
+
+// contribute passes to add what a managed cluster adds to each series.
+func (c *cluster) contribute(add func(series, int)) {
+	failing := map[string][]cause.FailingEdge{}
+	required := map[string]bool{}
+	for _, addOn := range c.addOns {
+		for i, e := range addOn.edges.edges {
+			verdict := code(addOn.codes[i])
+			e.contribute(addOn.addOn, verdict, c.lost || verdict.has(codeHeld), add)
+			if verdict.has(codeBlocks) {
+				failing[addOn.addOn] = append(failing[addOn.addOn], cause.FailingEdge{
+					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.has(codeFollows),
+				})
+			}
+			if verdict.has(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable {
+				required[e.target] = true
+			}
+		}
+	}
+	if c.lost {
+		return // what fails there, and why, is not known
+	}
+	for target := range required {
+		add(series{NameRequiring, [4]string{target}}, 1)
+	}
+	for _, root := range cause.Roots(failing) {
+		add(series{NameRoots, [4]string{root.Target, string(root.Verdict)}}, 1)
+		add(series{NameVictims, [4]string{root.Target}}, root.Victims)
+	}
+}
+
+// contribute passes to add what an edge of the add-on adds.
+func (e edge) contribute(addOn string, c code, held bool, add func(series, int)) {
+	verdict := c.verdict()
+	if verdict == evaluation.NotApplicable {
+		return
+	}
+	add(series{NameEdges, [4]string{addOn, e.dependency, e.kind}}, 1)
+	labels := [4]string{addOn, e.dependency, e.kind, string(verdict)}
+	if held {
+		add(series{NameHeld, labels}, 1)
+	}
+	if verdict != evaluation.Satisfied && verdict != evaluation.Held {
+		add(series{NameUnsatisfied, labels}, 1)
+	}
+}

@@ -1,0 +1,187 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// series is one series about the fleet: the name of its metric, and its labels.
+type series struct {
+	name   string
+	labels [4]string
+}
+
+// fleetLabels are the labels of the metrics about the fleet.
+var fleetLabels = map[string][]string{
+	NameEdges:       {labelAddOn, "dependency", "type"},
+	NameUnsatisfied: {labelAddOn, "dependency", "type", "verdict"},
+	NameHeld:        {labelAddOn, "dependency", "type", "verdict"},
+	NameRequiring:   {labelAddOn},
+	NameRoots:       {labelAddOn, "verdict"},
+	NameVictims:     {labelAddOn},
+}
+
+// fleet counts managed clusters by edge and by root cause.
+//
+// It remembers the last verdicts, and no counts of single clusters: those are computed
+// from the verdicts, once before the first change after a scrape, to take them out of
+// the sums, and once at the next scrape. So a storm costs no more than its scrapes.
+type fleet struct {
+	descriptions map[string]*prometheus.Desc
+
+	mutex    sync.Mutex
+	clusters map[string]*cluster
+	// pending have changed since the last scrape: the sums lack them.
+	pending map[string]*cluster
+	sums    map[series]int
+	// edges of each add-on, as it declares them now
+	edges map[string]*edges
+}
+
+// cluster has the verdicts on the edges of the add-ons on a managed cluster.
+type cluster struct {
+	lost   bool
+	addOns []verdicts // by name
+}
+
+func newFleet() *fleet {
+	f := &fleet{
+		descriptions: map[string]*prometheus.Desc{}, clusters: map[string]*cluster{}, pending: map[string]*cluster{},
+		sums: map[series]int{}, edges: map[string]*edges{},
+	}
+	for name, labels := range fleetLabels {
+		f.descriptions[name] = prometheus.NewDesc(name, Help[name], labels, nil)
+	}
+	return f
+}
+
+// Describe implements prometheus.Collector.
+func (f *fleet) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, description := range f.descriptions {
+		descriptions <- description
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (f *fleet) Collect(found chan<- prometheus.Metric) {
+	for s, sum := range f.current() {
+		labels := s.labels[:len(fleetLabels[s.name])]
+		found <- prometheus.MustNewConstMetric(f.descriptions[s.name], prometheus.GaugeValue, float64(sum), labels...)
+	}
+}
+
+// current returns the sums, of all clusters.
+func (f *fleet) current() map[series]int {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for _, pending := range f.pending {
+		f.add(pending, 1)
+	}
+	clear(f.pending)
+	return maps.Clone(f.sums)
+}
+
+// add adds what the cluster contributes to the sums, or takes it out.
+func (f *fleet) add(c *cluster, sign int) {
+	c.contribute(func(s series, count int) {
+		if f.sums[s] += sign * count; f.sums[s] == 0 {
+			delete(f.sums, s)
+		}
+	})
+}
+
+// changing returns the cluster, whose counts are not in the sums until the next scrape.
+func (f *fleet) changing(name string) *cluster {
+	c := f.clusters[name]
+	if c == nil {
+		c = &cluster{}
+		f.clusters[name] = c
+	} else if f.pending[name] == nil {
+		f.add(c, -1)
+	}
+	f.pending[name] = c
+	return c
+}
+
+// changed drops a cluster of which nothing is known any more.
+func (f *fleet) changed(name string) {
+	if c := f.clusters[name]; !c.lost && len(c.addOns) == 0 {
+		delete(f.clusters, name)
+		delete(f.pending, name)
+	}
+}
+
+// set replaces the verdicts on the edges of an add-on; none: it is gone. It reports
+// whether verdicts on the same edges were known before.
+func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) (known bool) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var before verdicts
+	if on := f.clusters[key.Namespace]; on != nil {
+		if i, found := on.find(key.Name); found {
+			before = on.addOns[i]
+		}
+	}
+	now := verdictsOf(key.Name, findings, before, f.edges)
+	if known = before.edges != nil && now.edges == before.edges; now == before {
+		return known
+	}
+	c := f.changing(key.Namespace)
+	switch i, found := c.find(key.Name); {
+	case found && now.edges == nil:
+		c.addOns = slices.Delete(c.addOns, i, i+1)
+	case found:
+		c.addOns[i] = now
+	default:
+		c.addOns = slices.Insert(c.addOns, i, now)
+	}
+	f.changed(key.Namespace)
+	return known
+}
+
+// unregistered drops what is shared of an add-on.
+func (f *fleet) unregistered(addOn string) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	delete(f.edges, addOn)
+}
+
+func (c *cluster) find(addOn string) (int, bool) {
+	return slices.BinarySearchFunc(c.addOns, addOn, func(v verdicts, name string) int { return strings.Compare(v.addOn, name) })
+}
+
+// SetLost records whether nothing new can be known of a managed cluster: all verdicts
+// there are held.
+func (m *Metrics) SetLost(name string, lost bool) {
+	f := m.fleet
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if known := f.clusters[name]; lost == (known != nil && known.lost) {
+		return
+	}
+	f.changing(name).lost = lost
+	f.changed(name)
+}
+
+func (f *fleet) isLost(name string) bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	known := f.clusters[name]
+	return known != nil && known.lost
+}
+
+// SetFindings replaces the findings on the edges of an add-on on one cluster. Edges
+// that are held keep their value. It reports whether those on the same edges were known.
+func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Finding) (known bool) {
+	return m.fleet.set(key, findings)
+}
+
+// Forget drops what an add-on contributed that no longer exists on a cluster.
+func (m *Metrics) Forget(key types.NamespacedName) { m.fleet.set(key, nil) }

@@ -1,0 +1,100 @@
+package metrics
+
+import (
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// edges are those of an add-on, shared by all managed clusters.
+type edges struct {
+	addOn string
+	edges []edge
+}
+
+type edge struct{ dependency, target, kind string }
+
+// verdicts are the last ones on the edges of an add-on on one managed cluster. The zero
+// value is that of an add-on without edges. Equal values are equal by ==.
+type verdicts struct {
+	*edges
+	// codes has a code for each edge.
+	codes string
+}
+
+// code is an index of evaluation.Verdicts, with marks.
+type code byte
+
+const (
+	// codeHeld marks a verdict that is kept; one that was never known is Held.
+	codeHeld code = 1 << 7
+	// codeFollows marks that the dependency fails because of one of its own.
+	codeFollows code = 1 << 6
+	// codeBlocks marks that the add-on cannot work without the edge.
+	codeBlocks code = 1 << 5
+)
+
+func (c code) verdict() evaluation.Verdict { return evaluation.Verdicts[c&(codeBlocks-1)] }
+
+func indexOf(verdict evaluation.Verdict) code {
+	return code(slices.Index(evaluation.Verdicts, verdict)) //nolint:gosec // there are fewer than codeBlocks
+}
+
+func (c code) has(mark code) bool { return c&mark != 0 }
+
+// verdictsOf are those of the findings. What is held has the verdict of before. shared
+// has the edges of each add-on, which the declaration may have changed.
+func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, shared map[string]*edges) verdicts {
+	codes := make([]byte, 0, 16)
+	switch {
+	case len(findings) == 0:
+		return verdicts{}
+	case len(findings) == 1 && findings[0].Name() == "": // it is not known what it declares: all of it is held
+		for i := range len(before.codes) {
+			codes = append(codes, before.codes[i]|byte(codeHeld))
+		}
+		return verdicts{edges: before.edges, codes: string(codes)}
+	}
+	known := shared[addOn]
+	same := func(e edge, finding evaluation.Finding) bool { return e == edgeOf(&finding) }
+	if known == nil || !slices.EqualFunc(known.edges, findings, same) {
+		known = &edges{addOn: addOn}
+		for i := range findings {
+			known.edges = append(known.edges, edgeOf(&findings[i]))
+		}
+		shared[addOn] = known
+	}
+	for i := range findings {
+		codes = append(codes, byte(codeOf(&findings[i], known.edges[i], before)))
+	}
+	if string(codes) == before.codes {
+		return verdicts{edges: known, codes: before.codes}
+	}
+	return verdicts{edges: known, codes: string(codes)}
+}
+
+func edgeOf(finding *evaluation.Finding) edge {
+	return edge{dependency: text.Name(finding.Name()), target: finding.Target(), kind: string(finding.Type())}
+}
+
+// codeOf is the code of a finding; of one that is held it is that of before.
+func codeOf(finding *evaluation.Finding, e edge, before verdicts) code {
+	if finding.Held() {
+		if before.edges != nil {
+			same := func(other edge) bool { return other.dependency == e.dependency }
+			if i := slices.IndexFunc(before.edges.edges, same); i >= 0 {
+				return code(before.codes[i]) | codeHeld
+			}
+		}
+		return indexOf(evaluation.Held) | codeHeld
+	}
+	found := indexOf(finding.Verdict)
+	if finding.Follows() {
+		found |= codeFollows
+	}
+	if finding.Unsatisfied() && finding.Blocks() {
+		found |= codeBlocks
+	}
+	return found
+}
