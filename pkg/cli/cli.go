@@ -7,7 +7,21 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/completion"
+	"open-cluster-management.io/interlock/pkg/cli/describe"
+	"open-cluster-management.io/interlock/pkg/cli/doctor"
+	"open-cluster-management.io/interlock/pkg/cli/events"
+	"open-cluster-management.io/interlock/pkg/cli/graph"
+	"open-cluster-management.io/interlock/pkg/cli/impact"
+	"open-cluster-management.io/interlock/pkg/cli/lint"
+	"open-cluster-management.io/interlock/pkg/cli/report"
+	"open-cluster-management.io/interlock/pkg/cli/snapshot"
+	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/suggest"
+	"open-cluster-management.io/interlock/pkg/cli/tree"
+	"open-cluster-management.io/interlock/pkg/cli/wait"
+	"open-cluster-management.io/interlock/pkg/cli/why"
 )
 
 // NewCommand returns the plugin's root command.
@@ -21,7 +35,16 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	}
 	config := genericclioptions.NewConfigFlags(true)
 	config.AddFlags(command.PersistentFlags())
-	command.AddCommand(status.NewCommand(config, streams))
+	from := &source.Source{Config: config, In: streams.In}
+	from.AddFlags(command.PersistentFlags())
+	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
+		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,
+		status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
+		doctor.NewCommand, snapshot.NewCommand,
+	} {
+		command.AddCommand(verb(from, streams))
+	}
+	completion.Register(command, from) // of what all verbs take
 	command.SetOut(streams.Out)
 	return command
 }

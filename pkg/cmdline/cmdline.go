@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,7 @@ const (
 	ExitOK    = 0
 	ExitError = 1 // it failed, or a check did
 	ExitUsage = 2 // it was called in a way that cannot work
+	ExitHub   = 3 // the hub could not be read; of kubectl addon only
 )
 
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -34,6 +36,13 @@ func (e usageError) Unwrap() error { return e.error }
 
 // UsageError marks an error as one of how the command was called.
 func UsageError(err error) error { return usageError{err} }
+
+type hubError struct{ error }
+
+func (e hubError) Unwrap() error { return e.error }
+
+// HubError marks an error as one of the hub, which says nothing about add-ons.
+func HubError(err error) error { return hubError{err} }
 
 type loggedError struct{ error }
 
@@ -61,17 +70,22 @@ func Run(ctx context.Context, command *cobra.Command, errOut io.Writer) int {
 			fmt.Fprintf(errOut, "See '%s --help'.\n", called.CommandPath())
 		}
 	}
-	if wrongCall {
+	switch {
+	case wrongCall:
 		return ExitUsage
+	case errors.As(err, new(hubError)):
+		return ExitHub
+	default:
+		return ExitError
 	}
-	return ExitError
 }
 
 // isUnknownArgument recognizes cobra's own errors on arguments and
 // sub-commands, which have no type.
 func isUnknownArgument(err error) bool {
 	text := err.Error()
-	return strings.HasPrefix(text, "unknown command ") || strings.HasPrefix(text, "required flag(s) ") || strings.HasPrefix(text, "accepts ")
+	return slices.ContainsFunc([]string{"unknown command ", "required flag(s) ", "accepts ", "requires at least "},
+		func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 // ListenAddress returns an error that names the flag unless the value is an

@@ -14,6 +14,10 @@ const (
 	AddonAgentEvents = "open-cluster-management.io/interlock-addon-agent"
 	// ManagedBy is the label that names the component that made an object.
 	ManagedBy = "app.kubernetes.io/managed-by"
+	// Guard names each of the guard's objects.
+	Guard = "interlock-required-dependency"
+	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
+	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OCMVersion is the annotation by which OCM's operator marks each CRD that it
 	// installs with its own version. It never overwrites a CRD with a higher one.
 	OCMVersion = "operator.open-cluster-management.io/version"

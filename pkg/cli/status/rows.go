@@ -3,11 +3,16 @@ package status
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
 // Row is what is shown of one add-on on one managed cluster.
@@ -18,24 +23,49 @@ type Row struct {
 	// does not exist.
 	Available string `json:"available"`
 	Degraded  string `json:"degraded"`
+	// Since is when the condition that Reason and Message are of became as it is.
+	Since time.Time `json:"since,omitzero"`
 	// Reason and Message are those of Degraded when it is True, else those of
 	// Available.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// dependency and verdict are those of the edges that are not satisfied, found for wide
+	// output only.
+	dependency, verdict string
 }
 
-// Heading names the columns of Cells.
-var Heading = []string{"NAMESPACE", "NAME", "AVAILABLE", "DEGRADED", "REASON", "MESSAGE"}
+// Heading names the columns of Cells, WideHeading those of WideCells.
+var (
+	Heading     = []string{"NAMESPACE", "NAME", "AVAILABLE", "DEGRADED", "SINCE", "REASON", "MESSAGE"}
+	WideHeading = []string{"NAMESPACE", "NAME", "AVAILABLE", "DEGRADED", "SINCE", "REASON", "DEPENDENCY", "VERDICT", "MESSAGE"}
+)
 
 // Cells returns the row as columns.
-func (r Row) Cells() []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, r.Reason, r.Message}
+func (r Row) Cells(now time.Time) []string {
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, r.age(now), r.Reason, r.Message}
+}
+
+// WideCells returns the row as columns, with the edges that are not satisfied.
+func (r Row) WideCells(now time.Time) []string {
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, r.age(now), r.Reason, r.dependency, r.verdict, r.Message}
+}
+
+func (r Row) age(now time.Time) string {
+	if r.Since.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(now.Sub(r.Since))
 }
 
 // Unsatisfied reports whether a Required dependency keeps the add-on from working.
 func (r Row) Unsatisfied() bool {
 	return r.Degraded == string(metav1.ConditionTrue) &&
 		r.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+}
+
+// Failing reports whether the add-on is degraded, or is not known to be available.
+func (r Row) Failing() bool {
+	return r.Degraded == string(metav1.ConditionTrue) || r.Available != string(metav1.ConditionTrue)
 }
 
 // Rows makes rows of add-ons, ordered by namespace and name.
@@ -52,14 +82,35 @@ func Rows(addOns []addonv1alpha1.ManagedClusterAddOn) []Row {
 
 func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 	r := Row{Namespace: addOn.Namespace, Name: addOn.Name}
-	if available := meta.FindStatusCondition(addOn.Status.Conditions, "Available"); available != nil {
-		r.Available, r.Reason, r.Message = string(available.Status), available.Reason, available.Message
+	show := func(condition *metav1.Condition) {
+		r.Reason, r.Message, r.Since = condition.Reason, condition.Message, condition.LastTransitionTime.UTC()
 	}
-	if degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded"); degraded != nil {
+	if available := fleet.Available(addOn); available != nil {
+		r.Available = string(available.Status)
+		show(available)
+	}
+	if degraded := fleet.Degraded(addOn); degraded != nil {
 		r.Degraded = string(degraded.Status)
 		if degraded.Status == metav1.ConditionTrue {
-			r.Reason, r.Message = degraded.Reason, degraded.Message
+			show(degraded)
 		}
 	}
 	return r
+}
+
+// explain adds the edges that are not satisfied, or held, to rows in the order of Rows.
+func explain(rows []Row, on *snapshot.Snapshot) {
+	cluster, findings := "", func(string) []evaluation.Finding { return nil }
+	for i := range rows {
+		if r := &rows[i]; r.Namespace != cluster {
+			cluster, findings = r.Namespace, on.Evaluated(r.Namespace)
+		}
+		var dependencies, verdicts []string
+		for _, finding := range findings(rows[i].Name) {
+			if finding.Unsatisfied() || finding.Held() {
+				dependencies, verdicts = append(dependencies, cmp.Or(finding.Name(), "-")), append(verdicts, string(finding.Verdict))
+			}
+		}
+		rows[i].dependency, rows[i].verdict = strings.Join(dependencies, ","), strings.Join(verdicts, ",")
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func addOn(namespace, name string, conditions ...metav1.Condition) addonv1alpha1.ManagedClusterAddOn {
@@ -18,7 +19,7 @@ func addOn(namespace, name string, conditions ...metav1.Condition) addonv1alpha1
 }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: fixture.Earlier}
 }
 
 func TestTableShowsWhatMatters(t *testing.T) {
@@ -36,17 +37,17 @@ func TestTableShowsWhatMatters(t *testing.T) {
 	})
 	var cells [][]string
 	for _, row := range rows {
-		cells = append(cells, row.Cells())
+		cells = append(cells, row.Cells(fixture.Now.Time))
 	}
 	var out bytes.Buffer
 	if err := table.Print(&out, Heading, cells); err != nil {
 		t.Fatal(err)
 	}
-	want := `NAMESPACE   NAME               AVAILABLE   DEGRADED   REASON                            MESSAGE
-cluster1    healthy            True        False      ManagedClusterAddOnLeaseUpdated   it is available.
-cluster1    optional-missing   True        True       DependencyNotSatisfied            Optional addon 'x' is not there.
-cluster1    required-missing   False       True       RequiredDependencyNotSatisfied    Required addon 'y' is not there.
-cluster2    leaf               -           -          -                                 -
+	want := `NAMESPACE   NAME               AVAILABLE   DEGRADED   SINCE   REASON                            MESSAGE
+cluster1    healthy            True        False      5m      ManagedClusterAddOnLeaseUpdated   it is available.
+cluster1    optional-missing   True        True       5m      DependencyNotSatisfied            Optional addon 'x' is not there.
+cluster1    required-missing   False       True       5m      RequiredDependencyNotSatisfied    Required addon 'y' is not there.
+cluster2    leaf               -           -          -       -                                 -
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -66,6 +67,25 @@ func TestOnlyRequiredDependenciesFailACheck(t *testing.T) {
 	} {
 		if got := test.row.Unsatisfied(); got != test.want {
 			t.Errorf("%s: unsatisfied is %t", test.name, got)
+		}
+	}
+}
+
+func TestFailing(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		row  Row
+		want bool
+	}{
+		{"it works", Row{Available: "True"}, false},
+		{"and is not degraded", Row{Available: "True", Degraded: "False"}, false},
+		{"it works in part", Row{Available: "True", Degraded: "True"}, true},
+		{"it does not work", Row{Available: "False"}, true},
+		{"it is not known", Row{Available: "Unknown"}, true},
+		{"nothing is reported", Row{}, true},
+	} {
+		if got := test.row.Failing(); got != test.want {
+			t.Errorf("%s: failing is %t", test.name, got)
 		}
 	}
 }

@@ -4,24 +4,20 @@ package status
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // ErrUnsatisfied is returned with --check when a Required dependency is unsatisfied.
@@ -29,19 +25,19 @@ var ErrUnsatisfied = errors.New("required dependencies are not satisfied")
 
 type options struct {
 	genericiooptions.IOStreams
-	config        *genericclioptions.ConfigFlags
+	filter
+	source        *source.Source
+	flags         *output.Flags
 	allNamespaces bool
 	check         bool
-	output        string
-	name          string
-	namespace     string
-	implied       bool   // the namespace is that of the kubeconfig, not of -n
-	host          string // of the hub
+	summary       bool
+	watch         bool
+	labels        string // the selector, as given
 }
 
-// NewCommand returns the verb. config names the hub and the namespace.
-func NewCommand(config *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, config: config}
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide, output.Name)}
 	command := &cobra.Command{
 		Use:   "status [ADDON]",
 		Short: "List add-ons on managed clusters: available, degraded, and why",
@@ -49,15 +45,23 @@ func NewCommand(config *genericclioptions.ConfigFlags, streams genericiooptions.
 conditions and the reason and message that matter: those of Degraded while it
 is True, else those of Available. A managed cluster is the namespace of its name:
 name it with -n, or list all with -A. Without either, the namespace of the
-kubeconfig counts, which usually is no managed cluster.`,
+kubeconfig counts, which usually is no managed cluster. With --selector, --summary
+or --from, all managed clusters count.`,
 		Example: `  # All add-ons on one managed cluster
   kubectl addon status -n cluster1
 
-  # All add-ons on all managed clusters
-  kubectl addon status -A
+  # What does not work in the whole fleet, or on some clusters?
+  kubectl addon status -A --failing
+  kubectl addon status -l environment=production --failing
 
   # One add-on on every cluster
   kubectl addon status cluster-gateway -A
+
+  # How often is each dependency satisfied?
+  kubectl addon status --summary
+
+  # Follow a rollout
+  kubectl addon status cluster-gateway -A -w
 
   # In a pipeline: exit 1 while a Required dependency is missing on cluster1
   kubectl addon status -n cluster1 --check`,
@@ -72,57 +76,100 @@ kubeconfig counts, which usually is no managed cluster.`,
 			return o.run(command.Context())
 		},
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
-	command.Flags().BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, or the managed cluster or add-on does not exist.")
-	command.Flags().StringVarP(&o.output, "output", "o", "", `Output format: "json", "yaml", or a table when empty.`)
+	o.addFlags(command)
 	return command
+}
+
+func (o *options) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
+	flags.BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, or the managed cluster or add-on does not exist, or no cluster has the labels.")
+	flags.BoolVar(&o.failing, "failing", false, "List only add-ons that are degraded, or not known to be available.")
+	flags.StringSliceVar(&o.reasons, "reason", nil, "List only add-ons of this reason. Can be repeated.")
+	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
+	flags.BoolVar(&o.summary, "summary", false, "Count the verdicts on each dependency over the managed clusters.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "List again what changes, until interrupted.")
+	o.flags.AddTo(command)
 }
 
 func (o *options) complete(args []string) error {
 	if len(args) == 1 {
 		o.name = args[0]
 	}
-	if o.allNamespaces {
+	if o.labels != "" {
+		selector, err := labels.Parse(o.labels)
+		if err != nil {
+			return cmdline.UsageError(fmt.Errorf("--selector=%q: %w", o.labels, err))
+		}
+		o.selector = selector
+	}
+	named := *o.source.Config.Namespace
+	if o.allNamespaces || named != "" || o.selector != nil || o.summary || o.source.IsFile() {
+		if !o.allNamespaces {
+			o.namespace = named
+		}
 		return nil
 	}
-	namespace, named, err := o.config.ToRawKubeConfigLoader().Namespace()
+	namespace, _, err := o.source.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
+		return cmdline.HubError(fmt.Errorf("read kubeconfig: %w", err))
 	}
-	o.namespace, o.implied = namespace, !named
+	o.namespace, o.implied = namespace, true
 	return nil
 }
 
 func (o *options) validate() error {
-	if !slices.Contains([]string{"", "json", "yaml"}, o.output) {
-		return fmt.Errorf("--output=%q: must be json or yaml", o.output)
+	if err := o.flags.Validate(); err != nil {
+		return err
+	}
+	rows := []struct {
+		flag string
+		set  bool
+	}{
+		{"--check", o.check},
+		{"--failing", o.failing},
+		{"--reason", len(o.reasons) > 0},
+		{"--watch", o.watch},
+		{"-o wide", o.flags.Is(output.Wide)},
+		{"-o name", o.flags.Is(output.Name)},
+	}
+	if o.summary {
+		for _, one := range rows {
+			if one.set {
+				return fmt.Errorf("--summary and %s: choose one; a summary has no rows of add-ons", one.flag)
+			}
+		}
+	}
+	switch {
+	case o.watch && o.source.IsFile():
+		return errors.New("--watch and --from: choose one; a file does not change")
+	case o.watch && o.check:
+		return errors.New("--watch and --check: choose one; a watch has no end at which to check")
+	case o.watch && (o.flags.IsData() || o.flags.Is(output.Wide)):
+		return errors.New("--watch and --output: a watch prints a table, or -o name")
 	}
 	return nil
 }
 
 func (o *options) run(ctx context.Context) error {
-	hub, err := o.connect()
+	switch {
+	case o.summary:
+		return o.runSummary(ctx)
+	case o.watch:
+		return o.runWatch(ctx)
+	}
+	all, now, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	addOns, err := o.list(ctx, hub)
-	if err != nil {
-		return err
+	if o.name != "" && len(all) == 0 {
+		return errors.New(o.nothingFound())
 	}
-	// A check of a name that does not exist must not succeed.
-	if len(addOns) == 0 && !o.allNamespaces {
-		if err := o.checkCluster(ctx, hub); err != nil {
-			return err
-		}
+	if o.check && o.selectsNone() {
+		return fmt.Errorf("no managed cluster to check has the labels %s: kubectl get managedclusters --show-labels lists them", o.selector)
 	}
-	if o.name != "" {
-		addOns = slices.DeleteFunc(addOns, func(a addonv1alpha1.ManagedClusterAddOn) bool { return a.Name != o.name })
-		if len(addOns) == 0 {
-			return errors.New(o.nothingFound())
-		}
-	}
-	rows := Rows(addOns)
-	if err := o.print(rows); err != nil {
+	rows := slices.DeleteFunc(slices.Clone(all), func(row Row) bool { return !o.has(row) })
+	if err := o.print(rows, len(all), now); err != nil {
 		return err
 	}
 	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
@@ -131,91 +178,57 @@ func (o *options) run(ctx context.Context) error {
 	return nil
 }
 
-func (o *options) connect() (client.Client, error) {
-	restConfig, err := o.config.ToRESTConfig()
-	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+// read reads the rows of the named add-on and clusters, and when they were read.
+func (o *options) read(ctx context.Context) ([]Row, time.Time, error) {
+	if !o.source.IsFile() && !o.flags.Is(output.Wide) {
+		addOns, err := o.readHub(ctx)
+		return slices.DeleteFunc(Rows(addOns), func(row Row) bool { return !o.knows(row) }), time.Now(), err
 	}
-	scheme := runtime.NewScheme()
-	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+	on, err := o.source.Snapshot(ctx, o.namespace)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	o.selectIn(on)
+	rows := slices.DeleteFunc(Rows(on.AddOns), func(row Row) bool { return !o.knows(row) })
+	if o.flags.Is(output.Wide) {
+		explain(rows, on) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+	}
+	return rows, on.Taken, nil
+}
+
+// readHub reads add-ons only: for them, no other right is needed.
+func (o *options) readHub(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+	h, err := o.connect(ctx)
+	if err != nil {
 		return nil, err
 	}
-	o.host = restConfig.Host
-	hub, err := client.New(restConfig, client.Options{Scheme: scheme})
+	addOns, err := h.list(ctx)
+	// A check of a name that does not exist must not succeed.
+	if err == nil && len(addOns) == 0 && o.namespace != "" {
+		err = h.checkCluster(ctx, o.check)
+	}
+	return addOns, err
+}
+
+// connect connects to the hub, and selects the managed clusters there.
+func (o *options) connect(ctx context.Context) (*hub, error) {
+	client, host, err := o.source.Connect()
 	if err != nil {
-		return nil, fmt.Errorf("reach the hub: %w", err)
+		return nil, err
 	}
-	return hub, nil
+	h := &hub{WithWatch: client, host: host, filter: &o.filter}
+	return h, h.selectClusters(ctx)
 }
 
-func (o *options) list(ctx context.Context, hub client.Client) ([]addonv1alpha1.ManagedClusterAddOn, error) {
-	var list addonv1alpha1.ManagedClusterAddOnList
-	if err := hub.List(ctx, &list, client.InNamespace(o.namespace)); err != nil {
-		return nil, fmt.Errorf("list managedclusteraddons: %w (is %s an Open Cluster Management hub?)", err, o.host)
-	}
-	return list.Items, nil
-}
-
-// checkCluster returns an error unless the managed cluster exists. Only a
-// check needs the right to read ManagedClusters.
-func (o *options) checkCluster(ctx context.Context, hub client.Client) error {
-	cluster := &metav1.PartialObjectMetadata{}
-	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
-	err := hub.Get(ctx, client.ObjectKey{Name: o.namespace}, cluster)
-	switch {
-	case apierrors.IsNotFound(err) && o.implied:
-		return fmt.Errorf("no managed cluster named: the kubeconfig's namespace %q is none on this hub; name one with -n CLUSTER, or list all with -A", o.namespace)
-	case apierrors.IsNotFound(err):
-		return fmt.Errorf("no managed cluster %q on this hub: name another with -n, or list all with -A", o.namespace)
-	case err != nil && o.check:
-		return fmt.Errorf("no add-ons found in namespace %q, and whether it is a managed cluster is not known: %w", o.namespace, err)
-	default:
-		return nil
-	}
-}
-
-func (o *options) print(rows []Row) error {
-	if o.output != "" {
-		return o.printData(rows)
-	}
-	if len(rows) == 0 {
-		fmt.Fprintln(o.ErrOut, o.nothingFound())
-		return nil
-	}
-	cells := make([][]string, 0, len(rows))
-	for _, row := range rows {
-		cells = append(cells, row.Cells())
-	}
-	return table.Print(o.Out, Heading, cells)
-}
-
-// printData prints the rows as a list of their own: they are no Kubernetes objects.
-func (o *options) printData(rows []Row) error {
-	printer, err := genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.output)
+func (o *options) runSummary(ctx context.Context) error {
+	on, err := o.source.Snapshot(ctx, o.namespace)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("print %s: %w", o.output, err)
+	o.selectIn(on)
+	found := report.FindSummary(on, o.on, o.name)
+	if o.name != "" && len(found.Items) == 0 && source.CheckInstalled(on, o.name, o.namespace) != nil {
+		return errors.New(o.nothingFound())
 	}
-	if err := printer.PrintObj(&runtime.Unknown{Raw: text}, o.Out); err != nil {
-		return fmt.Errorf("print %s: %w", o.output, err)
-	}
-	return nil
-}
-
-func (o *options) nothingFound() string {
-	what := "No add-ons found"
-	if o.name != "" {
-		what = fmt.Sprintf("No add-on %q found", o.name)
-	}
-	if o.allNamespaces {
-		return what + " on any managed cluster."
-	}
-	where := fmt.Sprintf("managed cluster %q", o.namespace)
-	if o.implied {
-		where += ", the kubeconfig's namespace"
-	}
-	return fmt.Sprintf("%s on %s; name another with -n, or all with -A.", what, where)
+	return o.flags.Print(o.Out, found, func() error { return printSummary(o.Out, found) })
 }

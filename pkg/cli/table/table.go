@@ -2,6 +2,7 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -13,26 +14,96 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
+// Table is rows in columns. On a terminal, its verdicts and conditions have colors, and its
+// last column is cut to the width of the screen, or to that of two lines where one has no room
+// for it.
+type Table struct {
+	// Uncut: the last column is whole on a terminal, too.
+	Uncut bool
+	// Spare are the headings of columns that a terminal too narrow for the last column does
+	// not show, in the order in which they are left out.
+	Spare   []string
+	out     io.Writer
+	heading []string
+	headed  bool
+	columns []int // those that a terminal shows; nil before the heading
+	aligned bytes.Buffer
+	writer  writer
+}
+
+// writer aligns columns, and keeps their widths for rows that come later.
+type writer interface {
+	io.Writer
+	Flush() error
+	RememberedWidths() []int
+}
+
+// New returns a table without rows.
+func New(out io.Writer, heading []string) *Table {
+	t := &Table{out: out, heading: heading}
+	t.writer = printers.GetNewTabWriter(&t.aligned)
+	return t
+}
+
 // Print writes a heading and rows, aligned. The text of a cell may be foreign: it cannot
 // control the terminal.
 func Print(out io.Writer, heading []string, rows [][]string) error {
+	return New(out, heading).Print(rows)
+}
+
+// PrintTree is Print with one line of a drawn tree before the cells of each row. The names
+// in the tree must be safe already.
+func PrintTree(out io.Writer, heading, tree []string, rows [][]string) error {
+	return New(out, heading).PrintTree(tree, rows)
+}
+
+// Print writes rows, below the heading if they are the first ones.
+func (t *Table) Print(rows [][]string) error {
+	safe := make([][]string, len(rows))
+	for r, row := range rows {
+		for _, content := range row {
+			safe[r] = append(safe[r], cell(content))
+		}
+	}
+	return t.write(safe)
+}
+
+// PrintTree is as the function of that name.
+func (t *Table) PrintTree(tree []string, rows [][]string) error {
+	safe := make([][]string, len(rows))
+	for r, row := range rows {
+		safe[r] = []string{tree[r]}
+		for _, content := range row {
+			safe[r] = append(safe[r], cell(content))
+		}
+	}
+	return t.write(safe)
+}
+
+func (t *Table) write(rows [][]string) error {
 	table := &metav1.Table{}
-	for _, name := range heading {
+	for _, name := range t.heading {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
 	}
 	for _, row := range rows {
 		cells := make([]any, len(row))
 		for i, content := range row {
-			cells[i] = cell(content)
+			cells[i] = content
 		}
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 	}
-	// The printer drops the errors of a writer that it has to make itself.
-	writer := printers.GetNewTabWriter(out)
-	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, writer); err != nil {
+	t.aligned.Reset()
+	if err := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: t.headed}).PrintObj(table, t.writer); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
-	if err := writer.Flush(); err != nil {
+	if err := t.writer.Flush(); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	if !t.headed {
+		rows = append([][]string{t.heading}, rows...)
+		t.headed = true
+	}
+	if _, err := io.WriteString(t.out, t.shown(rows)); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
 	return nil

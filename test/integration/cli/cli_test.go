@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +45,9 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func install(ctx context.Context) {
 	hubClient = setup.Administrator(hub, addonv1alpha1.AddToScheme, clusterv1.Install)
 	Expect(hubClient.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "empty"}})).To(Succeed())
+	Expect(hubClient.Create(ctx, &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "cluster2", Labels: map[string]string{"environment": "production"}},
+	})).To(Succeed())
 	for _, cluster := range []string{"cluster1", "cluster2"} {
 		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster}})).To(Succeed())
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
@@ -50,7 +55,8 @@ func install(ctx context.Context) {
 		if cluster == "cluster1" {
 			addOn.Status.Conditions = []metav1.Condition{{
 				Type: "Degraded", Status: metav1.ConditionTrue, Reason: "RequiredDependencyNotSatisfied",
-				Message: "Required addon 'x' is not installed or not available. (not installed)", LastTransitionTime: metav1.Now(),
+				Message:            "Required addon 'x' is not installed or not available. (not installed)",
+				LastTransitionTime: metav1.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC),
 			}}
 			Expect(hubClient.Status().Update(ctx, addOn)).To(Succeed())
 		}
@@ -84,8 +90,10 @@ var _ = Describe("a user who may only list add-ons", func() {
 
 	It("cannot check what may be no cluster", func() {
 		_, errOut, code := run("status", "-n", "kube-system", "--check", "--as", "reader")
-		Expect(code).To(Equal(1))
-		Expect(errOut).To(And(ContainSubstring(`whether it is a managed cluster is not known`), ContainSubstring("forbidden")))
+		Expect(code).To(Equal(3))
+		Expect(errOut).To(And(
+			ContainSubstring(`whether it is a managed cluster is not known`), ContainSubstring("forbidden"), ContainSubstring("ask for the right"),
+		))
 	})
 })
 
@@ -104,20 +112,44 @@ var _ = Describe("kubectl addon status", func() {
 	It("lists all clusters as a table", func() {
 		out, _, code := run("status", "-A")
 		Expect(code).To(Equal(0))
-		Expect(out).To(HavePrefix("NAMESPACE   NAME      AVAILABLE   DEGRADED   REASON"))
-		Expect(out).To(ContainSubstring("cluster1    gateway   -           True       RequiredDependencyNotSatisfied   Required addon 'x'"))
+		Expect(out).To(HavePrefix("NAMESPACE   NAME      AVAILABLE   DEGRADED   SINCE   REASON"))
+		Expect(out).To(ContainSubstring("cluster1    gateway   -           True       "))
 		Expect(out).To(ContainSubstring("cluster2    gateway   -           -"))
 	})
 
 	It("lists one cluster as JSON and YAML", func() {
 		out, _, code := run("status", "-n", "cluster1", "-o", "json")
 		Expect(code).To(Equal(0))
-		Expect(out).To(MatchJSON(`[{"namespace":"cluster1","name":"gateway","available":"","degraded":"True",
+		Expect(out).To(MatchJSON(`[{"namespace":"cluster1","name":"gateway","available":"","degraded":"True","since":"2026-08-01T10:00:00Z",
 			"reason":"RequiredDependencyNotSatisfied",
 			"message":"Required addon 'x' is not installed or not available. (not installed)"}]`))
 		asYAML, _, code := run("status", "gateway", "-n", "cluster1", "-o", "yaml")
 		Expect(code).To(Equal(0))
 		Expect(asYAML).To(MatchYAML(out))
+	})
+
+	It("selects managed clusters by their labels", func() {
+		out, errOut, code := run("status", "-l", "environment=production")
+		Expect(code).To(Equal(0), errOut)
+		Expect(out).To(And(ContainSubstring("cluster2"), Not(ContainSubstring("cluster1"))))
+	})
+
+	It("lists again what changes, until it is interrupted", func(ctx context.Context) {
+		command := exec.Command(plugin, "--kubeconfig", hub.Kubeconfig(), "status", "watched", "-A", "-w")
+		watching, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(watching.Kill)
+
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: "watched"}}
+		Expect(hubClient.Create(ctx, addOn)).To(Succeed())
+		Eventually(watching.Out.Contents).Should(ContainSubstring("cluster2    watched   -           -"))
+		addOn.Status.Conditions = []metav1.Condition{{Type: "Available", Status: "False", Reason: "Stopped", LastTransitionTime: metav1.Now()}}
+		Expect(hubClient.Status().Update(ctx, addOn)).To(Succeed())
+		Eventually(watching.Out.Contents).Should(ContainSubstring("cluster2    watched   False       -          "))
+		Expect(hubClient.Delete(ctx, addOn)).To(Succeed())
+		Eventually(watching.Out.Contents).Should(ContainSubstring("deleted"))
+		Eventually(watching.Interrupt()).Should(gexec.Exit(0))
+		Expect(string(watching.Out.Contents())).NotTo(ContainSubstring("gateway"))
 	})
 
 	It("lists the cluster that the kubeconfig's namespace names", func() {
@@ -194,9 +226,9 @@ var _ = Describe("kubectl addon status", func() {
 		),
 		Entry("a flag that does not exist", []string{"status", "--al"}, 2, "unknown flag: --al"),
 		Entry("an error with a terminal escape", []string{"status", "--\x1b[31mred"}, 2, "unknown flag: -- [31mred"),
-		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be json or yaml`),
+		Entry("a format that does not exist", []string{"status", "-o", "xml"}, 2, `--output="xml": must be one of`),
 		Entry("a verb that does not exist", []string{"statsu"}, 2, `unknown command "statsu"`),
 		Entry("too many arguments", []string{"status", "a", "b"}, 2, "accepts at most 1 arg(s)"),
-		Entry("a hub that does not answer", []string{"status", "--server", "https://127.0.0.1:1"}, 1, "list managedclusteraddons"),
+		Entry("a hub that does not answer", []string{"status", "--server", "https://127.0.0.1:1"}, 3, "list managedclusteraddons"),
 	)
 })

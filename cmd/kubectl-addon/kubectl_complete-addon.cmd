@@ -1,0 +1,1 @@
+@kubectl addon __complete %*

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// small is a fleet of one managed cluster, c1, where the add-ons fail that are named.
+func small(declared, failing string) snapshot.Content {
+	content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations(declared)}
+	content.Clusters = []clusterv1.ManagedCluster{managedCluster("c1", true, true)}
+	for name := range strings.FieldsSeq(failing) {
+		content.AddOns = append(content.AddOns, installed("c1", name, false, condition.Reasons[0], 1))
+	}
+	return content
+}
+
+func TestACycleIsOneCause(t *testing.T) {
+	content := small("a: b, b: c, c: a, d: a", "a b c d")
+	got := run(t, "why", "--from", file(t, content))
+	for _, want := range []string{
+		"1 root cause of add-ons", "1. dependency cycle: a → b → c → a\n", "4 of 4 add-ons",
+		"run        kubectl edit clustermanagementaddon a", "make one of these dependencies Optional",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A command that cannot repair the cause would only cost time.
+func TestWhySaysWhatCanBeDone(t *testing.T) {
+	placed := small("a: b, b", "a")
+	placed.Registrations[1].Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
+		Type:       ocmv1alpha1.AddonInstallStrategyPlacements,
+		Placements: []ocmv1alpha1.PlacementStrategy{{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "default", Name: "all"}}},
+	}
+	orphan := small("a: b, b", "a")
+	orphan.Clusters = nil
+	api := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Kind"}
+	serving := small("a, b, c", "a")
+	serving.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "kinds", API: &api, Message: "It makes kinds."}}
+	facts := factsobject.Key("c1")
+	serving.Facts = []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: facts.Namespace, Name: facts.Name}}}
+	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}
+	unreported := serving
+	unreported.Facts = nil
+	many := small("a: b, b", "a")
+	for i := range 600 {
+		name := fmt.Sprintf("managed-cluster-%03d", i)
+		many.Clusters = append(many.Clusters, managedCluster(name, true, true))
+		many.AddOns = append(many.AddOns, installed(name, "a", false, condition.Reasons[0], 1))
+	}
+	provided := small("a, b, c", "a")
+	provided.Facts = serving.Facts
+	provided.Registrations[0].Spec, provided.Registrations[1].Spec.Provides = serving.Registrations[0].Spec, []addonv1alpha1.AddonAPI{api}
+	for name, test := range map[string]struct {
+		content snapshot.Content
+		want    []string
+	}{
+		"it can be enabled": {small("a: b, b", "a"), []string{"run        clusteradm addon enable --names b --clusters c1\n"}},
+		"it is not registered": {small("a: b", "a"), []string{
+			"b has no ClusterManagementAddOn on this hub", "correct what a declares", "run        kubectl get clustermanagementaddons\n",
+		}},
+		"placements install it": {placed, []string{"installStrategy Placements", "run        kubectl get placement all -n default -o yaml\n"}},
+		"no managed cluster":    {orphan, []string{"c1 has no ManagedCluster", "run        kubectl get managedclusters\n"}},
+		"an API": {serving, []string{
+			"Kind.g.io/v1 is not served", "message    Required API 'Kind.g.io/v1' is not served. It makes kinds.",
+			"no add-on is declared to provide the API",
+			"run        kubectl get managedclusterfacts c1 -n c1 -o yaml\n",
+		}},
+		"an API that no agent reports": {unreported, []string{
+			"Kind.g.io/v1 is not known to be served", "note       addon-agent has to report whether", "run        kubectl addon doctor\n",
+		}},
+		"many clusters": {many, []string{
+			"run        clusteradm addon enable --names b --clusters c1,managed-cluster-000,",
+			"run        clusteradm addon enable --names b --clusters managed-cluster-149,", "--clusters managed-cluster-599\n",
+		}},
+		"an API that an add-on brings": {provided, []string{
+			"note       b provides the API", "run        clusteradm addon enable --names b --clusters c1\n",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, "why", "--from", file(t, test.content))
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestATreeKeepsTheNamesOfEdges(t *testing.T) {
+	content := small("a, b, c", "a")
+	content.AddOns = append(content.AddOns, installed("c1", "b", true, "Works", 1))
+	api := addonv1alpha1.AddonAPI{Group: "g.io", Kind: "Kind"}
+	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "tunnel", AddOn: "b"}, {Name: "kinds", API: &api}}
+	content.Registrations[1].Spec.Provides = []addonv1alpha1.AddonAPI{api}
+	for verb, want := range map[string]string{
+		"tree a":              "├── b (as tunnel) ",
+		"tree a -n c1":        "└── Kind.g.io (as kinds) (provided by 'b') ",
+		"tree b --dependents": "└── a (as tunnel) ",
+		"why a -n c1":         "└── Kind.g.io (as kinds)  Required  APINotServed  ← root cause",
+	} {
+		if got := run(t, append(strings.Fields(verb), "--from", file(t, content))...); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", verb, want, got)
+		}
+	}
+}
+
+// Each of 40 layers depends on both add-ons of the next one: there are 2^40 ways.
+func TestADeepDiamondIsDrawnOnce(t *testing.T) {
+	var declared, failing []string
+	for layer := range 40 {
+		for _, side := range []string{"l", "r"} {
+			name := fmt.Sprintf("%s%02d", side, layer)
+			declared = append(declared, fmt.Sprintf("%s: l%02d r%02d", name, layer+1, layer+1))
+			failing = append(failing, name)
+		}
+	}
+	fleet := file(t, small(strings.Join(declared, ", "), strings.Join(failing, " ")))
+	for _, test := range []struct {
+		verb  string
+		lines int
+	}{{"tree l00", 200}, {"tree l40 --dependents", 200}, {"why l00 -n c1", 100}} {
+		got := run(t, append(strings.Fields(test.verb), "--from", fleet)...)
+		if lines := strings.Count(got, "\n"); lines < 40 || lines > test.lines {
+			t.Errorf("%s has %d lines", test.verb, lines)
+		}
+		if strings.HasPrefix(test.verb, "tree") && !strings.Contains(got, "↑") {
+			t.Errorf("%s does not mark what is drawn above", test.verb)
+		}
+	}
+}
+
+// What a file says of clusters and add-ons does not control the terminal.
+func TestNoEscapesFromAFile(t *testing.T) {
+	content := small("a: b, b", "")
+	evil := "c\x1b[31m"
+	content.Clusters = append(content.Clusters, managedCluster(evil, true, true))
+	content.AddOns = append(content.AddOns, installed(evil, "a", false, condition.Reasons[0], 1))
+	from := file(t, content)
+	for _, args := range [][]string{
+		{"why"}, {"why", "-o", "wide"}, {"why", "a", "-n", evil}, {"why", "b", "-n", evil}, {cobra.ShellCompNoDescRequestCmd, "why", "-n", ""},
+	} {
+		got := run(t, slices.Insert(slices.Clone(args), slices.Index(args, "why")+1, "--from="+from)...)
+		if strings.Contains(got, "\x1b") || !strings.Contains(got, "c1") && !strings.Contains(got, "c [31m") {
+			t.Errorf("%q: %q", args, got)
+		}
+	}
+}
+
+// What is stored is not all green because nothing fails.
+func TestWhyNamesWhatIsStored(t *testing.T) {
+	outdated := small("a: b, b", "a")
+	outdated.AddOns = append(outdated.AddOns, installed("c1", "b", true, "Running", 1))
+	lost := small("a: b, b", "a")
+	lost.Clusters = []clusterv1.ManagedCluster{managedCluster("c1", true, false)}
+	unusable := small("", "")
+	unusable.Registrations = append(unusable.Registrations, fixture.Annotated("bad", "- name: ["))
+	unusable.AddOns = append(unusable.AddOns, installed("c1", "bad", true, "Running", 1))
+	optional := small("a: b?", "")
+	optional.AddOns = append(optional.AddOns, installed("c1", "a", true, "Running", 1))
+	for name, test := range map[string]struct {
+		content        snapshot.Content
+		verb           string
+		wanted, absent []string
+	}{
+		"addon-manager is down": {outdated, "why", []string{
+			"No root cause of add-ons is known on 1 managed cluster.\n",
+			"1 add-on is Degraded while all dependencies are satisfied; addon-manager has not followed, " +
+				"such as a on c1: RequiredDependencyNotSatisfied\nrun   kubectl addon doctor\n",
+		}, []string{"although no dependency fails", "No Required dependency"}},
+		"wait says the same": {outdated, "wait a -n c1", []string{"Degraded is still True although", "run  kubectl addon doctor\n"}, nil},
+		"a cluster is lost": {lost, "why a -n c1", []string{
+			"No root cause of a is known on c1, which cannot be reached.\n",
+			"1 add-on is Degraded as far as was known last, and nothing new is known, such as a on c1: RequiredDependencyNotSatisfied\n",
+		}, nil},
+		"a declaration is unusable": {
+			unusable, "why bad", []string{"No root cause of bad is known", "It is not known what bad depends on: "}, nil,
+		},
+		"an Optional dependency":      {optional, "why a -n c1", []string{"An Optional dependency fails: b is not installed\n"}, nil},
+		"wait leads to it":            {optional, "wait a --optional", []string{"run  kubectl addon why a -n c1 --from "}, nil},
+		"of the fleet, it is no news": {optional, "why a", []string{"No Required dependency keeps a from working"}, []string{"Optional"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, append(strings.Fields(test.verb), "--from", file(t, test.content))...)
+			for _, want := range test.wanted {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+			for _, absent := range test.absent {
+				if strings.Contains(got, absent) {
+					t.Errorf("%q in\n%s", absent, got)
+				}
+			}
+		})
+	}
+}

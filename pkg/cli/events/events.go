@@ -1,0 +1,222 @@
+// Package events is the verb of kubectl addon that shows what happened to an add-on and
+// to those that it depends on, in order of time.
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/cli/follow"
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+var heading = []string{"TIME", "CLUSTER", "ADD-ON", "TYPE", "REASON", "MESSAGE"}
+
+type options struct {
+	genericiooptions.IOStreams
+	source        *source.Source
+	flags         *output.Flags
+	allNamespaces bool
+	watch         bool
+	types         []string
+	filter        report.Filter
+
+	table *table.Table
+	shown map[report.TimelineItem]bool
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(), table: table.New(streams.Out, heading), shown: map[report.TimelineItem]bool{}}
+	command := &cobra.Command{
+		Use:   "events [ADDON]",
+		Short: "Show what happened to an add-on and to those that it depends on",
+		Long: `Show the events on an add-on and on all that it depends on, directly or not, together
+with the last transition of their conditions Available and Degraded, in order of time.
+The event that reports a transition is left out. Without ADDON, all add-ons count.
+
+[root cause] marks the warnings of the add-on that now keeps the others from working.
+Times are in UTC.
+
+Kubernetes keeps events for an hour, unless the hub is set up otherwise. They need the
+right to list them; without it, the conditions are shown, and a note on standard error.`,
+		Example: `  # What happened to cluster-gateway on cluster1?
+  kubectl addon events cluster-gateway -n cluster1
+
+  # All that went wrong in the fleet, and what goes wrong from now on
+  kubectl addon events --types=Warning -w`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.complete(args); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context())
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Then show what happens, until it is interrupted.")
+	flags.StringSliceVar(&o.types, "types", nil, "Show these types only: Normal, Warning.")
+	_ = command.RegisterFlagCompletionFunc("types", cobra.FixedCompletions(types, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	o.flags.AddTo(command)
+	return command
+}
+
+func (o *options) complete(args []string) error {
+	var err error
+	if o.filter.AddOn, err = source.AddOn(args); err != nil {
+		return err
+	}
+	o.filter.Cluster = o.source.Cluster(o.allNamespaces)
+	for i, given := range o.types {
+		known := slices.IndexFunc(types, func(one string) bool { return strings.EqualFold(one, given) })
+		if known < 0 {
+			return fmt.Errorf("--types=%q: must be Normal or Warning", given)
+		}
+		o.types[i] = types[known]
+	}
+	if o.watch && o.source.IsFile() {
+		return errors.New("--watch needs a hub: a file does not change")
+	}
+	if err := o.flags.Validate(); err != nil {
+		return err
+	}
+	if o.watch && o.flags.Chosen() {
+		return errors.New("--watch prints a table: it cannot be combined with --output")
+	}
+	return nil
+}
+
+func (o *options) run(ctx context.Context) error {
+	first, err := o.source.Snapshot(ctx, o.filter.Cluster)
+	if err != nil {
+		return err
+	}
+	if err := o.exists(first); err != nil {
+		return err
+	}
+	var happened []eventsv1.Event
+	readable := lists(o.filter.Cluster)
+	if o.source.IsFile() {
+		fmt.Fprintln(o.ErrOut, "A file has no events: only conditions are shown.")
+	} else if happened, readable, err = o.readFirst(ctx, readable); err != nil {
+		return err
+	}
+	if err := o.print(first, happened); err != nil || !o.watch {
+		return err
+	}
+	hub, host, err := o.source.ConnectToWatch()
+	if err != nil {
+		return err
+	}
+	if err := o.follow(ctx, hub, append(follow.What(o.filter.Cluster, first), readable...)); err != nil && ctx.Err() == nil {
+		return source.HubError(err, host)
+	}
+	return nil
+}
+
+// exists returns an error for a name that is wrong: no events would be misleading.
+func (o *options) exists(of *snapshot.Snapshot) error {
+	if o.filter.AddOn == "" || slices.Contains(of.Declared.AddOns(), o.filter.AddOn) {
+		return nil
+	}
+	return source.CheckInstalled(of, o.filter.AddOn, o.filter.Cluster)
+}
+
+// readFirst reads the events, and returns those lists that the user may read.
+func (o *options) readFirst(ctx context.Context, all []follow.Watched) (happened []eventsv1.Event, readable []follow.Watched, err error) {
+	hub, host, err := o.source.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, one := range all {
+		read, err := read(ctx, hub, []follow.Watched{one})
+		switch {
+		case apierrors.IsForbidden(err):
+			fmt.Fprintf(o.ErrOut, "Some events are missing: %v. docs/kubectl-addon.md lists the rights that the plugin needs.\n", err)
+		case err != nil:
+			return nil, nil, source.HubError(err, host)
+		default:
+			happened, readable = append(happened, read...), append(readable, one)
+		}
+	}
+	return happened, readable, nil
+}
+
+// print prints what was not shown before.
+func (o *options) print(of *snapshot.Snapshot, happened []eventsv1.Event) error {
+	found := report.FindTimeline(of, happened, o.filter, o.types...)
+	return o.flags.Print(o.Out, found, func() error {
+		var rows [][]string
+		for _, item := range found.Items {
+			key := item
+			key.RootCause = false // it may become one, or none
+			if o.shown[key] {
+				continue
+			}
+			o.shown[key] = true
+			rows = append(rows, row(item))
+		}
+		if len(rows) > 0 {
+			return o.table.Print(rows)
+		}
+		if len(found.Items) == 0 && !o.watch {
+			fmt.Fprintln(o.ErrOut, "No events, and no conditions that have changed.")
+		}
+		return nil
+	})
+}
+
+func row(item report.TimelineItem) []string {
+	message := item.Message
+	if item.Count > 1 {
+		message = fmt.Sprintf("(%d times) %s", item.Count, message)
+	}
+	if item.RootCause {
+		message = "[root cause] " + message
+	}
+	return []string{item.Time.Format(time.RFC3339), item.Cluster, item.AddOn, item.Type, item.Reason, message}
+}
+
+// follow prints what happens until the context ends.
+func (o *options) follow(ctx context.Context, hub client.WithWatch, all []follow.Watched) error {
+	watched, err := follow.Start(ctx, hub, all, follow.Failures)
+	if err != nil {
+		return err
+	}
+	events := slices.DeleteFunc(slices.Clone(all), func(one follow.Watched) bool {
+		_, is := one.List.(*eventsv1.EventList)
+		return !is
+	})
+	for {
+		current, err := snapshot.Take(ctx, watched, o.filter.Cluster)
+		if err != nil {
+			return err
+		}
+		happened, err := read(ctx, watched, events)
+		if err != nil {
+			return err
+		}
+		if err := o.print(current, happened); err != nil {
+			return err
+		}
+		if err := watched.Next(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,220 @@
+// Package follow keeps what was read of a hub current, for the verbs that wait: it
+// watches the hub, and reads again only what it does not watch.
+package follow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// Failures is how often in a row a list may fail for a verb that people look at.
+const Failures = 5
+
+// settle is how long changes are collected before they are reported: a condition is
+// mostly followed by others.
+const settle = 250 * time.Millisecond
+
+// Watched is a list that is watched.
+type Watched struct {
+	List client.ObjectList
+	// Namespace is empty for all of them.
+	Namespace string
+	// Options limit the list further.
+	Options []client.ListOption
+}
+
+// What returns what verdicts on the managed cluster rest on, or on all where it is empty.
+// Kinds without an object in the first snapshot are left out: a hub may not have them.
+// Without them, the conditions on add-ons still show each change.
+func What(cluster string, first *snapshot.Snapshot) []Watched {
+	all := []Watched{
+		{List: &addonv1alpha1.ClusterManagementAddOnList{}},
+		{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: cluster},
+		{List: &clusterv1.ManagedClusterList{}},
+	}
+	if len(first.Content.Facts) > 0 {
+		all = append(all, Watched{List: &dependencyv1alpha1.ManagedClusterFactsList{}, Namespace: cluster})
+	}
+	if len(first.Configs) > 0 {
+		all = append(all, Watched{List: &addonv1alpha1.AddOnDeploymentConfigList{}})
+	}
+	return all
+}
+
+// Hub reads lists that are watched from memory, and all else from the hub.
+type Hub struct {
+	client.Reader
+	informers map[string]toolscache.SharedIndexInformer
+	changed   chan struct{}
+	failed    chan error
+}
+
+// Start watches lists until the context ends. It returns once all of them were read, or
+// the error that ends each attempt, such as a missing right to watch. One list that fails
+// as often in a row as failures says ends it too, or a later Next; 0 tries for ever.
+func Start(ctx context.Context, hub client.WithWatch, all []Watched, failures int) (*Hub, error) {
+	h := &Hub{Reader: hub, informers: map[string]toolscache.SharedIndexInformer{}, changed: make(chan struct{}, 1), failed: make(chan error, 1)}
+	for _, one := range all {
+		informer, err := h.informer(hub, one, failures)
+		if err != nil {
+			return nil, err
+		}
+		h.informers[key(one.List, one.Namespace)] = informer
+		go informer.RunWithContext(ctx)
+	}
+	for _, informer := range h.informers {
+		for !informer.HasSynced() {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case err := <-h.failed:
+				return nil, err
+			case <-time.After(settle):
+			}
+		}
+	}
+	return h, nil
+}
+
+// Next waits for a change, and then until changes pause. Its error is that of the context
+// or of a watch that cannot go on.
+func (h *Hub) Next(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-h.failed:
+		return err
+	case <-h.changed:
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(settle):
+		return nil
+	}
+}
+
+// List implements client.Reader. What is watched comes in one page.
+func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	var options client.ListOptions
+	options.ApplyOptions(opts)
+	informer, watched := h.informers[key(list, options.Namespace)]
+	if !watched {
+		return h.Reader.List(ctx, list, opts...)
+	}
+	var objects []runtime.Object
+	for _, stored := range informer.GetStore().List() {
+		if object, ok := stored.(runtime.Object); ok {
+			objects = append(objects, object)
+		}
+	}
+	return meta.SetList(list, objects)
+}
+
+func key(list client.ObjectList, namespace string) string {
+	return fmt.Sprintf("%T/%s", list, namespace)
+}
+
+// informer watches one list, as client-go's informers do: from the version that was read,
+// again after each interruption, with growing intervals.
+func (h *Hub) informer(hub client.WithWatch, of Watched, failures int) (toolscache.SharedIndexInformer, error) {
+	var failed atomic.Int64 // in a row
+	listed := func(options metav1.ListOptions) []client.ListOption {
+		return append([]client.ListOption{&client.ListOptions{Raw: &options}, client.InNamespace(of.Namespace)}, of.Options...)
+	}
+	lists := &toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list, _ := of.List.DeepCopyObject().(client.ObjectList) // a copy has the type of its original
+			return list, hub.List(ctx, list, append(listed(options), client.Limit(options.Limit), client.Continue(options.Continue))...)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			opened, err := hub.Watch(ctx, of.List, listed(options)...)
+			if err == nil {
+				failed.Store(0)
+			}
+			return opened, err
+		},
+	}
+	object, err := item(hub.Scheme(), of.List)
+	if err != nil {
+		return nil, err
+	}
+	informer := toolscache.NewSharedIndexInformer(toolscache.ToListWatcherWithWatchListSemantics(lists, hub), object, 0, nil)
+	_, handled := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { h.change() }, UpdateFunc: func(any, any) { h.change() }, DeleteFunc: func(any) { h.change() },
+	})
+	failing := func(_ context.Context, _ *toolscache.Reflector, err error) {
+		if isFinal(err) || failed.Add(1) == int64(failures) {
+			h.fail(err)
+		}
+	}
+	for _, err := range []error{handled, informer.SetTransform(lean), informer.SetWatchErrorHandlerWithContext(failing)} {
+		if err != nil {
+			return nil, fmt.Errorf("watch %T: %w", of.List, err)
+		}
+	}
+	return informer, nil
+}
+
+// item returns an empty object of those in a list.
+func item(scheme *runtime.Scheme, list client.ObjectList) (runtime.Object, error) {
+	kinds, _, err := scheme.ObjectKinds(list)
+	if err != nil {
+		return nil, err
+	}
+	kind := kinds[0]
+	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
+	return scheme.New(kind)
+}
+
+func (h *Hub) change() {
+	select {
+	case h.changed <- struct{}{}:
+	default: // one is enough
+	}
+}
+
+// isFinal reports whether another attempt cannot succeed.
+func isFinal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || meta.IsNoMatchError(err)
+}
+
+func (h *Hub) fail(err error) {
+	select {
+	case h.failed <- fmt.Errorf("watch: %w", err):
+	default: // the first one counts
+	}
+}
+
+// lean keeps of an object what snapshots keep.
+func lean(stored any) (any, error) {
+	switch full := stored.(type) {
+	case *addonv1alpha1.ClusterManagementAddOn:
+		return fleet.LeanRegistration(full), nil
+	case *addonv1alpha1.ManagedClusterAddOn:
+		return fleet.LeanAddOn(full), nil
+	case *clusterv1.ManagedCluster:
+		return fleet.LeanCluster(full), nil
+	case *addonv1alpha1.AddOnDeploymentConfig:
+		return fleet.LeanConfig(full), nil
+	default:
+		return stored, nil
+	}
+}

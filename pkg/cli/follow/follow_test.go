@@ -1,0 +1,39 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// listing is a fake hub: it cannot list by watching.
+type listing struct{ client.WithWatch }
+
+// IsWatchListSemanticsUnSupported is what client-go checks.
+func (listing) IsWatchListSemanticsUnSupported() bool { return true }
+
+// A person who looks at a hub that went away must see that.
+func TestAListThatFailsAgainAndAgainEnds(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	away := errors.New("connection refused")
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return away },
+	}).Build()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_, err := Start(ctx, listing{hub}, []Watched{{List: &addonv1alpha1.ManagedClusterAddOnList{}}}, 2)
+	if !errors.Is(err, away) {
+		t.Errorf("got %v", err)
+	}
+}

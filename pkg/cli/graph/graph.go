@@ -1,0 +1,78 @@
+// Package graph is the verb of kubectl addon that writes the graph of dependencies, for
+// programs that draw it.
+package graph
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	flags := output.NewFlags()
+	format := "mermaid"
+	command := &cobra.Command{
+		Use:   "graph [ADDON]",
+		Short: "Write the graph of dependencies, for documents",
+		Long: `Write what add-ons depend on as a graph, as Mermaid, DOT or a picture (SVG). Each add-on has the number
+of managed clusters on which it works, fails, or is not known. Dependencies that fail
+somewhere are red. With an add-on, the graph has what it depends on and what depends on
+it, directly or not.`,
+		Example: `  # In Markdown
+  kubectl addon graph
+
+  # As a picture, for a document or a browser
+  kubectl addon graph --format svg > addons.svg
+
+  # With another layout, by Graphviz
+  kubectl addon graph --format dot | neato -Tsvg > addons.svg
+
+  # Around one add-on, on one managed cluster
+  kubectl addon graph cluster-gateway -n cluster1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			write, known := formats[format]
+			if !known {
+				return cmdline.UsageError(fmt.Errorf("--format=%q: must be mermaid, dot or svg", format))
+			}
+			graph, err := find(command.Context(), from, args)
+			if err != nil {
+				return err
+			}
+			return flags.Print(streams.Out, graph, func() error { return write(streams.Out, graph) })
+		},
+	}
+	command.Flags().StringVar(&format, "format", format, "How the graph is written: mermaid, dot or svg.")
+	flags.AddTo(command)
+	return command
+}
+
+var formats = map[string]func(io.Writer, *report.Graph) error{"mermaid": mermaid, "dot": dot, "svg": svg}
+
+func find(ctx context.Context, from *source.Source, args []string) (*report.Graph, error) {
+	cluster, addOn := *from.Config.Namespace, ""
+	if len(args) == 1 {
+		addOn = args[0]
+	}
+	fleet, err := from.Snapshot(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	graph := report.FindGraph(fleet, cluster, addOn)
+	if addOn != "" && len(graph.Nodes) == 0 {
+		return nil, fmt.Errorf("add-on %q is neither registered nor depended upon: kubectl get clustermanagementaddons lists what is", addOn)
+	}
+	return graph, nil
+}

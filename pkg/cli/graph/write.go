@@ -1,0 +1,140 @@
+package graph
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Colors of what works, fails, and is not known.
+const (
+	working = "#d4edda"
+	failing = "#f8d7da"
+	unknown = "#e2e3e5"
+	broken  = "#c0392b"
+)
+
+// lines is text that is written line by line; its first error counts.
+type lines struct {
+	out io.Writer
+	err error
+}
+
+func (l *lines) add(format string, args ...any) {
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.out, format+"\n", args...)
+	}
+}
+
+func mermaid(out io.Writer, graph *report.Graph) error {
+	l := &lines{out: out}
+	l.add("flowchart LR")
+	ids := map[string]string{}
+	for i := range graph.Nodes {
+		node := &graph.Nodes[i]
+		ids[node.Name] = fmt.Sprintf("n%d", i)
+		l.add(`  %s["%s"]`, ids[node.Name], escaped.Replace(strings.Join(label(node), "\n")))
+		if color := fill(node); color != "" {
+			l.add("  style %s fill:%s", ids[node.Name], color)
+		}
+	}
+	for i := range graph.Edges {
+		edge := &graph.Edges[i]
+		arrow := "-->"
+		if edge.Type != addonv1alpha1.DependencyTypeRequired {
+			arrow = "-.->"
+		}
+		if label := note(edge); label != "" {
+			arrow += `|"` + escaped.Replace(label) + `"|`
+		}
+		l.add("  %s %s %s", ids[edge.From], arrow, ids[edge.To])
+		if edge.Unsatisfied > 0 {
+			l.add("  linkStyle %d stroke:%s", i, broken)
+		}
+	}
+	return l.err
+}
+
+// escaped makes text one that Mermaid shows as it is: else # begins a character's code, and
+// browsers take < for markup.
+var escaped = strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\n", "<br/>")
+
+func dot(out io.Writer, graph *report.Graph) error {
+	l := &lines{out: out}
+	l.add("digraph addons {")
+	l.add(`  rankdir=LR; node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica"]; edge [fontname="Helvetica"];`)
+	for i := range graph.Nodes {
+		node := &graph.Nodes[i]
+		attributes := fmt.Sprintf("label=%q", strings.Join(label(node), "\n"))
+		if color := fill(node); color != "" {
+			attributes += fmt.Sprintf(", fillcolor=%q", color)
+		}
+		l.add("  %q [%s];", node.Name, attributes)
+	}
+	for i := range graph.Edges {
+		edge := &graph.Edges[i]
+		attributes := []string{fmt.Sprintf("label=%q", note(edge))}
+		if edge.Type != addonv1alpha1.DependencyTypeRequired {
+			attributes = append(attributes, "style=dashed")
+		}
+		if edge.Unsatisfied > 0 {
+			attributes = append(attributes, fmt.Sprintf("color=%q", broken))
+		}
+		l.add("  %q -> %q [%s];", edge.From, edge.To, strings.Join(attributes, ", "))
+	}
+	l.add("}")
+	return l.err
+}
+
+// label is the name of a node, and how it is.
+func label(node *report.GraphNode) []string {
+	shown := []string{text.Name(node.Name)}
+	if node.Kind != report.NodeAddOn {
+		return shown
+	}
+	if node.Clusters == 0 {
+		return append(shown, "not installed")
+	}
+	var counts []string
+	for _, one := range []struct {
+		n    int
+		word string
+	}{{node.Working, "available"}, {node.Failing, "not available"}, {node.Held, "not known"}} {
+		if one.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", one.n, one.word))
+		}
+	}
+	return append(shown, strings.Join(counts, ", "))
+}
+
+func fill(node *report.GraphNode) string {
+	switch {
+	case node.Kind != report.NodeAddOn || node.Clusters == 0:
+		return ""
+	case node.Failing > 0:
+		return failing
+	case node.Held > 0 && node.Working == 0:
+		return unknown
+	default:
+		return working
+	}
+}
+
+// note is what an edge says beside its ends.
+func note(edge *report.GraphEdge) string {
+	var notes []string
+	if edge.Version != "" {
+		notes = append(notes, text.OneLine(edge.Version))
+	}
+	if edge.Conditional {
+		notes = append(notes, "on some clusters")
+	}
+	if edge.Unsatisfied > 0 {
+		notes = append(notes, fmt.Sprintf("fails on %d", edge.Unsatisfied))
+	}
+	return strings.Join(notes, ", ")
+}

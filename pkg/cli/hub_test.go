@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// onHub are objects of a hub that no snapshot has. Placements may select from the
+// ManagedClusterSet production, and add-ons are deployed by a template and by works.
+const onHub = `
+managedclustersets:
+- {metadata: {name: production}, spec: {clusterSelector: {selectorType: ExclusiveClusterSetLabel}}}
+managedclustersetbindings:
+- {metadata: {name: production, namespace: default}, spec: {clusterSet: production}}
+placementdecisions:
+- metadata: {name: backup-1, namespace: default, labels: {cluster.open-cluster-management.io/placement: backup}}
+  status: {decisions: [{clusterName: cluster38}, {clusterName: cluster39}, {clusterName: cluster40}]}
+- metadata: {name: other-1, namespace: default, labels: {cluster.open-cluster-management.io/placement: other}}
+  status: {decisions: [{clusterName: cluster01}]}
+clustermanagementaddons:
+- {metadata: {name: cert-manager}}
+addontemplates:
+- metadata: {name: cert-manager-1.16}
+  spec:
+    addonName: cert-manager
+    agentSpec:
+      workload:
+        manifests:
+        - apiVersion: apiextensions.k8s.io/v1
+          kind: CustomResourceDefinition
+          metadata: {name: certificates.cert-manager.io}
+          spec: {group: cert-manager.io, names: {kind: Certificate, plural: certificates}}
+        - apiVersion: apiextensions.k8s.io/v1
+          kind: CustomResourceDefinition
+          metadata: {name: issuers.cert-manager.io}
+          spec: {group: cert-manager.io, names: {kind: Issuer, plural: issuers}}
+- metadata: {name: cluster-gateway-1.4}
+  spec:
+    addonName: cluster-gateway
+    agentSpec:
+      workload:
+        manifests:
+        - {apiVersion: apps/v1, kind: Deployment, metadata: {name: gateway}}
+        - {apiVersion: authentication.open-cluster-management.io/v1beta1, kind: ManagedServiceAccount, metadata: {name: gateway}}
+        - {apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: gateway}}
+        - apiVersion: rbac.authorization.k8s.io/v1
+          kind: ClusterRole
+          metadata: {name: gateway}
+          rules:
+          - {apiGroups: [""], resources: [secrets], verbs: [get]}
+          - {apiGroups: [cert-manager.io], resources: [certificates], verbs: [create, get]}
+manifestworks:
+- metadata:
+    name: addon-managed-serviceaccount-deploy-0
+    namespace: cluster01
+    labels: {open-cluster-management.io/addon-name: managed-serviceaccount}
+  spec:
+    workload:
+      manifests:
+      - apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: {name: managedserviceaccounts.authentication.open-cluster-management.io}
+        spec: {group: authentication.open-cluster-management.io, names: {kind: ManagedServiceAccount, plural: managedserviceaccounts}}
+- metadata:
+    name: addon-governance-deploy-0
+    namespace: cluster40
+    labels: {open-cluster-management.io/addon-name: config-policy-controller}
+  spec:
+    workload:
+      manifests:
+      - {apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: policies}}
+`
+
+// resources are the kinds of lists that the plugin reads, by resource.
+var resources = map[string]metav1.TypeMeta{
+	"clustermanagementaddons":   {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "ClusterManagementAddOn"},
+	"managedclusteraddons":      {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "ManagedClusterAddOn"},
+	"addontemplates":            {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "AddOnTemplate"},
+	"managedclusterfacts":       {APIVersion: "dependency.addon.open-cluster-management.io/v1alpha1", Kind: "ManagedClusterFacts"},
+	"managedclusters":           {APIVersion: "cluster.open-cluster-management.io/v1", Kind: "ManagedCluster"},
+	"managedclustersets":        {APIVersion: "cluster.open-cluster-management.io/v1beta2", Kind: "ManagedClusterSet"},
+	"managedclustersetbindings": {APIVersion: "cluster.open-cluster-management.io/v1beta2", Kind: "ManagedClusterSetBinding"},
+	"placementdecisions":        {APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "PlacementDecision"},
+	"manifestworks":             {APIVersion: "work.open-cluster-management.io/v1", Kind: "ManifestWork"},
+}
+
+// serve serves the fleet of hub, with sets, taints and what onHub has, as an API server lists
+// objects.
+func serve(t *testing.T) string {
+	t.Helper()
+	objects := map[string][]map[string]any{}
+	if err := yaml.Unmarshal([]byte(onHub), &objects); err != nil {
+		t.Fatal(err)
+	}
+	content := hub()
+	add := func(resource string, object any) {
+		converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects[resource] = append(objects[resource], converted)
+	}
+	for i := range content.Registrations {
+		add("clustermanagementaddons", &content.Registrations[i])
+	}
+	for i := range content.AddOns {
+		add("managedclusteraddons", &content.AddOns[i])
+	}
+	for i := range content.Clusters {
+		cluster := &content.Clusters[i]
+		if i >= 20 {
+			cluster.Labels[clusterv1beta2.ClusterSetLabel] = "production"
+		}
+		if cluster.Name == "cluster50" {
+			cluster.Spec.Taints = []clusterv1.Taint{{Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect}}
+		}
+		add("managedclusters", cluster)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		response.Header().Set("Content-Type", "application/json")
+		path := strings.Split(strings.Trim(request.URL.Path, "/"), "/") // apis, group, version, …
+		kind, known := resources[path[len(path)-1]]
+		if !known || "apis/"+kind.APIVersion != strings.Join(path[:3], "/") {
+			t.Errorf("%s is not to be read", request.URL.Path)
+			http.NotFound(response, request)
+			return
+		}
+		namespace := ""
+		if len(path) > 4 {
+			namespace = path[4]
+		}
+		_ = json.NewEncoder(response).Encode(list(kind, objects[path[len(path)-1]], namespace, request.URL.Query().Get("labelSelector")))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// list is a list of the objects of a namespace, empty for all, that have the labels.
+func list(kind metav1.TypeMeta, objects []map[string]any, namespace, selector string) map[string]any {
+	selected, err := labels.Parse(selector)
+	if err != nil {
+		panic(err)
+	}
+	items := []any{}
+	for _, content := range objects {
+		object := unstructured.Unstructured{Object: content}
+		if (namespace == "" || namespace == object.GetNamespace()) && selected.Matches(labels.Set(object.GetLabels())) {
+			object.SetGroupVersionKind(kind.GroupVersionKind())
+			items = append(items, content)
+		}
+	}
+	return map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind + "List", "items": items}
+}
+
+// Each line of testdata/hub-commands is a command in the folder testdata/files, on the hub.
+func TestVerbsReadAHub(t *testing.T) {
+	commands, err := os.ReadFile("testdata/hub-commands")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Chdir("testdata/files")
+	server := serve(t)
+	for line := range strings.Lines(string(commands)) {
+		line = strings.TrimSpace(line)
+		t.Run(line, func(t *testing.T) {
+			got := run(t, append(strings.Fields(line), "--server", server)...)
+			compare(t, got, filepath.Join(folder, golden(line)))
+		})
+	}
+}
+
+// Without the context, a command that is pasted would act on another hub.
+func TestCommandsActOnTheHubThatWasRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["prod"] = &clientcmdapi.Cluster{Server: serve(t)}
+	config.Clusters["other"] = &clientcmdapi.Cluster{Server: "http://127.0.0.1:1"}
+	config.Contexts["prod hub"] = &clientcmdapi.Context{Cluster: "prod"}
+	config.Contexts["other hub"] = &clientcmdapi.Context{Cluster: "other"}
+	config.CurrentContext = "other hub"
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", path)
+	enable := "clusteradm addon enable --names governance-policy-framework --clusters cluster40 --context 'prod hub'"
+	for verb, want := range map[string][]string{
+		"why -n cluster40":                              {"run        " + enable + "\n"},
+		"why config-policy-controller -n cluster40":     {"run   " + enable + "\n"},
+		"why -n cluster40 --as me":                      {"without --as.\n", enable},
+		"wait cluster-gateway -n cluster01 --timeout 0": {"run  kubectl addon why cluster-gateway -n cluster01 --context 'prod hub'\n"},
+		"report -n cluster50":                           {"reports cluster50 -n cluster50 -o yaml --context 'prod hub'\n"},
+	} {
+		got := run(t, append(strings.Fields(verb), "--context", "prod hub")...)
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: no %q in\n%s", verb, part, got)
+			}
+		}
+	}
+}
+
+func TestSnapshotsHaveNoPlacements(t *testing.T) {
+	fleet := file(t, hub())
+	for verb, want := range map[string]string{
+		"suggest": "suggest reads a hub, without --from\n",
+		"impact --install application-portal --placement testdata/files/placement.yaml": `Placement "production" selects no managed cluster: `,
+		"lint testdata/files/add-ons.yaml":                                              "A snapshot has no PlacementDecisions",
+	} {
+		if got := run(t, append(strings.Fields(verb), "--from", fleet)...); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", verb, want, got)
+		}
+	}
+}
+
+// A placement without a namespace of its own is bound to nothing.
+func TestPlacementsThatCannotBeUsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "placement.yaml")
+	for text, want := range map[string]string{
+		"kind: Placement\nmetadata: {name: a}\n":                                             "Placement \"a\" has no metadata.namespace",
+		"kind: Placement\nmetadata: {name: a, namespace: b}\nspec: {predicate: []}\n":        `unknown field "predicate"`,
+		"kind: Placement\nmetadata: {name: a, namespace: default}\nspec: {clusterSets: [x]}": "none of its clusterSets (x) is bound",
+		"kind: Placement\nmetadata: {name: a, namespace: b}\n":                               `no ManagedClusterSet is bound to namespace "b"`,
+		"kind: Placement\nmetadata: {name: a, namespace: b}\n---\nkind: Placement\n":         "there is more than one Placement",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := run(t, "impact", "--install", "application-portal", "--placement", path, "--server", serve(t))
+		if !strings.Contains(got, want) || !strings.Contains(got, "exit code") {
+			t.Errorf("%s: no %q in\n%s", text, want, got)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// Package lint is the verb of kubectl addon that judges declarations in files, before
+// they are applied.
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/manifest"
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// ErrFound is returned when a declaration has an error.
+var ErrFound = errors.New("there are errors")
+
+// noName stands for the name of an add-on that has none.
+const noName = "(no name)"
+
+type options struct {
+	genericiooptions.IOStreams
+	source *source.Source
+	flags  *output.Flags
+	live   bool
+	found  *report.Lint
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatSARIF)}
+	command := &cobra.Command{
+		Use:   "lint FILE|DIR...",
+		Short: "Judge declarations in files, before they are applied",
+		Long: `Judge the ClusterManagementAddOns in files and folders by the rules of admission and by
+the schema of their CRD, and say what these accept without a word: unknown and doubled
+fields, dependencies without a message, long chains, ranges of versions that exclude each
+other, and add-ons that the files have twice. It needs no hub.
+
+With --live or --from, what is registered on a hub counts too. With --live, it also looks
+at add-ons with the install strategy Placements: is what they require installed on all
+managed clusters that the Placements select? For that, it lists placementdecisions,
+managedclusters and managedclusteraddons.
+
+A file that cannot be decoded is an error, and the others are judged. A template in a folder,
+with {{, is skipped.
+
+It exits with 1 when there is an error. Warnings do not count.`,
+		Example: `  # In a pipeline
+  kubectl addon lint deploy/
+
+  # For code scanning on GitHub, at the root of the repository
+  kubectl addon lint deploy/ -o sarif > lint.sarif
+
+  # Among what is registered on the hub
+  kubectl addon lint clustermanagementaddon.yaml --live`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context(), args)
+		},
+	}
+	command.Flags().BoolVar(&o.live, "live", false, "Judge them among what is registered and placed on the hub.")
+	o.flags.AddTo(command)
+	return command
+}
+
+func (o *options) run(ctx context.Context, paths []string) error {
+	files, err := manifest.Read(paths, o.In)
+	for _, one := range files.Skipped {
+		fmt.Fprintln(o.ErrOut, text.OneLine(one.Error()))
+	}
+	if err != nil {
+		return cmdline.UsageError(err)
+	}
+	declared := make([]report.Declared, 0, len(files.Manifests))
+	for _, one := range files.Manifests {
+		declared = append(declared, report.Declared(one))
+	}
+	isLive := o.live || o.source.IsFile()
+	var hub []addonv1alpha1.ClusterManagementAddOn
+	if isLive {
+		if hub, err = o.source.Registrations(ctx); err != nil {
+			return err
+		}
+	}
+	o.found = report.FindLint(declared, hub, isLive)
+	o.found.Items = append(o.found.Items, files.Broken...)
+	if err := o.judgePlacements(ctx, declared); err != nil {
+		return err
+	}
+	slices.SortStableFunc(o.found.Items, func(a, b report.LintFinding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	if err := o.flags.Print(o.Out, o.found, func() error { return o.show(len(files.Manifests)) }); err != nil {
+		return err
+	}
+	for _, finding := range o.found.Items {
+		if finding.Severity == report.SeverityError {
+			return ErrFound
+		}
+	}
+	return nil
+}
+
+// formatSARIF is the format of lint itself.
+const formatSARIF = "sarif"
+
+func (o *options) show(registrations int) error {
+	if o.flags.Is(formatSARIF) {
+		return o.printSARIF(o.Out)
+	}
+
+	for _, finding := range o.found.Items {
+		where := text.OneLine(finding.Path)
+		if finding.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, finding.Line)
+		}
+		fmt.Fprintf(o.Out, "%s: %s%s: %s [%s]\n", where, subject(&finding), finding.Severity, text.OneLine(finding.Message), finding.Rule)
+	}
+	if len(o.found.Items) == 0 {
+		fmt.Fprintf(o.ErrOut, "Nothing is wrong with %d ClusterManagementAddOns.\n", registrations)
+	}
+	return nil
+}
+
+// subject is the add-on that a finding is about; empty where it is about none.
+func subject(finding *report.LintFinding) string {
+	if finding.AddOn == "" && (finding.Rule == report.RuleUnreadable || finding.Rule == report.RuleUnknownKind) {
+		return ""
+	}
+	return cmp.Or(text.Name(finding.AddOn), noName) + ": "
+}
+
+func (o *options) printSARIF(out io.Writer) error {
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	return writeSARIF(out, o.found, folder)
+}

@@ -1,0 +1,69 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	ocmaddonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// judgePlacements adds what Placements leave out, if an add-on in the files has any.
+func (o *options) judgePlacements(ctx context.Context, declared []report.Declared) error {
+	placed := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
+	also := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(declared))
+	for i := range declared {
+		addOn := &declared[i].AddOn
+		also = append(also, *addOn)
+		if addOn.Spec.InstallStrategy.Type == ocmaddonv1alpha1.AddonInstallStrategyPlacements {
+			placed[addOn.Name] = append(placed[addOn.Name], addOn.Spec.InstallStrategy.Placements...)
+		}
+	}
+	switch {
+	case len(placed) == 0 || !o.live && !o.source.IsFile():
+		return nil
+	case o.source.IsFile():
+		fmt.Fprintln(o.ErrOut, "A snapshot has no PlacementDecisions, so it was not judged where Placements install add-ons: use --live.")
+		return nil
+	}
+	hub, err := o.source.Reader()
+	if err != nil {
+		return err
+	}
+	selected := map[string][]string{}
+	for addOn, placements := range placed {
+		if selected[addOn], err = clusters(ctx, hub, placements); err != nil {
+			return err
+		}
+	}
+	fleet, err := o.source.Snapshot(ctx, "", also...)
+	if err != nil {
+		return err
+	}
+	o.found.Items = append(o.found.Items, report.FindUncovered(declared, fleet, selected)...)
+	return nil
+}
+
+// clusters are those that Placements have selected, ascending.
+func clusters(ctx context.Context, hub client.Reader, placements []ocmaddonv1alpha1.PlacementStrategy) ([]string, error) {
+	var names []string
+	for _, placement := range placements {
+		var decisions clusterv1beta1.PlacementDecisionList
+		if err := hub.List(ctx, &decisions, client.InNamespace(placement.Namespace),
+			client.MatchingLabels{clusterv1beta1.PlacementLabel: placement.Name}); err != nil {
+			return nil, err
+		}
+		for i := range decisions.Items {
+			for _, decision := range decisions.Items[i].Status.Decisions {
+				names = append(names, decision.ClusterName)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

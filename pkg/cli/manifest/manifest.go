@@ -1,0 +1,122 @@
+// Package manifest reads ClusterManagementAddOns from the files of their authors.
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/regularfile"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// Manifest is a ClusterManagementAddOn of a file.
+type Manifest struct {
+	Path  string
+	AddOn addonv1alpha1.ClusterManagementAddOn
+	// Wrong is what an API server refuses or drops of it, besides what it declares.
+	Wrong []review.Judgement
+	// Line is the line of a field in the file, from 1, or of the nearest one around it; 0
+	// where it is not known.
+	Line func(field string) int
+}
+
+// Files are what was read of files.
+type Files struct {
+	Manifests []Manifest
+	// Skipped are errors on templates in folders, which are no manifests yet.
+	Skipped []error
+	// Broken are files, and objects in them, that cannot be decoded.
+	Broken []report.LintFinding
+}
+
+// Err is an error if anything is broken.
+func (f *Files) Err() error {
+	if len(f.Broken) == 0 {
+		return nil
+	}
+	first := &f.Broken[0]
+	return fmt.Errorf("%s: %s", first.Path, first.Message)
+}
+
+// Read reads files, - for standard input, and all manifests in folders. Other objects in
+// them are left out. Its error is about a path that cannot be read, or has no
+// ClusterManagementAddOn.
+func Read(paths []string, in io.Reader) (*Files, error) {
+	all := &Files{}
+	for _, path := range paths {
+		files, err := filesIn(path)
+		if err != nil {
+			return all, err
+		}
+		before := len(all.Manifests) + len(all.Broken)
+		for _, file := range files {
+			content, err := readFile(file, in)
+			if err != nil && file == path {
+				return all, fmt.Errorf("%s: %w", file, err)
+			}
+			all.add(file, content, err, file == path)
+		}
+		if len(all.Manifests)+len(all.Broken) == before {
+			return all, fmt.Errorf("%s has no %s", path, addOnKind)
+		}
+	}
+	return all, nil
+}
+
+// add adds a file, or why it cannot be read. A template is broken only if it is named.
+func (f *Files) add(path string, content []byte, err error, isNamed bool) {
+	var read Files
+	if err == nil {
+		read = decode(path, content)
+	} else {
+		read.Broken = []report.LintFinding{broken(path, 0, err)}
+	}
+	if len(read.Broken) > 0 && !isNamed && bytes.Contains(content, []byte("{{")) { // as in a chart
+		f.Skipped = append(f.Skipped, fmt.Errorf("skipped the template %w", read.Err()))
+		return
+	}
+	f.Manifests = append(f.Manifests, read.Manifests...)
+	f.Broken = append(f.Broken, read.Broken...)
+}
+
+func broken(path string, line int, err error) report.LintFinding {
+	return report.LintFinding{Path: path, Line: line, Severity: report.SeverityError, Rule: report.RuleUnreadable, Message: err.Error()}
+}
+
+// filesIn returns a file itself, and the manifests in a folder.
+func filesIn(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, regularfile.Check(path)
+	}
+	var files []string
+	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
+}
+
+func readFile(path string, in io.Reader) (content []byte, err error) {
+	if path == "-" {
+		return io.ReadAll(in)
+	}
+	file, err := regularfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return io.ReadAll(file)
+}

@@ -1,0 +1,108 @@
+// Package output prints what the verbs of the plugin find: for people, or as data in
+// the formats of kubectl.
+package output
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"open-cluster-management.io/interlock/pkg/cmdline"
+)
+
+// Flags are those that choose a format.
+type Flags struct {
+	print *genericclioptions.PrintFlags
+	// own are formats that the verb prints itself.
+	own []string
+	// printer is nil while no format is chosen, or one of the verb itself.
+	printer printers.ResourcePrinter
+}
+
+// Formats that some verbs print themselves.
+const (
+	Wide = "wide"
+	Name = "name"
+)
+
+// NewFlags returns flags without a chosen format: for people. own are formats that the verb
+// prints itself, such as Wide.
+func NewFlags(own ...string) *Flags {
+	return &Flags{print: genericclioptions.NewPrintFlags(""), own: own}
+}
+
+// Is reports whether a format is chosen.
+func (f *Flags) Is(format string) bool { return *f.print.OutputFormat == format }
+
+// IsData reports whether a format for programs is chosen.
+func (f *Flags) IsData() bool { return f.printer != nil }
+
+// AddTo adds the flags to a verb.
+func (f *Flags) AddTo(command *cobra.Command) {
+	f.print.AddFlags(command)
+	format := command.Flags().Lookup("output")
+	format.Usage = "Output format, for people when empty. One of: (" + strings.Join(f.formats(), ", ") + ")."
+	*f.print.OutputFormat = ""
+	for _, hidden := range []string{"show-managed-fields", "allow-missing-template-keys"} {
+		_ = command.Flags().MarkHidden(hidden) // they exist, and do not matter here
+	}
+	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+}
+
+func (f *Flags) formats() []string {
+	formats := slices.DeleteFunc(f.print.AllowedFormats(), func(format string) bool { return format == Name })
+	return slices.Compact(slices.Sorted(slices.Values(append(formats, f.own...))))
+}
+
+// Validate returns an error unless the chosen format is one.
+func (f *Flags) Validate() error {
+	format := *f.print.OutputFormat
+	if format == "" || slices.Contains(f.own, format) {
+		return nil
+	}
+	var err error
+	if f.printer, err = f.print.ToPrinter(); err != nil || format == Name {
+		return fmt.Errorf("--output=%q: must be one of %s", format, strings.Join(f.formats(), ", "))
+	}
+	return nil
+}
+
+// Chosen reports whether a format is chosen.
+func (f *Flags) Chosen() bool { return *f.print.OutputFormat != "" }
+
+// Print prints a report in the chosen format, and without one calls the function that
+// prints it for people.
+func (f *Flags) Print(out io.Writer, report any, forPeople func() error) error {
+	if f.printer == nil {
+		return forPeople()
+	}
+	if isList(report) && strings.Contains(*f.print.OutputFormat, "template") {
+		return cmdline.UsageError(fmt.Errorf("--output=%q: templates need an object, and this is a list; jsonpath works", *f.print.OutputFormat))
+	}
+	object, err := objectOf(report)
+	if err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return f.printer.PrintObj(object, out)
+}
+
+func isList(report any) bool { return reflect.TypeOf(report).Kind() == reflect.Slice }
+
+// objectOf makes what a printer prints: of a report, or of a plain list.
+func objectOf(report any) (runtime.Object, error) {
+	if isList(report) {
+		raw, err := json.Marshal(report)
+		return &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
+	return &unstructured.Unstructured{Object: content}, err
+}

@@ -1,0 +1,79 @@
+// Package report is the verb of kubectl addon that prints the AddOnDependencyReports of a
+// fleet, also where addon-manager does not write them.
+package report
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	source        *source.Source
+	flags         *output.Flags
+	allNamespaces bool
+	all           bool
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
+	command := &cobra.Command{
+		Use:   "report",
+		Short: "List dependencies that are not satisfied, and their causes, by managed cluster",
+		Long: `List the dependencies and requirements of add-ons that are not satisfied, by managed
+cluster: since when, and what fails by itself, so that they are not. As data, these are
+the AddOnDependencyReports that addon-manager --reports=unsatisfied writes to the hub;
+with --all, those of --reports=all. They are computed here: reports on the hub are not
+needed.
+
+On a managed cluster that cannot be reached, verdicts are Held, so only --all lists them.
+addon-manager keeps the last ones in its reports, which this verb does not read.`,
+		Example: `  # What is not satisfied, anywhere?
+  kubectl addon report
+
+  # Every dependency of every add-on on cluster1, as data
+  kubectl addon report -n cluster1 --all -o yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context())
+		},
+	}
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Report on all managed clusters, which is the default without -n.")
+	command.Flags().BoolVar(&o.all, "all", false, "Report on all dependencies, satisfied ones too.")
+	o.flags.AddTo(command)
+	return command
+}
+
+func (o *options) run(ctx context.Context) error {
+	cluster, scope := o.source.Cluster(o.allNamespaces), dependencyv1alpha1.ReportUnsatisfied
+	if o.all {
+		scope = dependencyv1alpha1.ReportAll
+	}
+	fleet, err := o.source.Snapshot(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	found := report.OnClusters(fleet, cluster, scope)
+	if o.flags.Chosen() {
+		o.printLost(o.ErrOut, fleet, cluster)
+	}
+	return o.flags.Print(o.Out, found, func() error {
+		if err := printReports(o.Out, found, fleet, cluster); err != nil {
+			return err
+		}
+		o.printLost(o.Out, fleet, cluster)
+		return nil
+	})
+}

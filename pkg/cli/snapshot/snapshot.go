@@ -1,0 +1,67 @@
+// Package snapshot is the verb of kubectl addon that writes what verdicts rest on to a
+// file, from which the other verbs read it elsewhere.
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "snapshot [FILE|-]",
+		Short: "Write all that evaluation needs of the fleet to one file",
+		Long: `Write all that the evaluation of dependencies needs of the fleet to a file, or to
+standard output. Every reading verb takes the file with --from, without a hub.
+
+The file has names, labels, annotations, versions, claims and taints of managed clusters
+and add-ons, their conditions, and what add-ons declare, with the placements that install
+them. It has no Secrets, no other specs and no managedFields, no annotation of an add-on that is longer than 256 bytes, and variables
+of AddOnDeploymentConfigs only if a condition of a dependency on this hub reads them.`,
+		Example: `  # For a colleague, or a bug report
+  kubectl addon snapshot fleet.json
+  kubectl addon why --from fleet.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return run(command.Context(), from, streams, args)
+		},
+	}
+}
+
+func run(ctx context.Context, from *source.Source, streams genericiooptions.IOStreams, args []string) error {
+	taken, err := from.Snapshot(ctx, *from.Config.Namespace)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 || args[0] == "-" {
+		return taken.Write(streams.Out)
+	}
+	if err := write(taken, args[0]); err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.ErrOut, "%s has %d add-ons on %s. Read it with --from %s.\n",
+		args[0], len(taken.AddOns), report.ReachOf(taken).All(), args[0])
+	return nil
+}
+
+// write writes a file that only its owner can read.
+func write(taken *snapshot.Snapshot, path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	if err := taken.Write(file); err != nil {
+		_ = file.Close() // the first error counts
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return file.Close()
+}

@@ -1,0 +1,83 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+)
+
+// FileNote precedes commands that act on a hub, where a file was read.
+const FileNote = "Run the commands on the hub that the file is of: add its --context."
+
+// Command returns a command for people to paste, with the flags that named this hub or
+// file. Without them, it would act on the hub of the current context. The command is one
+// line of kubectl, of a verb of the plugin, or of clusteradm; anything else stays.
+func (s *Source) Command(line string) string {
+	switch {
+	case !isCommand(line):
+		return line
+	case s.IsFile() && readsFiles(line):
+		return line + " --from " + quoted(s.file)
+	case s.IsFile():
+		return line
+	}
+	for _, flag := range []struct{ name, value string }{{"context", *s.Config.Context}, {"kubeconfig", *s.Config.KubeConfig}} {
+		if flag.value != "" {
+			line += " --" + flag.name + " " + quoted(flag.value)
+		}
+	}
+	return line
+}
+
+// Note says what Command could not give to a command; empty for nothing. clusteradm takes
+// no other flag that names a hub, and a token is not repeated.
+func (s *Source) Note(line string) string {
+	switch {
+	case !isCommand(line) || s.IsFile() && readsFiles(line):
+		return ""
+	case s.IsFile():
+		return FileNote
+	}
+	var given []string
+	for _, flag := range []struct {
+		name  string
+		value *string
+	}{
+		{"server", s.Config.APIServer},
+		{"cluster", s.Config.ClusterName},
+		{"user", s.Config.AuthInfoName},
+		{"token", s.Config.BearerToken},
+		{"client-certificate", s.Config.CertFile},
+		{"as", s.Config.Impersonate},
+	} {
+		if flag.value != nil && *flag.value != "" {
+			given = append(given, "--"+flag.name)
+		}
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	context := "the current context"
+	if *s.Config.Context != "" {
+		context = "that context"
+	}
+	return "The commands act on the hub and as the user of " + context + ", without " + strings.Join(given, ", ") + "."
+}
+
+func isCommand(line string) bool {
+	return strings.HasPrefix(line, "kubectl ") || strings.HasPrefix(line, "clusteradm ")
+}
+
+// readsFiles reports whether a command is a verb of the plugin that reads files.
+func readsFiles(line string) bool {
+	return strings.HasPrefix(line, "kubectl addon ") && !strings.HasPrefix(line, "kubectl addon doctor")
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoted is an argument as a POSIX shell reads it.
+func quoted(argument string) string {
+	if plain.MatchString(argument) {
+		return argument
+	}
+	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
+}

@@ -1,0 +1,87 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// print prints the rows that a filter has kept, out of so many.
+func (o *options) print(rows []Row, all int, now time.Time) error {
+	return o.flags.Print(o.Out, rows, func() error {
+		switch {
+		case o.flags.Is(output.Name):
+			return printNames(o.Out, rows)
+		case len(rows) == 0 && all > 0:
+			fmt.Fprintln(o.ErrOut, o.nothingMatches(all))
+			return nil
+		case len(rows) == 0:
+			fmt.Fprintln(o.ErrOut, o.nothingFound())
+			return nil
+		}
+		heading, cellsOf := Heading, Row.Cells
+		if o.flags.Is(output.Wide) {
+			heading, cellsOf = WideHeading, Row.WideCells
+		}
+		cells := make([][]string, 0, len(rows))
+		for _, row := range rows {
+			cells = append(cells, cellsOf(row, now))
+		}
+		shown := table.New(o.Out, heading)
+		shown.Uncut, shown.Spare = o.flags.Is(output.Wide), o.spare()
+		return shown.Print(cells)
+	})
+}
+
+// spare are the columns that a narrow terminal does not show: that of the managed cluster only
+// where one is named.
+func (f *filter) spare() []string {
+	if f.namespace != "" {
+		return []string{"MESSAGE", "NAMESPACE"}
+	}
+	return []string{"MESSAGE"}
+}
+
+// printNames prints what kubectl get takes, as kubectl get -o name does.
+func printNames(out io.Writer, rows []Row) error {
+	for _, row := range rows {
+		if _, err := fmt.Fprintf(out, "managedclusteraddon.addon.open-cluster-management.io/%s\n", text.Name(row.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printSummary prints a column for each verdict that there is, and for those on which all
+// depends.
+func printSummary(out io.Writer, found *report.Summary) error {
+	if _, err := fmt.Fprintf(out, "Dependencies on %s:\n", found.All()); err != nil || len(found.Items) == 0 {
+		return err
+	}
+	verdicts := slices.DeleteFunc(slices.Clone(evaluation.Verdicts), func(verdict evaluation.Verdict) bool {
+		return verdict != evaluation.Satisfied && verdict != evaluation.Held &&
+			!slices.ContainsFunc(found.Items, func(item report.SummarizedEdge) bool { return item.Verdicts[verdict] > 0 })
+	})
+	heading := []string{"ADD-ON", "DEPENDENCY", "TYPE"}
+	for _, verdict := range verdicts {
+		heading = append(heading, strings.ToUpper(string(verdict)))
+	}
+	rows := make([][]string, 0, len(found.Items))
+	for _, item := range found.Items {
+		row := []string{item.AddOn, item.Edge, string(item.Type)}
+		for _, verdict := range verdicts {
+			row = append(row, strconv.Itoa(item.Verdicts[verdict]))
+		}
+		rows = append(rows, row)
+	}
+	return table.Print(out, heading, rows)
+}

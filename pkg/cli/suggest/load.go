@@ -1,0 +1,75 @@
+package suggest
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ocmaddonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/suggestion"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// page is how many templates are read at once. One has up to 1.5 MiB.
+const page = 20
+
+// loaded are the workloads of all add-ons. wrong describes manifests that cannot be read.
+type loaded struct {
+	workloads []suggestion.Workload
+	wrong     []string
+}
+
+// load reads the templates of add-ons, and the works of those without one, where they are
+// installed first. The works of an add-on are much the same on all managed clusters.
+func load(ctx context.Context, hub client.Reader, installed []addonv1alpha1.ManagedClusterAddOn) (*loaded, error) {
+	var read loaded
+	done := map[string]bool{}
+	for next := ""; ; {
+		var templates ocmaddonv1alpha1.AddOnTemplateList
+		if err := hub.List(ctx, &templates, client.Limit(page), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for i := range templates.Items {
+			template := &templates.Items[i]
+			done[template.Spec.AddonName] = true
+			read.add(template.Spec.AddonName, "AddOnTemplate "+text.Name(template.Name), template.Spec.AgentSpec.Workload.Manifests)
+		}
+		if next = templates.Continue; next == "" {
+			break
+		}
+	}
+	for i := range installed {
+		addOn := &installed[i]
+		if done[addOn.Name] {
+			continue
+		}
+		done[addOn.Name] = true
+		var works workv1.ManifestWorkList
+		if err := hub.List(ctx, &works, client.InNamespace(addOn.Namespace),
+			client.MatchingLabels{ocmaddonv1alpha1.AddonLabelKey: addOn.Name}); err != nil {
+			return nil, err
+		}
+		for j := range works.Items {
+			work := &works.Items[j]
+			read.add(addOn.Name, fmt.Sprintf("ManifestWork %s/%s", work.Namespace, text.Name(work.Name)), work.Spec.Workload.Manifests)
+		}
+	}
+	return &read, nil
+}
+
+func (l *loaded) add(addOn, source string, manifests []workv1.Manifest) {
+	one := suggestion.Workload{AddOn: addOn, Source: source}
+	for i := range manifests {
+		var manifest unstructured.Unstructured
+		if err := manifest.UnmarshalJSON(manifests[i].Raw); err != nil {
+			l.wrong = append(l.wrong, text.OneLine(fmt.Sprintf("skipped manifest %d of %s: %v", i, source, err)))
+			continue
+		}
+		one.Manifests = append(one.Manifests, manifest)
+	}
+	l.workloads = append(l.workloads, one)
+}

@@ -1,0 +1,98 @@
+// Package suggest is the verb of kubectl addon that finds dependencies which add-ons use and
+// do not declare.
+package suggest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/suggestion"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	source *source.Source
+	flags  *output.Flags
+	found  *report.Suggestions
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatYAML)}
+	command := &cobra.Command{
+		Use:   "suggest [ADDON]",
+		Short: "Find dependencies that add-ons use and do not declare",
+		Long: `Find the APIs that add-ons use and other add-ons bring: objects that an add-on installs on
+managed clusters, and the rules of its roles, against the CustomResourceDefinitions that
+other add-ons install there. What is declared already is left out, and so are the APIs of
+Kubernetes and of Open Cluster Management itself.
+
+It is evidence, no proof. A rule may be left over. If the add-on works without the API, make
+the dependency Optional. Optional is suggested where a Required one would close a cycle.
+What the add-on creates or connects to while it runs is not found.
+
+It lists addontemplates, and the manifestworks of each add-on without a template: on the
+first managed cluster that has the add-on, or on that of -n. It cannot read a snapshot.`,
+		Example: `  # All add-ons
+  kubectl addon suggest
+
+  # To paste into spec.dependencies
+  kubectl addon suggest cluster-gateway -o yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			if o.source.IsFile() {
+				return cmdline.UsageError(errors.New("a snapshot has no AddOnTemplates and no ManifestWorks: suggest reads a hub, without --from"))
+			}
+			addOn, err := source.AddOn(args)
+			if err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context(), addOn)
+		},
+	}
+	o.flags.AddTo(command)
+	return command
+}
+
+func (o *options) run(ctx context.Context, addOn string) error {
+	fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace)
+	if err != nil {
+		return err
+	}
+	declared := catalog.New(fleet.Registrations)
+	if addOn != "" && !slices.Contains(declared.AddOns(), addOn) {
+		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what has", addOn)
+	}
+	hub, err := o.source.Reader()
+	if err != nil {
+		return err
+	}
+	read, err := load(ctx, hub, fleet.AddOns)
+	if err != nil {
+		return err
+	}
+	for _, wrong := range read.wrong {
+		fmt.Fprintln(o.ErrOut, wrong)
+	}
+	o.found = report.SuggestionsFor(addOn, suggestion.Find(declared, read.workloads, isBuiltIn))
+	return o.flags.Print(o.Out, o.found, func() error { return o.show(len(read.workloads)) })
+}
+
+// isBuiltIn reports whether Kubernetes has the group itself.
+func isBuiltIn(group string) bool {
+	return scheme.Scheme.IsGroupRegistered(group) || group == "apiextensions.k8s.io" || group == "apiregistration.k8s.io"
+}

@@ -1,0 +1,132 @@
+package table
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+type shown struct {
+	bytes.Buffer
+	on terminal.Screen
+}
+
+func (s *shown) Screen() terminal.Screen { return s.on }
+
+func TestATerminalHasColorsAndAWidth(t *testing.T) {
+	heading := []string{"NAME", "AVAILABLE", "DEGRADED", "MESSAGE"}
+	rows := [][]string{
+		{"one", "True", "False", "all is well with this one"},
+		{"another", "False", "True", strings.Repeat("long ", 20)},
+		{"ä→", "Unknown", "", "x"},
+	}
+	out := &shown{on: terminal.Screen{Width: 60, Colored: true}}
+	if err := Print(out, heading, rows); err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME      AVAILABLE   DEGRADED   MESSAGE\n" +
+		"one       \x1b[32mTrue\x1b[0m        \x1b[32mFalse\x1b[0m      all is well with this one\n" +
+		"another   \x1b[31mFalse\x1b[0m       \x1b[31mTrue\x1b[0m       long long long long long l…\n" +
+		"ä→        \x1b[33mUnknown\x1b[0m     -          x\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var piped bytes.Buffer
+	if err := Print(&piped, heading, rows); err != nil {
+		t.Fatal(err)
+	}
+	whole := &shown{on: terminal.Screen{Width: 60, Colored: true}}
+	uncut := New(whole, heading)
+	uncut.Uncut = true
+	if err := uncut.Print(rows); err != nil {
+		t.Fatal(err)
+	}
+	plain := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(whole.String(), "")
+	if diff := cmp.Diff(piped.String(), plain); diff != "" {
+		t.Errorf("colors change more than colors (-piped +shown):\n%s", diff)
+	}
+}
+
+func TestRowsThatComeLaterAreAlignedToo(t *testing.T) {
+	var out bytes.Buffer
+	table := New(&out, []string{"NAME", "AVAILABLE"})
+	for _, name := range []string{"a-long-name", "short"} {
+		if err := table.Print([][]string{{name, "True"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff("NAME          AVAILABLE\na-long-name   True\nshort         True\n", out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRoom(t *testing.T) {
+	spare := []string{"MESSAGE"}
+	for _, test := range []struct {
+		spare              []string
+		width, start, want int
+	}{{nil, 200, 50, 150}, {nil, 80, 70, 90}, {nil, 80, 100, 60}, {nil, 10, 0, 20}, {spare, 80, 70, 10}, {spare, 80, 75, 85}} {
+		if got := (&Table{Spare: test.spare}).room(test.width, test.start); got != test.want {
+			t.Errorf("%v: got %d", test, got)
+		}
+	}
+}
+
+func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
+	heading := []string{"NAME", "SINCE", "REASON", "MESSAGE"}
+	row := []string{"cluster-gateway", "10m", "RequiredDependencyNotSatisfied", strings.Repeat("long ", 20)}
+	for name, test := range map[string]struct {
+		width int
+		spare []string
+		want  string
+	}{
+		"wide": {
+			80,
+			[]string{"MESSAGE", "SINCE"},
+			"NAME              SINCE   REASON                           MESSAGE\n" +
+				"cluster-gateway   10m     RequiredDependencyNotSatisfied   long long long long …\n",
+		},
+		"without messages": {
+			60,
+			[]string{"MESSAGE", "SINCE"},
+			"NAME              SINCE   REASON\n" +
+				"cluster-gateway   10m     RequiredDependencyNotSatisfied\n",
+		},
+		"and since": {40, []string{"MESSAGE", "SINCE"}, "NAME              REASON\ncluster-gateway   RequiredDependencyNot…\n"},
+		"in another order": {
+			75,
+			[]string{"SINCE"},
+			"NAME              REASON                           MESSAGE\n" +
+				"cluster-gateway   RequiredDependencyNotSatisfied   long long long long lon…\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := &shown{on: terminal.Screen{Width: test.width}}
+			narrow := New(out, heading)
+			narrow.Spare = test.spare
+			for range 2 { // the second time without a heading, in the same columns
+				if err := narrow.Print([][]string{row}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, last, _ := strings.Cut(test.want, "\n")
+			if diff := cmp.Diff(test.want+last, out.String()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryVerdictHasAColor(t *testing.T) {
+	for _, verdict := range evaluation.Verdicts {
+		if ColorOfVerdict(verdict) == terminal.None && verdict != evaluation.NotApplicable {
+			t.Errorf("%s has none", verdict)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+// Package tree is the verb of kubectl addon that draws what an add-on depends on, or what
+// depends on it.
+package tree
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	source     *source.Source
+	flags      *output.Flags
+	dependents bool
+	grouping   bool
+	addOn      string
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
+	command := &cobra.Command{
+		Use:   "tree ADDON",
+		Short: "Draw what an add-on depends on, or what depends on it",
+		Long: `Draw what an add-on depends on, directly and indirectly, with the verdict on each
+dependency and the add-on's own Available. Managed clusters with the same tree share
+one. Trees in which all is well come last, as one line.`,
+		Example: `  # What cluster-gateway depends on, over the fleet
+  kubectl addon tree cluster-gateway
+
+  # On one managed cluster
+  kubectl addon tree cluster-gateway -n cluster1
+
+  # What would be affected without managed-serviceaccount?
+  kubectl addon tree managed-serviceaccount --dependents`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			o.addOn = args[0]
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context())
+		},
+	}
+	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")
+	command.Flags().BoolVar(&o.grouping, "grouping", true, "Draw one tree for all managed clusters that have the same, and one line where all is well.")
+	o.flags.AddTo(command)
+	return command
+}
+
+func (o *options) run(ctx context.Context) error {
+	cluster := *o.source.Config.Namespace
+	fleet, err := o.source.Snapshot(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	direction, check := report.Dependencies, source.CheckInstalled
+	if o.dependents {
+		direction, check = report.Dependents, source.CheckNeeded
+	}
+	if err := check(fleet, o.addOn, cluster); err != nil {
+		return err
+	}
+	trees := report.FindTrees(fleet, o.addOn, cluster, direction, o.grouping)
+	return o.flags.Print(o.Out, trees, func() error {
+		if len(trees.Items) == 0 {
+			return fmt.Errorf("%q is installed nowhere, and so is all that depends on it: kubectl addon describe %s shows what is declared", o.addOn, o.addOn)
+		}
+		return draw(o.Out, trees, o)
+	})
+}

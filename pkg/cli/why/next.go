@@ -1,0 +1,149 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// maxNames is how many characters of names a command has. It is to be pasted, not read, but
+// a terminal cuts a line off at 4,096.
+const maxNames = 3000
+
+// doctor checks what finds the verdicts.
+const doctor = "kubectl addon doctor"
+
+// step is what to do about a cause.
+type step struct {
+	// run are commands that repair the cause, or a command that shows more of it, each on a
+	// line; empty: none.
+	run string
+	// note says what a command cannot do.
+	note string
+}
+
+// next is what to do about a cause. It has no command where a name is none that an object
+// can have: such names are whatever an author wrote, and a shell could run them.
+func next(of *snapshot.Snapshot, item *report.RootCause) step {
+	clusters := item.Clusters()
+	for _, name := range slices.Concat([]string{item.AddOn, item.Dependent}, item.Providers, clusters) {
+		if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return step{}
+		}
+	}
+	first := clusters[0]
+	if item.First.Cluster != "" {
+		first = item.First.Cluster
+	}
+	switch {
+	case item.AddOn != "" && item.Verdict == evaluation.NotInstalled:
+		return enable(of, item.AddOn, clusters)
+	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
+		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
+	case item.AddOn != "":
+		return step{run: fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", item.AddOn, first)}
+	case item.Requirement != "" && of.Object(first) == nil:
+		return unregistered(clusters)
+	case item.Requirement != "":
+		return step{run: "kubectl describe managedcluster " + first}
+	default:
+		return bring(of, item, clusters, first)
+	}
+}
+
+// enable installs an add-on on managed clusters.
+func enable(of *snapshot.Snapshot, addOn string, clusters []string) step {
+	if !of.Declared.Registered(addOn) {
+		return step{
+			run: "kubectl get clustermanagementaddons",
+			note: fmt.Sprintf("%s has no ClusterManagementAddOn on this hub: install it on the hub first, or correct what %s declares",
+				addOn, strings.Join(of.Declared.Dependents(addOn), " and ")),
+		}
+	}
+	if placements := placementsOf(of, addOn); len(placements) > 0 {
+		return step{
+			run: fmt.Sprintf("kubectl get placement %s -n %s -o yaml", placements[0].Name, placements[0].Namespace),
+			note: fmt.Sprintf("%s is installed where its placements select the managed cluster (installStrategy Placements): change these, do not enable it by hand",
+				addOn),
+		}
+	}
+	registered := slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return of.Object(cluster) == nil })
+	if len(registered) == 0 {
+		return unregistered(clusters)
+	}
+	var commands []string
+	for _, names := range inCommands(registered) {
+		commands = append(commands, fmt.Sprintf("clusteradm addon enable --names %s --clusters %s", addOn, names))
+	}
+	return step{run: strings.Join(commands, "\n")}
+}
+
+// inCommands joins names with commas, as many as a command has.
+func inCommands(names []string) (joined []string) {
+	for _, name := range names {
+		last := len(joined) - 1
+		if last < 0 || len(joined[last])+len(",")+len(name) > maxNames {
+			joined = append(joined, name)
+		} else {
+			joined[last] += "," + name
+		}
+	}
+	return joined
+}
+
+// placementsOf are the placements that install an add-on; nil where it is enabled by hand.
+func placementsOf(of *snapshot.Snapshot, addOn string) (valid []ocmv1alpha1.PlacementRef) {
+	for i := range of.Registrations {
+		strategy := &of.Registrations[i].Spec.InstallStrategy
+		if of.Registrations[i].Name != addOn || strategy.Type != ocmv1alpha1.AddonInstallStrategyPlacements {
+			continue
+		}
+		for _, placement := range strategy.Placements {
+			if len(validation.IsDNS1123Subdomain(placement.Name)) == 0 && len(validation.IsDNS1123Label(placement.Namespace)) == 0 {
+				valid = append(valid, placement.PlacementRef)
+			}
+		}
+	}
+	return valid
+}
+
+// unregistered is for namespaces with add-ons that are no managed clusters.
+func unregistered(clusters []string) step {
+	return step{
+		run:  "kubectl get managedclusters",
+		note: fmt.Sprintf("%s has no ManagedCluster, so nothing is installed there: delete its ManagedClusterAddOns, or register the cluster again", clusters[0]),
+	}
+}
+
+// bring makes managed clusters serve an API.
+func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
+	if item.Unreported {
+		return step{run: doctor, note: "addon-agent has to report whether these managed clusters serve the API: install it there, or repair it"}
+	}
+	for _, provider := range item.Providers {
+		if of.IsOn(first, provider) {
+			return step{
+				run:  fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", provider, first),
+				note: provider + " provides the API, and is installed there",
+			}
+		}
+	}
+	if len(item.Providers) > 0 {
+		found := enable(of, item.Providers[0], clusters)
+		if found.note == "" {
+			found.note = item.Providers[0] + " provides the API"
+		}
+		return found
+	}
+	return step{
+		run:  fmt.Sprintf("kubectl get managedclusterfacts %s -n %s -o yaml", first, first),
+		note: "no add-on is declared to provide the API: install what serves it on the managed cluster",
+	}
+}

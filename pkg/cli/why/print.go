@@ -1,0 +1,279 @@
+package why
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/xlab/treeprint"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/dependency/cause"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+const (
+	// maxShared is how many traits are shown, maxNamed how many names of a list.
+	maxShared = 3
+	maxNamed  = 5
+)
+
+// printer prints what is found of a fleet.
+type printer struct {
+	out    io.Writer
+	screen terminal.Screen
+	source *source.Source
+	fleet  *snapshot.Snapshot
+	found  *report.RootCauses
+	filter report.Filter
+	// wide: nothing is left out.
+	wide bool
+}
+
+// printCauses prints one paragraph for each cause.
+func (p *printer) printCauses() error {
+	steps, others := make([]step, len(p.found.Items)), p.others()
+	for i := range p.found.Items {
+		steps[i] = next(p.fleet, &p.found.Items[i])
+	}
+	lines := []string{p.screen.Wrap(p.summary(), 0)}
+	if note := p.note(slices.Concat(steps, others)); note != "" {
+		lines = append(lines, "", p.screen.Wrap(note, 0))
+	}
+	for i := range p.found.Items {
+		lines = append(lines, "", p.paragraph(&p.found.Items[i], steps[i], i+1))
+	}
+	for _, other := range others {
+		lines = append(lines, "", p.screen.Wrap(other.note, 0))
+		if other.run != "" {
+			lines = append(lines, "run   "+p.source.Command(other.run))
+		}
+	}
+	_, err := fmt.Fprintln(p.out, strings.Join(lines, "\n"))
+	return err
+}
+
+// note says what all commands lack, empty for nothing.
+func (p *printer) note(steps []step) string {
+	for _, todo := range steps {
+		if note := p.source.Note(todo.run); note != "" {
+			return note
+		}
+	}
+	return ""
+}
+
+func (p *printer) summary() string {
+	what, where := "add-ons", "on "+p.found.Reach.String()
+	if p.filter.AddOn != "" {
+		what = text.Name(p.filter.AddOn)
+	}
+	if p.filter.Cluster != "" {
+		where = "on " + text.Name(p.filter.Cluster)
+		if p.found.Lost > 0 {
+			where += ", which cannot be reached"
+		}
+	}
+	switch {
+	case p.found.NotInstalled != "" && len(p.found.Items) == 0:
+		return fmt.Sprintf("%s is not installed %s, and no add-on there requires it.", what, where)
+	case p.found.NotInstalled != "":
+		return fmt.Sprintf("%s is not installed %s:", what, where)
+	case len(p.found.Items) > 0:
+		return fmt.Sprintf("%s of %s %s:", text.Count(len(p.found.Items), "root cause"), what, where)
+	case p.found.Clusters == 0 && p.found.Lost > 0, len(p.found.Outdated)+len(p.found.LastKnown)+len(p.found.Unusable) > 0:
+		return fmt.Sprintf("No root cause of %s is known %s.", what, where)
+	default:
+		return fmt.Sprintf("No Required dependency keeps %s from working %s.", what, where)
+	}
+}
+
+// others are what does not work for other reasons than a dependency, or may not.
+func (p *printer) others() (steps []step) {
+	for _, unusable := range p.found.Unusable {
+		steps = append(steps, step{note: "It is not known what " + text.Name(unusable.AddOn) + " depends on: " + text.OneLine(unusable.Problem)})
+	}
+	for _, failing := range p.found.FailingOptional {
+		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
+	}
+	for _, group := range []struct {
+		all       []report.Failing
+		says, run string
+	}{
+		{p.found.Outdated, "Degraded while all dependencies are satisfied; addon-manager has not followed", doctor},
+		{p.found.LastKnown, "Degraded as far as was known last, and nothing new is known", ""},
+		{p.found.FailingThemselves, "not available although no dependency fails", ""},
+	} {
+		if len(group.all) > 0 {
+			first := group.all[0]
+			steps = append(steps, step{run: group.run, note: fmt.Sprintf("%s %s, such as %s on %s: %s",
+				isOrAre(len(group.all), "add-on"), group.says, text.Name(first.AddOn), text.Name(first.Cluster), text.OneLine(first.Reason))})
+		}
+	}
+	return steps
+}
+
+func isOrAre(n int, what string) string {
+	if n == 1 {
+		return text.Count(n, what) + " is"
+	}
+	return text.Count(n, what) + " are"
+}
+
+// paragraph is all that is shown of a cause.
+func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
+	clusters, message := item.Clusters(), ""
+	if item.AddOn == "" || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown {
+		message = text.OneLine(item.Message) // only it says what was found
+	}
+	rows := [][2]string{
+		{"message", message},
+		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", len(clusters), text.Count(p.found.Clusters, "managed cluster"),
+			len(item.Victims), text.Count(p.found.AddOns, "add-on"), p.victims(item.Victims))},
+		{"since", since(item.First, p.found.Taken, len(clusters))},
+	}
+	if p.wide {
+		rows = append(rows, [2]string{"on", text.OneLine(strings.Join(clusters, ", "))})
+	}
+	for _, shared := range item.Shared[:min(len(item.Shared), p.most(maxShared))] {
+		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
+			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, len(clusters), shared.Others, item.Others)})
+	}
+	rows = append(rows, [2]string{"note", text.OneLine(todo.note)})
+	for command := range strings.Lines(todo.run) {
+		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
+	}
+	title := fmt.Sprintf("%d. %s", number, text.OneLine(item.String()))
+	lines := []string{p.screen.Paint(terminal.Red, p.screen.Wrap(title, len("1. ")))}
+	for _, row := range rows {
+		content := row[1]
+		if row[0] != "run" { // a command stays one line, to be copied
+			content = p.screen.Wrap(content, len("   in common  "))
+		}
+		if content != "" {
+			lines = append(lines, fmt.Sprintf("   %-10s %s", row[0], content))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// most is a limit, unless all is to be shown.
+func (p *printer) most(limit int) int {
+	if p.wide {
+		return math.MaxInt
+	}
+	return limit
+}
+
+// victims are the add-ons with the number of clusters of each, most first.
+func (p *printer) victims(all []cause.Victim) string {
+	clusters := map[string]int{}
+	for _, victim := range all {
+		clusters[victim.AddOn]++
+	}
+	names := slices.SortedFunc(maps.Keys(clusters), func(a, b string) int {
+		if clusters[a] != clusters[b] {
+			return clusters[b] - clusters[a]
+		}
+		return strings.Compare(a, b)
+	})
+	var shown []string
+	for _, name := range names[:min(len(names), p.most(maxNamed))] {
+		shown = append(shown, fmt.Sprintf("%s (%d)", text.Name(name), clusters[name]))
+	}
+	if more := len(names) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+func since(first cause.Victim, now time.Time, clusters int) string {
+	if first.Since.IsZero() {
+		return ""
+	}
+	where := "first on "
+	if clusters == 1 {
+		where = "on "
+	}
+	return fmt.Sprintf("%s, %s ago, %s%s", first.Since.Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(now.Sub(first.Since)), where, text.Name(first.Cluster))
+}
+
+// printPaths prints the way from the add-on to each cause.
+func (p *printer) printPaths() error {
+	paths := cause.Paths(p.filter.AddOn, p.fleet.Evaluated(p.filter.Cluster))
+	if len(paths) == 0 || len(p.found.Items) == 0 {
+		return p.printCauses()
+	}
+	tree := treeprint.NewWithRoot(text.Name(p.filter.AddOn) + " on " + text.Name(p.filter.Cluster))
+	branches := map[string]treeprint.Tree{}
+	for _, path := range paths {
+		branch := tree
+		way := ""
+		for i, step := range path {
+			way += "/" + step.Finding.Name()
+			if _, drawn := branches[way]; !drawn {
+				branches[way] = branch.AddBranch(p.label(step.Finding, i+1, i == len(path)-1))
+			}
+			branch = branches[way]
+		}
+	}
+	if _, err := fmt.Fprint(p.out, tree.String()); err != nil {
+		return err
+	}
+	var steps []step
+	for i := range p.found.Items {
+		if todo := next(p.fleet, &p.found.Items[i]); todo != (step{}) && !slices.Contains(steps, todo) {
+			steps = append(steps, todo)
+		}
+	}
+	if note := p.note(steps); note != "" {
+		steps = slices.Insert(steps, 0, step{note: note})
+	}
+	return p.printSteps(append(steps, p.others()...))
+}
+
+func (p *printer) printSteps(steps []step) error {
+	for _, todo := range steps {
+		lines := []string{""}
+		if todo.note != "" {
+			lines = append(lines, "note  "+p.screen.Wrap(text.OneLine(todo.note), len("note  ")))
+		}
+		for command := range strings.Lines(todo.run) {
+			lines = append(lines, "run   "+p.source.Command(strings.TrimSpace(command)))
+		}
+		if _, err := fmt.Fprintln(p.out, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// label is an edge, and what was found of it, at a depth of the tree.
+func (p *printer) label(finding *evaluation.Finding, depth int, isRoot bool) string {
+	name := text.Name(finding.Name())
+	if finding.Target() != finding.Name() {
+		name = text.Name(finding.Target()) + " (as " + name + ")"
+	}
+	content := fmt.Sprintf("%s  %s  %s", name, finding.Type(), p.screen.Paint(table.ColorOfVerdict(finding.Verdict), string(finding.Verdict)))
+	if isRoot {
+		const branch = "└── "
+		message := text.OneLine(finding.Sentence(finding.AuthorMessage()))
+		lines := strings.Split(p.screen.Wrap(message, depth*utf8.RuneCountInString(branch)), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimSpace(lines[i]) // the tree indents them
+		}
+		content += "  " + p.screen.Paint(terminal.Red, "← root cause") + "\n" + strings.Join(lines, "\n")
+	}
+	return content
+}
