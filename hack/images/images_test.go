@@ -8,10 +8,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +20,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"open-cluster-management.io/interlock/hack/images/image"
+	"open-cluster-management.io/interlock/hack/images/program"
 )
 
 var created = time.Unix(1_700_000_000, 0).UTC()
@@ -35,9 +35,12 @@ func hello(t *testing.T) *order {
 	if err := os.CopyFS(module, os.DirFS("testdata/hello")); err != nil {
 		t.Fatal(err)
 	}
-	return &order{out: t.TempDir(), images: []image{{
-		name: "hello", entrypoint: true, pkg: ".", moduleDir: module, repository: "localhost/hello", version: "v1.2.3", revision: "abc",
-		platforms: []platformOf{{"linux", "amd64"}, {"linux", "arm64"}}, ldflags: "-s -w", created: created,
+	return &order{out: t.TempDir(), images: []image.Image{{
+		Program: program.Program{
+			Name: "hello", Package: ".", ModuleDir: module, Version: "v1.2.3", LDFlags: "-s -w", Created: created,
+		},
+		Entrypoint: true, Repository: "localhost/hello", Revision: "abc",
+		Platforms: []program.Platform{{System: "linux", Architecture: "amd64"}, {System: "linux", Architecture: "arm64"}},
 	}}}
 }
 
@@ -167,7 +170,7 @@ func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
 		}
 	}
 	changed := hello(t)
-	changed.images[0].version = "v1.2.4"
+	changed.images[0].Version = "v1.2.4"
 	makeAll(t, changed)
 	path, err := layout.ImageIndexFromPath(filepath.Join(changed.out, "hello"))
 	if err != nil {
@@ -180,7 +183,7 @@ func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
 
 func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
 	o := hello(t)
-	o.images[0].links, o.images[0].entrypoint = []string{"greet"}, false
+	o.images[0].Links, o.images[0].Entrypoint = []string{"greet"}, false
 	makeAll(t, o)
 	made := index(t, o)
 	manifest, err := made.IndexManifest()
@@ -205,7 +208,7 @@ func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
 
 func TestAnImageCanHaveSeveralNames(t *testing.T) {
 	o := hello(t)
-	o.images[0].aliases = []string{"localhost/greet"}
+	o.images[0].Aliases = []string{"localhost/greet"}
 	makeAll(t, o)
 	path, err := layout.ImageIndexFromPath(filepath.Join(o.out, "hello"))
 	if err != nil {
@@ -323,7 +326,7 @@ func TestAModuleWithoutALicenceIsNamed(t *testing.T) {
 	for name, text := range map[string]string{"no file": "", "no known text": "Do as you like with this."} {
 		t.Run(name, func(t *testing.T) {
 			o := hello(t)
-			if err := os.WriteFile(filepath.Join(o.images[0].moduleDir, "greeting", "LICENSE"), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(o.images[0].ModuleDir, "greeting", "LICENSE"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := o.run(t.Context()); err == nil || !strings.Contains(err.Error(), "licence of example.com/greeting") {
@@ -333,52 +336,16 @@ func TestAModuleWithoutALicenceIsNamed(t *testing.T) {
 	}
 }
 
-// What is released has a known licence for each module.
-func TestLicencesOfThePrograms(t *testing.T) {
-	for _, program := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/"+program)
-		list.Dir = "../.."
-		output, err := list.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var linked []*debug.Module
-		for _, line := range slices.Compact(slices.Sorted(strings.Lines(string(output)))) {
-			if path, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-				linked = append(linked, &debug.Module{Path: path, Version: version})
-			}
-		}
-		if len(linked) < 10 {
-			t.Fatalf("%s is linked from %d modules only", program, len(linked))
-		}
-		licenses, err := licensesOf(t.Context(), list.Dir, linked)
-		if err != nil {
-			t.Errorf("%s: %v", program, err)
-		}
-		for module, license := range licenses {
-			for _, identifier := range license.identifiers() {
-				if !slices.Contains(permissive, identifier) {
-					t.Errorf("%s: %s has the licence %s", program, module, identifier)
-				}
-			}
-		}
-	}
-}
-
-// permissive are the licences that a binary can be passed on under with no more
-// than their texts beside it.
-var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "GooglePatentsFile"}
-
 func TestPushCopiesTheIndexAsItIs(t *testing.T) {
 	server := httptest.NewServer(registry.New())
 	defer server.Close()
 	o := hello(t)
 	o.push, o.insecure = true, true
-	o.images[0].repository = strings.TrimPrefix(server.URL, "http://") + "/mirror/hello"
+	o.images[0].Repository = strings.TrimPrefix(server.URL, "http://") + "/mirror/hello"
 	if err := o.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tag, err := name.NewTag(o.images[0].reference(), name.Insecure)
+	tag, err := name.NewTag(o.images[0].Reference(), name.Insecure)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +369,7 @@ func TestPushWantsARegistry(t *testing.T) {
 func TestAProgramThatDoesNotCompileIsNamed(t *testing.T) {
 	o := hello(t)
 	program := []byte("package main\n\nfunc main() { nothing() }\n")
-	if err := os.WriteFile(filepath.Join(o.images[0].moduleDir, "main.go"), program, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.images[0].ModuleDir, "main.go"), program, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	err := o.run(t.Context())

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"open-cluster-management.io/interlock/hack/images/image"
+	"open-cluster-management.io/interlock/hack/images/program"
 )
 
 const usage = `usage: images [flags] NAME=PACKAGE...
@@ -49,7 +52,7 @@ func main() {
 
 // order is what one call is to make.
 type order struct {
-	images []image
+	images []image.Image
 	// out is the folder that takes it all.
 	out string
 	// push copies the images to their repositories, too.
@@ -59,38 +62,38 @@ type order struct {
 
 func parse() (*order, error) {
 	o := &order{}
-	var common image
+	var common image.Image
 	var created int64
 	var platforms, prefix string
 	var aliases []string
-	flag.StringVar(&common.moduleDir, "C", ".", "folder of the Go module that the packages belong to")
+	flag.StringVar(&common.ModuleDir, "C", ".", "folder of the Go module that the packages belong to")
 	flag.StringVar(&o.out, "out", "bin/images", "folder to write to")
 	flag.StringVar(&platforms, "platforms", "linux/amd64,linux/arm64", "platforms to build for")
 	flag.StringVar(&prefix, "repository-prefix", "localhost/", "what stands before NAME in the image's name")
-	flag.StringVar(&common.version, "version", "latest", "tag of the images, and their version label")
-	flag.StringVar(&common.revision, "revision", "", "commit of the source, for a label")
-	flag.StringVar(&common.source, "source", "", "address of the source, for a label")
+	flag.StringVar(&common.Version, "version", "latest", "tag of the images, and their version label")
+	flag.StringVar(&common.Revision, "revision", "", "commit of the source, for a label")
+	flag.StringVar(&common.Source, "source", "", "address of the source, for a label")
 	flag.Int64Var(&created, "created", 0, "time of creation, in seconds since 1970: that of the commit, not of the build")
-	flag.StringVar(&common.ldflags, "ldflags", "-s -w", "flags of Go's linker")
+	flag.StringVar(&common.LDFlags, "ldflags", "-s -w", "flags of Go's linker")
 	flag.Func("alias", "one more NAME for the image; can be repeated", func(name string) error {
 		aliases = append(aliases, name)
 		return nil
 	})
 	flag.Func("link", "one more name for the program in the image, as a symbolic link; can be repeated", func(name string) error {
-		common.links = append(common.links, name)
+		common.Links = append(common.Links, name)
 		return nil
 	})
-	flag.BoolVar(&common.entrypoint, "entrypoint", true, "make the program the entrypoint; without it, pods name the program in their arguments")
+	flag.BoolVar(&common.Entrypoint, "entrypoint", true, "make the program the entrypoint; without it, pods name the program in their arguments")
 	flag.BoolVar(&o.push, "push", false, "copy the images to their registry as well, with the credentials of docker login")
 	flag.BoolVar(&o.insecure, "insecure", false, "let the registry be one without TLS")
 	flag.Parse()
-	common.created = time.Unix(created, 0).UTC()
+	common.Created = time.Unix(created, 0).UTC()
 	for platform := range strings.SplitSeq(platforms, ",") {
 		system, architecture, ok := strings.Cut(platform, "/")
 		if !ok || system == "" || architecture == "" {
 			return nil, fmt.Errorf("-platforms=%q: %q must be OS/ARCHITECTURE", platforms, platform)
 		}
-		common.platforms = append(common.platforms, platformOf{system, architecture})
+		common.Platforms = append(common.Platforms, program.Platform{System: system, Architecture: architecture})
 	}
 	if flag.NArg() == 0 {
 		return nil, fmt.Errorf("name at least one image, as NAME=PACKAGE")
@@ -98,12 +101,12 @@ func parse() (*order, error) {
 	for _, argument := range flag.Args() {
 		one := common
 		var ok bool
-		if one.name, one.pkg, ok = strings.Cut(argument, "="); !ok || one.name == "" || one.pkg == "" || one.name != filepath.Base(one.name) {
+		if one.Name, one.Package, ok = strings.Cut(argument, "="); !ok || one.Name == "" || one.Package == "" || one.Name != filepath.Base(one.Name) {
 			return nil, fmt.Errorf("%q must be NAME=PACKAGE", argument)
 		}
-		one.repository = prefix + one.name
+		one.Repository = prefix + one.Name
 		for _, alias := range aliases {
-			one.aliases = append(one.aliases, prefix+alias)
+			one.Aliases = append(one.Aliases, prefix+alias)
 		}
 		o.images = append(o.images, one)
 	}
@@ -113,27 +116,27 @@ func parse() (*order, error) {
 func (o *order) run(ctx context.Context) error {
 	for _, one := range o.images {
 		if err := o.make(ctx, one); err != nil {
-			return fmt.Errorf("image %s: %w", one.name, err)
+			return fmt.Errorf("image %s: %w", one.Name, err)
 		}
 	}
 	return nil
 }
 
-func (o *order) make(ctx context.Context, one image) error {
-	built, err := one.build(ctx)
+func (o *order) make(ctx context.Context, one image.Image) error {
+	built, err := one.Build(ctx)
 	if err != nil {
 		return err
 	}
-	if err := writeLayout(o.out, one, built); err != nil {
+	if err := one.WriteLayout(o.out, built); err != nil {
 		return err
 	}
-	digest, err := built.index.Digest()
+	digest, err := built.Index.Digest()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("images: %s@%s\n", one.reference(), digest)
+	fmt.Printf("images: %s@%s\n", one.Reference(), digest)
 	if o.push {
-		return push(ctx, one, built, o.insecure)
+		return one.Push(ctx, built, o.insecure)
 	}
 	return nil
 }

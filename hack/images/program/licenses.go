@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// licenseFolder of an image has a folder for each linked module, with the texts
+// licenseFolder of an image or an archive has a folder for each linked module, with the texts
 // that its licence demands to be passed on.
 const licenseFolder = "licenses"
 
@@ -152,7 +152,7 @@ func readGoLicense(ctx context.Context) (moduleLicense, error) {
 	return nil, fmt.Errorf("%s has no LICENSE: use the Go of go.dev/dl", root)
 }
 
-// licenseFiles are the files of an image, by name.
+// licenseFiles are the files of an image or an archive, by name.
 func licenseFiles(licenses map[string]moduleLicense) map[string][]byte {
 	files := map[string][]byte{}
 	for module, texts := range licenses {

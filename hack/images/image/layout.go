@@ -1,4 +1,4 @@
-package main
+package image
 
 import (
 	"archive/tar"
@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -18,10 +19,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// writeLayout writes the image to a folder and to an archive, in place of what
+// WriteLayout writes the image to a folder and to an archive, in place of what
 // was there, and its bills of materials beside them.
-func writeLayout(out string, i image, made *built) error {
-	folder := filepath.Join(out, i.name)
+func (i Image) WriteLayout(out string, made *Built) error {
+	folder := filepath.Join(out, i.Name)
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
 		return err
 	}
@@ -31,18 +32,18 @@ func writeLayout(out string, i image, made *built) error {
 	}
 	for _, reference := range i.references() {
 		// OCI's annotation has the tag; containerd looks for the whole name in its own.
-		if err := path.AppendIndex(made.index, layout.WithAnnotations(map[string]string{
-			"org.opencontainers.image.ref.name": i.version,
+		if err := path.AppendIndex(made.Index, layout.WithAnnotations(map[string]string{
+			"org.opencontainers.image.ref.name": i.Version,
 			"io.containerd.image.name":          reference,
 		})); err != nil {
 			return fmt.Errorf("write layout %s: %w", folder, err)
 		}
 	}
-	if err := writeArchive(folder, folder+".tar", i); err != nil {
+	if err := writeArchive(folder, folder+".tar", i.Created); err != nil {
 		return fmt.Errorf("write archive %s.tar: %w", folder, err)
 	}
 	for platform, content := range made.materials {
-		file := fmt.Sprintf("%s_%s_%s.cdx.json", folder, platform.system, platform.architecture)
+		file := fmt.Sprintf("%s_%s_%s.cdx.json", folder, platform.System, platform.Architecture)
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func writeLayout(out string, i image, made *built) error {
 
 // writeArchive packs a folder. The order is that of file names, so that the
 // same layout is the same archive.
-func writeArchive(folder, archive string, i image) (err error) {
+func writeArchive(folder, archive string, created time.Time) (err error) {
 	file, err := os.Create(archive)
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func writeArchive(folder, archive string, i image) (err error) {
 		if err != nil {
 			return err
 		}
-		header := &tar.Header{Name: filepath.ToSlash(relative), ModTime: i.created, Format: tar.FormatPAX}
+		header := &tar.Header{Name: filepath.ToSlash(relative), ModTime: created, Format: tar.FormatPAX}
 		if entry.IsDir() {
 			header.Typeflag, header.Name, header.Mode = tar.TypeDir, header.Name+"/", 0o755
 			return writer.WriteHeader(header)
@@ -95,8 +96,8 @@ func addFile(writer *tar.Writer, header *tar.Header, path string) error {
 	return err
 }
 
-// push copies the image to its registry, under all of its names.
-func push(ctx context.Context, i image, made *built, insecure bool) error {
+// Push copies the image to its registry, under all of its names.
+func (i Image) Push(ctx context.Context, made *Built, insecure bool) error {
 	var options []name.Option
 	if insecure {
 		options = append(options, name.Insecure)
@@ -109,7 +110,7 @@ func push(ctx context.Context, i image, made *built, insecure bool) error {
 		if strings.HasPrefix(full, "localhost/") {
 			return fmt.Errorf("%s is no registry: set -repository-prefix", full)
 		}
-		err = remote.WriteIndex(reference, made.index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+		err = remote.WriteIndex(reference, made.Index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
 		if err != nil {
 			return fmt.Errorf("push %s: %w", reference, err)
 		}

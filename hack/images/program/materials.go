@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -24,29 +24,26 @@ type modules struct {
 	licenses map[string]moduleLicense
 }
 
-func linkedInto(ctx context.Context, i image, binary string) (*modules, error) {
+func linkedInto(ctx context.Context, p Program, binary string) (*modules, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return nil, fmt.Errorf("read the modules of %s: %w", i.name, err)
+		return nil, fmt.Errorf("read the modules of %s: %w", p.Name, err)
 	}
-	licenses, err := licensesOf(ctx, i.moduleDir, info.Deps)
+	licenses, err := licensesOf(ctx, p.ModuleDir, info.Deps)
 	if err != nil {
 		return nil, err
 	}
-	if own, err := os.ReadFile(filepath.Join(i.moduleDir, "LICENSE")); err == nil {
+	if own, err := os.ReadFile(filepath.Join(p.ModuleDir, "LICENSE")); err == nil {
 		licenses[info.Main.Path] = moduleLicense{"LICENSE": own}
 	}
 	return &modules{goVersion: strings.TrimPrefix(info.GoVersion, "go"), all: info.Deps, licenses: licenses}, nil
 }
 
-// billOfMaterials lists what a binary was linked from. It has neither time nor
-// serial number: the same binary has the same bill.
-func billOfMaterials(i image, platform platformOf, linked *modules) ([]byte, error) {
-	bill := cdx.NewBOM()
-	subject := cdx.Component{
-		BOMRef: i.name, Type: cdx.ComponentTypeContainer, Name: i.repository, Version: i.version,
-		Properties: &[]cdx.Property{{Name: "platform", Value: platform.String()}},
-	}
+// BillOfMaterials lists what the binary was linked from, as that of a subject. It has
+// neither time nor serial number: the same binary has the same bill.
+func (b *Binary) BillOfMaterials(subject cdx.Component) ([]byte, error) {
+	linked, bill := b.linked, cdx.NewBOM()
+	subject.Properties = &[]cdx.Property{{Name: "platform", Value: b.Platform.String()}}
 	bill.Metadata = &cdx.Metadata{Component: &subject}
 	components := []cdx.Component{{
 		BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std",

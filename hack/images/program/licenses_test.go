@@ -1,0 +1,45 @@
+package program
+
+import (
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is released has a known licence for each module.
+func TestLicencesOfThePrograms(t *testing.T) {
+	for _, program := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
+		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/"+program)
+		list.Dir = "../../.."
+		output, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var linked []*debug.Module
+		for _, line := range slices.Compact(slices.Sorted(strings.Lines(string(output)))) {
+			if path, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				linked = append(linked, &debug.Module{Path: path, Version: version})
+			}
+		}
+		if len(linked) < 10 {
+			t.Fatalf("%s is linked from %d modules only", program, len(linked))
+		}
+		licenses, err := licensesOf(t.Context(), list.Dir, linked)
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+		}
+		for module, license := range licenses {
+			for _, identifier := range license.identifiers() {
+				if !slices.Contains(permissive, identifier) {
+					t.Errorf("%s: %s has the licence %s", program, module, identifier)
+				}
+			}
+		}
+	}
+}
+
+// permissive are the licences that a binary can be passed on under with no more
+// than their texts beside it.
+var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense", "GooglePatentsFile"}

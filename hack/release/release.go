@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"open-cluster-management.io/interlock/hack/images/program"
+)
+
+// programs say what is compiled: the folder of the module, the package of each
+// program by its name, and the linker's flags for a version.
+type programs struct {
+	module   string
+	packages map[string]string
+	ldflags  func(version string) string
+}
+
+var interlock = programs{
+	packages: map[string]string{manager: "./cmd/addon-manager", agent: "./cmd/addon-agent", plugin: "./cmd/kubectl-addon"},
+	ldflags: func(version string) string {
+		return "-s -w -X open-cluster-management.io/interlock/pkg/version.Version=" + version
+	},
+}
+
+const (
+	manager = "addon-manager"
+	agent   = "addon-agent"
+	plugin  = "kubectl-addon"
+)
+
+// order is what one call is to make.
+type order struct {
+	programs                        programs
+	imagePlatforms, pluginPlatforms []program.Platform
+
+	// repository is the folder of Interlock's source, and out the one that takes all.
+	repository, out string
+	// version as it was given. tag has a v before the number, plain has none.
+	version, tag, plain string
+	imagePrefix, charts string
+	source, downloads   string
+	push                bool
+	pushed              string
+	insecure, strict    bool
+
+	commit commit
+}
+
+func (o *order) run(ctx context.Context) error {
+	if err := o.prepare(ctx); err != nil {
+		return err
+	}
+	notes, err := o.notes()
+	if err != nil {
+		return err
+	}
+	// Only now, as there is nothing that refuses the order any more.
+	if err := errors.Join(os.RemoveAll(o.out), os.MkdirAll(o.out, 0o755)); err != nil {
+		return err
+	}
+	images, err := o.buildImages(ctx)
+	if err != nil {
+		return err
+	}
+	chart, err := o.packageChart(images)
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return o.writeManifests(images) },
+		func() error { return o.writePlugin(ctx) },
+		func() error { return o.write("release-notes.md", notes+images.notes()) },
+		func() error { return writeChecksums(o.out) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("release: %s of commit %s in %s\n", o.tag, o.commit.hash, o.out)
+	if o.push {
+		return o.pushAll(ctx, images, chart)
+	}
+	fmt.Printf("release: nothing is pushed; chart and manifests expect the images at %s\n", o.imagePrefix)
+	return nil
+}
+
+// prepare completes the order and refuses one that cannot be made.
+func (o *order) prepare(ctx context.Context) (err error) {
+	if o.tag, o.plain, err = versions(o.version); err != nil {
+		return err
+	}
+	if o.imagePrefix == "" {
+		return errors.New("-image-prefix is empty: set it to what stands before addon-manager in the names of the images")
+	}
+	o.charts = cmp.Or(o.charts, "oci://"+o.imagePrefix[:strings.LastIndex(o.imagePrefix, "/")+1]+"charts")
+	if !strings.HasPrefix(o.charts, "oci://") || strings.HasPrefix(o.charts, "oci://charts") {
+		return fmt.Errorf("-charts=%q must be oci://REGISTRY/FOLDER", o.charts)
+	}
+	if o.downloads == "" && o.source != "" {
+		o.downloads = o.source + "/releases/download/" + o.tag
+	}
+	if o.repository, err = filepath.Abs(o.repository); err != nil {
+		return err
+	}
+	if o.commit, err = commitOf(ctx, o.repository); err != nil {
+		return err
+	}
+	if err := o.commit.publishable(o.tag); err != nil {
+		if o.strict {
+			return err
+		}
+		fmt.Printf("release: not for publication: %v\n", err)
+	}
+	return fixToolchain()
+}
+
+// fixToolchain takes from the environment what would change the compiled bytes.
+func fixToolchain() error {
+	var failed error
+	for name, value := range map[string]string{
+		// Without debug information, as the Makefile: what it has compiled is used again.
+		"GOFLAGS": "-trimpath -gcflags=all=-dwarf=false",
+		"GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "GOFIPS140": "off",
+	} {
+		failed = errors.Join(failed, os.Setenv(name, value))
+	}
+	return failed
+}
+
+// program is the order's program of a name.
+func (o *order) program(name string) program.Program {
+	return program.Program{
+		Name: name, Package: o.programs.packages[name], ModuleDir: cmp.Or(o.programs.module, o.repository),
+		LDFlags: o.programs.ldflags(o.tag), Version: o.plain, Created: o.created(),
+	}
+}
+
+func (o *order) created() time.Time { return o.commit.time }
+
+func (o *order) write(name, content string) error {
+	return os.WriteFile(filepath.Join(o.out, name), []byte(content), 0o644)
+}
