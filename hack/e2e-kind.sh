@@ -1,46 +1,107 @@
 #!/usr/bin/env bash
-# Runs the suite of test/e2e on two kind clusters: a hub and a managed cluster that clusteradm made. The suite installs
-# Interlock from its Helm chart. Needs docker, kind, helm and clusteradm. KEEP=1 leaves the clusters running;
-# FOCUS=text runs only the specs with that text in their names.
+# Runs docs/kind.md, then the suite of test/e2e on the clusters of that page and one more: a hub and two managed clusters
+# that clusteradm made. What it makes, it deletes again.
+#
+# KIND_NODE_IMAGE names the image of the nodes; without it, kind pulls its own (`make kind-node` builds one where no
+# registry can be reached). KEEP=1 leaves the clusters running. FOCUS=text runs only the specs with that text in their
+# names. KEEP_IMAGES=1 takes the images of the run before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-hub=interlock-hub
-managed=interlock-cluster1
-work=$PWD/bin/e2e-kind
+bin=$PWD/bin
+work=$bin/e2e-kind
+export PATH=$bin:$PATH KUBECONFIG=$bin/kind-try/kubeconfig # that of the page
+clusters=(interlock-hub interlock-cluster1 interlock-cluster2)
 
-for tool in docker kind helm clusteradm; do
-  command -v "$tool" >/dev/null || { echo "error: $tool is not installed, or not in PATH" >&2; exit 1; }
-done
+fail() { echo "e2e-kind: $*" >&2; exit 1; }
+step() { echo "e2e-kind: $* ($SECONDS s)"; }
+
+# prerequisites says what is missing, before anything is made.
+prerequisites() {
+  hack/docker-present.sh
+  local name there instances
+  there=$(kind get clusters 2>/dev/null)
+  for name in "${clusters[@]}"; do
+    ! grep -qx "$name" <<<"$there" || fail "there is a kind cluster $name already; delete it with: kind delete cluster --name $name"
+  done
+  # kind's known limit: each node needs some hundred.
+  instances=$(cat /proc/sys/fs/inotify/max_user_instances 2>/dev/null || echo 8192)
+  [ "$instances" -ge 512 ] || fail "three nodes need more inotify instances than $instances: sysctl -w fs.inotify.max_user_instances=1024"
+  [ -z "${KIND_NODE_IMAGE:-}" ] || docker image inspect "$KIND_NODE_IMAGE" >/dev/null 2>&1 || docker pull --quiet "$KIND_NODE_IMAGE" ||
+    fail "no image $KIND_NODE_IMAGE, here or in a registry: make kind-node builds one"
+}
 
 clean_up() {
-  [ -n "${KEEP:-}" ] && { echo "e2e-kind: the clusters $hub and $managed keep running: kind delete cluster --name NAME"; return; }
-  kind delete cluster --name "$hub"
-  kind delete cluster --name "$managed"
-}
-trap clean_up EXIT
-
-rm -rf "$work"
-mkdir -p "$work"
-export HUB_KUBECONFIG=$work/hub.kubeconfig MANAGED_KUBECONFIG=$work/cluster1.kubeconfig
-kind create cluster --name "$hub" --kubeconfig "$HUB_KUBECONFIG" --wait 3m
-kind create cluster --name "$managed" --kubeconfig "$MANAGED_KUBECONFIG" --wait 3m
-
-echo "e2e-kind: Open Cluster Management"
-# The clusters reach each other in docker's network only, not at the address in the kubeconfig.
-OCM_VERSION=default JOIN_FLAGS=--force-internal-endpoint-lookup hack/e2e-ocm.sh
-
-echo "e2e-kind: images"
-hack/e2e-images.sh
-for archive in bin/e2e-images/e2e*/*.tar; do
-  for cluster in "$hub" "$managed"; do
-    kind load image-archive "$archive" --name "$cluster"
+  local status=$? name
+  [ "$status" = 0 ] || echo "e2e-kind: failed; the logs of nodes, pods and specs are in $work/logs" >&2
+  for name in $(kind get clusters 2>/dev/null | grep -xF "$(printf '%s\n' "${clusters[@]}")"); do
+    [ "$status" = 0 ] || kind export logs --name "$name" "$work/logs/$name" >/dev/null 2>&1 || true
+    if [ -n "${KEEP:-}" ]; then
+      echo "e2e-kind: $name keeps running; its end: kind delete cluster --name $name"
+    else
+      kind delete cluster --name "$name"
+    fi
   done
+}
+
+# kind is kind, for this script and for the page: new clusters have the node image, and the images that pods would
+# otherwise get from registries.
+kind() {
+  command kind "$@" ${KIND_NODE_IMAGE:+$([ "$1 $2" != "create cluster" ] || echo --image "$KIND_NODE_IMAGE")} || {
+    [ "$1 $2" != "create cluster" ] || [ -n "${KIND_NODE_IMAGE:-}" ] ||
+      echo "e2e-kind: if no registry can be reached: make kind-node, then KIND_NODE_IMAGE=... make e2e-kind" >&2
+    return 1
+  }
+  [ "$1 $2" = "create cluster" ] || return 0
+  local archive
+  for archive in "$work"/images/*.tar; do
+    command kind load image-archive "$archive" --name "$4" >/dev/null || return 1
+  done
+}
+export -f kind
+export work
+
+OCM_VERSION=$(go list -C test/ocm -m -f '{{.Version}}' open-cluster-management.io/ocm)
+OCM_NEXT_VERSION=${OCM_VERSION%.*}.$((${OCM_VERSION##*.} + 1))
+export OCM_VERSION OCM_NEXT_VERSION
+prerequisites
+trap clean_up EXIT
+step "images"
+[ -n "${KEEP_IMAGES:-}" ] || hack/e2e-images.sh
+rm -rf "$work"
+mkdir -p "$work/images"
+for archive in "$bin"/e2e-images/*/*.tar; do # one folder for each version
+  ln "$archive" "$work/images/$(basename "$(dirname "$archive")")-$(basename "$archive")"
 done
 
-echo "e2e-kind: the suite"
+step "docs/kind.md"
+go run ./hack/pagecommands -until "Delete the clusters" docs/kind.md
+
+step "a second managed cluster"
+kind create cluster --name interlock-cluster2
+bash bin/kind-try/join cluster2
+clusteradm accept --context kind-interlock-hub --clusters cluster2 --wait
+
+step "the suite"
+for name in "${clusters[@]}"; do kind get kubeconfig --name "$name" >"$work/$name"; done
+export HUB_KUBECONFIG=$work/interlock-hub MANAGED_KUBECONFIG=$work/interlock-cluster1 MANAGED2_KUBECONFIG=$work/interlock-cluster2
+# What the suite cannot do through an API: take a cluster's network away, as a broken cable would, and stop one.
+cut() {
+  local chain rules=()
+  for chain in "INPUT -i" "OUTPUT -o" "FORWARD -i" "FORWARD -o"; do rules+=("iptables -w $1 $chain eth0 -j DROP"); done
+  printf 'docker exec interlock-cluster1-control-plane sh -c "%s"' "$(printf '%s && ' "${rules[@]}") true"
+}
+MANAGED_CUT_COMMAND=$(cut -I) MANAGED_MEND_COMMAND=$(cut -D)
+export MANAGED_CUT_COMMAND MANAGED_MEND_COMMAND
+export MANAGED2_STOP_COMMAND="docker stop interlock-cluster2-control-plane" MANAGED2_START_COMMAND="docker start interlock-cluster2-control-plane"
 release="interlock --kubeconfig '$HUB_KUBECONFIG' --namespace interlock-system --wait"
-export INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 5m \
+export INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 10m \
   --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag=\$VERSION" # the suite sets VERSION
 export INTERLOCK_UNINSTALL_COMMAND="helm uninstall $release --timeout 10m" HUB_HAS_DNS=true
-E2E_LOGS=$work/logs go test -tags e2e -v -timeout 60m ./test/e2e -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"}
+export OCM_OPERATOR=quay.io/open-cluster-management/registration-operator:$OCM_NEXT_VERSION E2E_LOGS=$work/logs
+go test -tags e2e -v -timeout 60m ./test/e2e -ginkgo.v ${FOCUS:+-ginkgo.focus="$FOCUS"}
+
+step "memory of the nodes"
+docker stats --no-stream --format '{{.Name}} {{.MemUsage}}' "${clusters[@]/%/-control-plane}"
+[ -n "${KEEP:-}" ] || go run ./hack/pagecommands -from "Delete the clusters" docs/kind.md
+step "passed"

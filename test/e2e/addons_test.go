@@ -56,10 +56,10 @@ func onCluster1(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster1, Name: name}
 }
 
-func addOnsOnCluster1(ctx context.Context) []addonv1alpha1.ManagedClusterAddOn {
+func addOnsOn(ctx context.Context, cluster string) []addonv1alpha1.ManagedClusterAddOn {
 	GinkgoHelper()
 	var addOns addonv1alpha1.ManagedClusterAddOnList
-	Expect(hub.List(ctx, &addOns, client.InNamespace(cluster1))).To(Succeed())
+	Expect(hub.List(ctx, &addOns, client.InNamespace(cluster))).To(Succeed())
 	return addOns.Items
 }
 

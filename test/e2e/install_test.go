@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -22,8 +23,11 @@ func describeInstallation() {
 		}
 	})
 
-	It("has OCM install the agent on the managed cluster, and report it as available", func(ctx context.Context) {
-		Eventually(rolledOut(ctx, managed, agentNamespace, "interlock-addon-agent")).Should(Succeed())
-		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
+	It("has OCM install the agent on each managed cluster, and report it as available", func(ctx context.Context) {
+		for name, cluster := range managedClusters {
+			Eventually(rolledOut(ctx, cluster.client, agentNamespace, agentWorkload)).Should(Succeed(), name)
+			key := types.NamespacedName{Namespace: name, Name: agent}
+			Eventually(conditionOf(ctx, key, available)).Should(be(metav1.ConditionTrue, probed), name)
+		}
 	})
 }

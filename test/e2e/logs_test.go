@@ -38,10 +38,11 @@ func keepWhatFailed(ctx SpecContext, report SpecReport) {
 		return
 	}
 	folder := filepath.Join(cmp.Or(os.Getenv("E2E_LOGS"), "e2e-logs"), fmt.Sprintf("line-%d", report.LineNumber()))
-	for name, config := range map[string]*rest.Config{"hub": hubConfig, "managed": managedConfig} {
-		if config == nil {
-			continue
-		}
+	configs := map[string]*rest.Config{"hub": hubConfig}
+	for name, cluster := range managedClusters {
+		configs[name] = cluster.config
+	}
+	for name, config := range configs {
 		if err := keepLogs(ctx, config, filepath.Join(folder, name)); err != nil {
 			GinkgoWriter.Printf("keep the logs of %s: %v\n", name, err)
 		}

@@ -5,7 +5,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -26,28 +28,36 @@ const registrationAgents = "system:open-cluster-management:" + cluster1 + ":"
 // cluster's lease. The hub waits for five intervals before the cluster is lost.
 const clusterLease = 10
 
-// ensureOCM checks that OCM is on the hub and that the managed cluster has
+// ensureOCM checks that OCM is on the hub and that the managed clusters have
 // joined, shortens the time after which the hub notices a lost cluster, and makes
 // the Placement that add-ons are installed by.
 func ensureOCM(ctx context.Context) {
 	GinkgoHelper()
-	Eventually(clusterAvailable(ctx)).Should(Equal(metav1.ConditionTrue), "OCM's hub has to have a managed cluster named %s", cluster1)
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster1}}
-	patch := fmt.Appendf(nil, `{"spec":{"leaseDurationSeconds":%d}}`, clusterLease)
-	Eventually(func() error { return hub.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch)) }).Should(Succeed())
+	for name := range managedClusters {
+		Eventually(clusterAvailable(ctx, name)).Should(Equal(metav1.ConditionTrue), "OCM's hub has to have a managed cluster named %s", name)
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		patch := fmt.Appendf(nil, `{"spec":{"leaseDurationSeconds":%d}}`, clusterLease)
+		Eventually(func() error { return hub.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch)) }).Should(Succeed())
+	}
 	apply(ctx, hub, manifests("../../docs/examples/global-placement.yaml"))
-	Eventually(func() ([]clusterv1beta1.PlacementDecision, error) {
+	Eventually(func() ([]string, error) {
 		var decisions clusterv1beta1.PlacementDecisionList
 		err := hub.List(ctx, &decisions, client.MatchingLabels{clusterv1beta1.PlacementLabel: "global"})
-		return decisions.Items, err
-	}).Should(ConsistOf(HaveField("Status.Decisions", ConsistOf(HaveField("ClusterName", cluster1)))))
+		var selected []string
+		for _, decision := range decisions.Items {
+			for _, cluster := range decision.Status.Decisions {
+				selected = append(selected, cluster.ClusterName)
+			}
+		}
+		return selected, err
+	}).Should(ConsistOf(slices.Collect(maps.Keys(managedClusters))))
 }
 
-// clusterAvailable returns the status of the managed cluster's Available.
-func clusterAvailable(ctx context.Context) func() (metav1.ConditionStatus, error) {
+// clusterAvailable returns the status of a managed cluster's Available.
+func clusterAvailable(ctx context.Context, name string) func() (metav1.ConditionStatus, error) {
 	return func() (metav1.ConditionStatus, error) {
 		cluster := &clusterv1.ManagedCluster{}
-		err := hub.Get(ctx, client.ObjectKey{Name: cluster1}, cluster)
+		err := hub.Get(ctx, client.ObjectKey{Name: name}, cluster)
 		condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
 		if condition == nil {
 			return "", err

@@ -4,10 +4,8 @@ package e2e
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -64,29 +62,26 @@ func describeOutages() {
 		before := agentPod(ctx)
 		mend := cut(ctx)
 		DeferCleanup(mend)
-		_, err := net.DialTimeout("tcp", strings.TrimPrefix(managedConfig.Host, "https://"), 3*time.Second)
-		Expect(err).To(Satisfy(os.IsTimeout), "the managed cluster can still be reached")
+		reaching, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		Expect(managed.Get(reaching, client.ObjectKey{Name: agentNamespace}, &corev1.Namespace{})).
+			To(MatchError(context.DeadlineExceeded), "the managed cluster can still be reached")
 		recorded := recordDegraded(ctx, onCluster1(report))
 
 		By("waiting until OCM reports the cluster and its add-ons as lost")
-		Eventually(clusterAvailable(ctx)).WithTimeout(discovery).Should(Equal(metav1.ConditionUnknown))
-		for _, name := range []string{account, report, agent} {
-			Eventually(conditionOf(ctx, onCluster1(name), available)).Should(be(metav1.ConditionUnknown, clusterLost))
-		}
-		written := versionsOnCluster1(ctx)
-		Consistently(func() map[string]string { return versionsOnCluster1(ctx) }).
-			WithTimeout(outage).WithPolling(time.Second).Should(Equal(written),
-			"add-ons on a lost cluster were written to")
+		expectLost(ctx, cluster1, account, report, agent)
 
 		By("giving it back")
 		mend(ctx)
-		Eventually(clusterAvailable(ctx)).WithTimeout(discovery).Should(Equal(metav1.ConditionTrue))
+		Eventually(clusterAvailable(ctx, cluster1)).WithTimeout(discovery).Should(Equal(metav1.ConditionTrue))
 		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
 		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		expectWorking(ctx)
 		Expect(recorded()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
 		expectSame(ctx, before)
 	})
+
+	describeStoppedCluster()
 
 	describeRotatedCredential()
 
@@ -205,12 +200,27 @@ func shell(ctx context.Context, line string) {
 	Expect(err).NotTo(HaveOccurred(), "%s: %s", line, out)
 }
 
-// versionsOnCluster1 are the versions of the add-ons of the managed cluster, which
-// whoever writes something changes.
-func versionsOnCluster1(ctx context.Context) map[string]string {
+// expectLost: OCM reports the cluster and its add-ons as lost, and from then on
+// no component writes to add-ons there.
+func expectLost(ctx context.Context, cluster string, addOns ...string) {
+	GinkgoHelper()
+	Eventually(clusterAvailable(ctx, cluster)).WithTimeout(discovery).Should(Equal(metav1.ConditionUnknown))
+	for _, name := range addOns {
+		key := types.NamespacedName{Namespace: cluster, Name: name}
+		Eventually(conditionOf(ctx, key, available)).Should(be(metav1.ConditionUnknown, clusterLost))
+	}
+	written := versionsOn(ctx, cluster)
+	Consistently(func() map[string]string { return versionsOn(ctx, cluster) }).
+		WithTimeout(outage).WithPolling(time.Second).Should(Equal(written),
+		"add-ons on a lost cluster were written to")
+}
+
+// versionsOn are the versions of the add-ons of a managed cluster. Every write changes
+// one.
+func versionsOn(ctx context.Context, cluster string) map[string]string {
 	GinkgoHelper()
 	versions := map[string]string{}
-	for _, addOn := range addOnsOnCluster1(ctx) {
+	for _, addOn := range addOnsOn(ctx, cluster) {
 		versions[addOn.Name] = addOn.ResourceVersion
 	}
 	return versions

@@ -3,7 +3,8 @@
 // Package e2e runs Interlock as users install it: by its Helm chart, on a hub and a
 // managed cluster that clusteradm made, with real add-ons. It gets kubeconfigs
 // only: `make e2e` sets those of two real nodes on one machine, `make e2e-kind`
-// those of two kind clusters.
+// those of three kind clusters. What only one of them can do, the specs skip on the
+// other, and say so.
 package e2e
 
 import (
@@ -30,13 +31,24 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// cluster1 is the managed cluster's name on the hub.
-const cluster1 = "cluster1"
+// Names of managed clusters on the hub. Only kind has the second one.
+const (
+	cluster1 = "cluster1"
+	cluster2 = "cluster2"
+)
 
 var (
 	hub, managed             client.WithWatch
 	hubConfig, managedConfig *rest.Config
+	// managedClusters are all of them, by their names.
+	managedClusters = map[string]managedCluster{}
 )
+
+// managedCluster is the way to the API of a managed cluster.
+type managedCluster struct {
+	client client.WithWatch
+	config *rest.Config
+}
 
 func TestInterlock(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -50,6 +62,11 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultEventuallyPollingInterval(250 * time.Millisecond)
 	hub, hubConfig = connect("HUB_KUBECONFIG")
 	managed, managedConfig = connect("MANAGED_KUBECONFIG")
+	managedClusters[cluster1] = managedCluster{managed, managedConfig}
+	if os.Getenv("MANAGED2_KUBECONFIG") != "" {
+		second, config := connect("MANAGED2_KUBECONFIG")
+		managedClusters[cluster2] = managedCluster{second, config}
+	}
 
 	Expect(isInstalled(ctx)).To(BeFalse(), "Interlock is on the hub: uninstall it, as the suite installs it by itself")
 	ensureOCM(ctx)

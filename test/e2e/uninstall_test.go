@@ -128,8 +128,10 @@ func expectTakenBack(ctx context.Context) {
 	if service := crd.Spec.Conversion.Webhook.ClientConfig.Service; service != nil {
 		Expect(service.Namespace).NotTo(Equal(namespace), "who converts registrations")
 	}
-	Eventually(func() (snapshot.Snapshot, error) { return snapshot.Take(ctx, managedConfig, ofAgent) }).
-		Should(BeEmpty(), "what is left of the agent on the managed cluster")
+	for name, cluster := range managedClusters {
+		Eventually(func() (snapshot.Snapshot, error) { return snapshot.Take(ctx, cluster.config, ofAgent) }).
+			Should(BeEmpty(), "what is left of the agent on %s", name)
+	}
 }
 
 // installElder makes the add-on that was there before Interlock.
@@ -158,14 +160,16 @@ func removeAddOns(ctx context.Context) {
 	for _, name := range []string{report, account, "dependent"} { // what OCM installs by them would otherwise come back
 		remove(ctx, hub, []client.Object{&addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}})
 	}
-	for _, name := range []string{report, account} {
-		uninstall(ctx, onCluster1(name))
+	for cluster := range managedClusters {
+		for _, name := range []string{report, account} {
+			uninstall(ctx, types.NamespacedName{Namespace: cluster, Name: name})
+		}
+		Eventually(func() ([]workv1.ManifestWork, error) {
+			var works workv1.ManifestWorkList
+			err := hub.List(ctx, &works, client.InNamespace(cluster))
+			return works.Items, err
+		}).Should(BeEmpty(), "what is on %s", cluster)
 	}
-	Eventually(func() ([]workv1.ManifestWork, error) {
-		var works workv1.ManifestWorkList
-		err := hub.List(ctx, &works, client.InNamespace(cluster1))
-		return works.Items, err
-	}).Should(BeEmpty(), "what is on the managed cluster")
 	remove(ctx, hub, reportManifests("manager.yaml"))
 	remove(ctx, hub, manifests("manifests/managed-serviceaccount.yaml"))
 	remove(ctx, hub, []client.Object{
@@ -228,8 +232,9 @@ func neutral(object *unstructured.Unstructured) bool {
 	return true
 }
 
-// ofAgent leaves out all that is not addon-agent's.
+// ofAgent leaves out all that is not addon-agent's. Its lease stays where it was, as that
+// of any add-on, and kind's nodes have names that begin in the same way.
 func ofAgent(object *unstructured.Unstructured) bool {
-	// Its lease stays where it was, as that of any add-on.
-	return strings.HasPrefix(object.GetName(), "interlock") && object.GetKind() != "Event" && object.GetKind() != "Lease"
+	others := []string{"Event", "Lease", "Node", "CSINode"}
+	return strings.HasPrefix(object.GetName(), "interlock") && !slices.Contains(others, object.GetKind())
 }

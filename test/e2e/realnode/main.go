@@ -111,6 +111,8 @@ func runInside(ctx context.Context, hub, managed *node, command []string) error 
 		"HUB_KUBECONFIG="+hub.spec.Kubeconfig(),
 		"MANAGED_KUBECONFIG="+managed.spec.Kubeconfig(),
 		"HUB_PODS_REACHABLE=true",
+		// For what must be on the loopback of both, such as a registry.
+		fmt.Sprintf("MANAGED_NETWORK=/proc/%d/ns/net", managed.pid()),
 		// What the suite cannot do through an API: take the cluster's network away.
 		"MANAGED_CUT_COMMAND="+managed.cutCommand(),
 		"MANAGED_MEND_COMMAND="+managed.mendCommand(),

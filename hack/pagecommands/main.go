@@ -1,0 +1,51 @@
+// Command pagecommands runs the commands of a Markdown page as a reader would copy
+// them, in one shell, and compares what they print with what the page shows.
+//
+// Commands are in blocks fenced with ```sh. A block fenced with ```text right after
+// one, with at most a sentence between them, is its output: the commands must print
+// its lines, in this order; others may be between them. Spaces do not matter, and …
+// stands for any one word.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: pagecommands [-from HEADING] [-until HEADING] FILE\n\n"+
+			"Runs the commands of a Markdown page in one bash, and compares their output with the page.")
+		flag.PrintDefaults()
+	}
+	from := flag.String("from", "", "heading of the first section to run; without it, the page's first")
+	until := flag.String("until", "", "heading of the first section not to run; without it, the page runs to its end")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := runPage(ctx, flag.Arg(0), *from, *until)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pagecommands:", err)
+		os.Exit(1)
+	}
+}
+
+func runPage(ctx context.Context, file, from, until string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	blocks, err := section(parse(string(content)), from, until)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return run(ctx, file, blocks, os.Stdout)
+}
