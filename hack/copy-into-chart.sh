@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Copies into deploy/hub the CRD that is Interlock's own, and into the Helm chart what it takes as it is from the
+# Copies into deploy/hub the CRDs that are Interlock's own, and into the Helm chart what it takes as it is from the
 # kustomize bases: rights, services and the like.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # kustomize reads no file outside of its folder.
-cp manifests/crds/0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml deploy/hub/managedclusterfacts-crd.yaml
+for name in managedclusterfacts addondependencyreports; do
+  cp "manifests/crds/0000_02_dependency.addon.open-cluster-management.io_$name.crd.yaml" "deploy/hub/$name-crd.yaml"
+done
 files=deploy/charts/interlock/files
 rm -rf "$files"
-mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/agent-addon" "$files/uninstall" "$files/servicemonitor"
+mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/reports" "$files/agent-addon" "$files/uninstall" "$files"/{servicemonitor,alerts,dashboard}
 for file in deploy/hub/*.yaml; do
   case $(basename "$file") in
   # These have values, and templates of their own.
@@ -22,5 +24,8 @@ for file in deploy/hub/*.yaml; do
 done
 cp deploy/uninstall/{serviceaccount,clusterrole,clusterrolebinding,role,rolebinding}.yaml "$files/uninstall/"
 cp deploy/graft/clusterrolebinding.yaml "$files/graft/"
+cp deploy/reports/clusterrolebinding.yaml "$files/reports/"
 cp deploy/agent-addon/{clusterrolebinding,addontemplate,clustermanagementaddon}.yaml "$files/agent-addon/"
 cp deploy/servicemonitor/servicemonitor.yaml "$files/servicemonitor/"
+cp deploy/alerts/prometheusrule.yaml "$files/alerts/"
+cp deploy/dashboard/interlock.json "$files/dashboard/"

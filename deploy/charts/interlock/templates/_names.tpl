@@ -6,12 +6,33 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* The image of a program. A released chart has where its images are, and their digests, as annotations in Chart.yaml,
+     not as values: --reuse-values would keep those of the previous release. The arguments are the root and the
+     program's name. */}}
+{{- define "interlock.image" -}}
+{{- $annotations := .root.Chart.Annotations | default dict }}
+{{- $released := index $annotations "interlock.open-cluster-management.io/image-prefix" | default "" }}
+{{- $prefix := .root.Values.images.prefix | default $released }}
+{{- $set := printf "set it to where your images are, such as --set images.prefix=REGISTRY/interlock-; 'make images PUSH=1 IMAGE_PREFIX=REGISTRY/interlock- VERSION=%s' builds and pushes them (docs/install.md)" .root.Chart.AppVersion }}
+{{- if not $prefix }}
+{{- fail (printf "images.prefix is empty, and this chart was not released with images: %s" $set) }}
+{{- else if and (ne $prefix $released) (regexMatch "^(quay[.]io/open-cluster-management/interlock-$|([a-z0-9-]+[.])*example[.](com|net|org)(:[0-9]+)?/)" $prefix) }}
+{{- fail (printf "images.prefix %q is a placeholder, which has no images: %s" $prefix $set) }}
+{{- end }}
+{{- $digest := index $annotations (printf "interlock.open-cluster-management.io/%s-digest" .program) | default "" }}
+{{- if .root.Values.images.tag }}
+{{- printf "%s%s:%s" $prefix .program .root.Values.images.tag }}
+{{- else }}
+{{- printf "%s%s:%s%s" $prefix .program .root.Chart.AppVersion (ternary (printf "@%s" $digest) "" (ne $digest "")) }}
+{{- end }}
+{{- end }}
+
 {{- define "interlock.addonManagerImage" -}}
-{{ .Values.images.prefix }}addon-manager:{{ .Values.images.tag | default .Chart.AppVersion }}
+{{ include "interlock.image" (dict "root" . "program" "addon-manager") }}
 {{- end }}
 
 {{- define "interlock.agentImage" -}}
-{{ .Values.agent.image | default (printf "%saddon-agent:%s" .Values.images.prefix (.Values.images.tag | default .Chart.AppVersion)) }}
+{{ .Values.agent.image | default (include "interlock.image" (dict "root" . "program" "addon-agent")) }}
 {{- end }}
 
 {{/* What a pod of Interlock is allowed and where it runs, for all of them. */}}
