@@ -4,8 +4,13 @@ package docs
 import (
 	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
@@ -22,6 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/records"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
+	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -62,11 +68,74 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	help := maps.Clone(metrics.Help)
 	maps.Copy(help, agentmetrics.Help)
 	help[installer.NameGuard] = installer.HelpGuard
+	help[metricsserver.NameBuildInfo] = metricsserver.HelpBuildInfo
 	maps.Copy(help, graft.Help)
 	maps.Copy(help, records.Help)
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)
 		}
+	}
+}
+
+// described is a registry that only keeps what is described to it.
+type described struct {
+	prometheus.Registerer
+	labels map[string]string // by metric
+}
+
+var description = regexp.MustCompile(`^Desc\{fqName: "([^"]*)".*, constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
+
+func (d described) Register(collector prometheus.Collector) error {
+	all := make(chan *prometheus.Desc, 1000)
+	collector.Describe(all)
+	close(all)
+	for one := range all {
+		found := description.FindStringSubmatch(one.String())
+		labels := slices.DeleteFunc(strings.Split(found[3], ","), func(label string) bool { return label == "" })
+		for _, constant := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(found[2], -1) {
+			labels = append(labels, constant[1])
+		}
+		slices.Sort(labels)
+		d.labels[found[1]] = strings.Join(labels, " ")
+	}
+	return nil
+}
+
+func (d described) MustRegister(collectors ...prometheus.Collector) {
+	for _, collector := range collectors {
+		_ = d.Register(collector)
+	}
+}
+
+// hack/alerts compares the labels in queries with the page.
+func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
+	ours := described{labels: map[string]string{}}
+	metrics.New(ours)
+	agentmetrics.New(ours)
+	graft.NewMetrics(ours)
+	installer.NewMetrics(ours)
+	records.New(nil, nil, ours)
+	metricsserver.RegisterBuildInfo(ours, "x")
+	all := described{labels: maps.Clone(ours.labels)}
+	all.MustRegister(ctrlmetrics.Registry.(prometheus.Collector))
+
+	_, section, _ := strings.Cut(read(t, "docs/reference.md"), "\n## Metrics\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|((?: `[a-z_]+`,?)*) \\| ").FindAllStringSubmatch(section, -1)
+	for _, row := range rows {
+		labels, known := all.labels[row[1]]
+		if !known {
+			t.Errorf("reference.md has %s, which no process has", row[1])
+		}
+		listed := strings.Fields(strings.NewReplacer("`", "", ",", "").Replace(row[2]))
+		slices.Sort(listed)
+		if got := strings.Join(listed, " "); got != labels {
+			t.Errorf("reference.md gives %s the labels %q, the code %q", row[1], got, labels)
+		}
+		delete(ours.labels, row[1])
+	}
+	if len(ours.labels) > 0 {
+		t.Errorf("reference.md has no row of %v", ours.labels)
 	}
 }

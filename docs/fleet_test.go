@@ -1,0 +1,106 @@
+package docs
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+)
+
+var update = flag.Bool("update", false, "write what kubectl addon prints to the pages that show it")
+
+// offline is a block with one command of the plugin that needs no hub, and the output
+// that follows it, if any does.
+var offline = regexp.MustCompile("(?s)```sh\nkubectl addon ([^\n]*docs/examples/[^\n]*)\n```\n(?:\n```(?:text|mermaid)\n(.*?)```\n)?")
+
+// Pages show outputs of the plugin on files in docs/examples: those that it prints. `go
+// test ./docs -update` writes them.
+func TestPagesShowWhatThePluginPrints(t *testing.T) {
+	for page, least := range map[string]int{"docs/concepts.md": 6, "docs/author-guide.md": 2} {
+		content := read(t, page)
+		blocks := offline.FindAllStringSubmatchIndex(content, -1)
+		if len(blocks) < least {
+			t.Errorf("%s has %d commands on files, expected at least %d", page, len(blocks), least)
+		}
+		var written strings.Builder
+		end := 0
+		for _, block := range blocks {
+			command := content[block[2]:block[3]]
+			var printed string
+			t.Run(command, func(t *testing.T) { printed = plugin(t, command) })
+			if block[4] < 0 {
+				continue
+			}
+			if shown := content[block[4]:block[5]]; shown != printed && !*update {
+				t.Errorf("%s, kubectl addon %s: the page shows\n%s\nthe plugin prints\n%s\n`go test ./docs -update` writes it",
+					page, command, shown, printed)
+			}
+			written.WriteString(content[end:block[4]] + printed)
+			end = block[5]
+		}
+		if *update {
+			written.WriteString(content[end:])
+			if err := os.WriteFile(filepath.Join(root, page), []byte(written.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// plugin returns what a command prints in the repository's top folder. The verbs that
+// check something may find it: their error is not part of what a page shows.
+func plugin(t *testing.T, command string) string {
+	t.Helper()
+	t.Chdir(root)
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	verb := cli.NewCommand(streams)
+	verb.SetArgs(strings.Fields(command))
+	var failure bytes.Buffer
+	if code := cmdline.Run(t.Context(), verb, &failure); code != cmdline.ExitOK && code != cmdline.ExitError {
+		t.Errorf("kubectl addon %s: exit code %d: %s", command, code, failure.String())
+	}
+	return out.String()
+}
+
+// Commands of the plugin in code, anywhere on a page, have verbs and flags that exist.
+func TestPagesNameVerbsAndFlagsThatExist(t *testing.T) {
+	mentioned := regexp.MustCompile("kubectl addon ([a-z]+)([^`\n|]*)")
+	root, found := cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()), 0
+	for page, content := range pages(t) {
+		spans := codeSpan.FindAllString(codeBlock.ReplaceAllString(content, ""), -1)
+		for _, code := range append(codeBlock.FindAllString(content, -1), spans...) {
+			for _, command := range mentioned.FindAllStringSubmatch(code, -1) {
+				verb, _, err := root.Find([]string{command[1]})
+				if err != nil || verb == root {
+					t.Errorf("%s: %q: no such verb", page, command[0])
+					continue
+				}
+				found++
+				for _, flag := range regexp.MustCompile(` --([a-z-]+)`).FindAllStringSubmatch(command[2], -1) {
+					if verb.Flag(flag[1]) == nil && flag[1] != "help" {
+						t.Errorf("%s: %q: no flag --%s", page, command[0], flag[1])
+					}
+				}
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("found only %d commands", found)
+	}
+}
+
+// The integration tests apply the file.
+func TestAuthorGuideShowsTheFile(t *testing.T) {
+	_, content, _ := strings.Cut(read(t, "docs/examples/hello.yaml"), "\n") // after a comment
+	if !strings.Contains(read(t, "docs/author-guide.md"), "```yaml\n"+content+"```") {
+		t.Error("docs/author-guide.md shows another add-on than docs/examples/hello.yaml")
+	}
+}

@@ -1,0 +1,30 @@
+package docs
+
+import (
+	"regexp"
+	"testing"
+)
+
+// make e2e-kind runs the page with images of these versions.
+func TestKindPageNamesTheTestedVersions(t *testing.T) {
+	for _, tested := range []struct{ module, required, named string }{
+		{"test/ocm/go.mod", `open-cluster-management\.io/ocm (v\S+)`, `--bundle-version (v[0-9.]+)`},
+		{"test/controlplane/go.mod", `k8s\.io/kubernetes (v\S+)`, `kind-node:(v[0-9.]+)`},
+	} {
+		version := regexp.MustCompile(tested.required).FindStringSubmatch(read(t, tested.module))
+		if version == nil {
+			t.Fatalf("%s does not require %s", tested.module, tested.required)
+		}
+		for _, page := range []string{"docs/kind.md", "CONTRIBUTING.md"} {
+			found := regexp.MustCompile(tested.named).FindAllStringSubmatch(read(t, page), -1)
+			if page == "docs/kind.md" && len(found) < 2 {
+				t.Errorf("%s has %q %d times", page, tested.named, len(found))
+			}
+			for _, match := range found {
+				if match[1] != version[1] {
+					t.Errorf("%s has %q, %s requires %s", page, match[0], tested.module, version[1])
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package docs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+)
+
+// The page shows what the plugin's tests expect.
+func TestPluginPageShowsRealOutput(t *testing.T) {
+	output := regexp.MustCompile("```sh\nkubectl addon (.*)\n```\n\n```text\n((?s).*?)```")
+	shown := output.FindAllStringSubmatch(read(t, "docs/kubectl-addon.md"), -1)
+	if len(shown) < 3 {
+		t.Fatalf("the page shows %d outputs", len(shown))
+	}
+	for _, block := range shown {
+		golden := filepath.Join(root, "pkg/cli/testdata", strings.ReplaceAll(block[1], " ", "_")+".txt")
+		want, err := os.ReadFile(golden)
+		// The page shows what a hub gives, and the tests read a file.
+		want = bytes.ReplaceAll(want, []byte(" --from fleet.json"), nil)
+		for _, line := range []string{"note  " + source.FileNote + "\n\n", source.FileNote + "\n\n"} {
+			want = bytes.ReplaceAll(want, []byte(line), nil)
+		}
+		printed, _, _ := strings.Cut("\n"+string(want), "\nkubectl addon ") // what follows is the error of a check
+		if err != nil || strings.TrimSpace(printed) != strings.TrimSpace(block[2]) {
+			t.Errorf("kubectl addon %s: the page differs from %s (%v)", block[1], golden, err)
+		}
+	}
+}
+
+func TestPluginPageShowsRealGraph(t *testing.T) {
+	graph := read(t, "pkg/cli/testdata/graph.txt")
+	if !strings.Contains(read(t, "docs/kubectl-addon.md"), "```mermaid\n"+graph+"```") {
+		t.Error("docs/kubectl-addon.md shows another graph than pkg/cli/testdata/graph.txt")
+	}
+}
+
+func TestPluginPageShowsRealPicture(t *testing.T) {
+	if read(t, "docs/graph.svg") != read(t, "pkg/cli/testdata/graph_--format_svg.txt") {
+		t.Error("docs/graph.svg is another picture than pkg/cli/testdata/graph_--format_svg.txt: copy it")
+	}
+}
+
+func TestPagesShowTestedHealthChecks(t *testing.T) {
+	page := read(t, "docs/coexistence.md")
+	for _, file := range []string{"deploy/gitops/argocd-cm.yaml", "deploy/gitops/flux-kustomization.yaml"} {
+		if !strings.Contains(page, "```yaml\n"+read(t, file)+"```") {
+			t.Errorf("docs/coexistence.md does not show %s as it is", file)
+		}
+	}
+}
+
+func TestPluginPageNamesAllVerbs(t *testing.T) {
+	page := read(t, "docs/kubectl-addon.md")
+	for _, verb := range cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()).Commands() {
+		if name := "`" + verb.Name() + "`"; !strings.Contains(page, "| "+name) && !strings.Contains(page, "| ["+name) {
+			t.Errorf("docs/kubectl-addon.md has no row for %s", name)
+		}
+	}
+}
