@@ -20,7 +20,7 @@ BENCHMARK := test/benchmark
 # The linter checks the main module and the benchmark. Of the others, which have code but are not
 # shipped, only the format: for two mains of a few lines in test/controlplane a
 # linter would have to read all of Kubernetes, which takes longer than to compile it.
-OTHER_MODULES := test/controlplane test/ocm test/clusteradm hack/images hack/deployment
+OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference
 # The examples have dependencies that the main module is to stay free of.
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
@@ -73,7 +73,7 @@ node: control-plane ## build what else a real node consists of, for e2e
 	@$(BINARIES) controller-manager node
 
 .PHONY: generate
-generate: tools-present ## write deepcopy methods and manifests/crds
+generate: tools-present ## write deepcopy methods, manifests/crds and docs/cli.md
 	@hack/generate.sh
 
 .PHONY: tidy
@@ -105,6 +105,7 @@ fmt: tools-present ## format the Go code
 test: build ocm ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
+	@hack/test-example-copies.sh
 	@echo "test: images and deploy/"; hack/test-modules.sh
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
@@ -135,10 +136,29 @@ IMAGE_PREFIX ?= quay.io/open-cluster-management/interlock-
 IMAGES := addon-manager addon-agent
 
 .PHONY: images
-images: tools-present ## build images of addon-manager and addon-agent into bin/images (PUSH=1: copy them to IMAGE_PREFIX too)
+images: tools-present ## build images of addon-manager and addon-agent into bin/images (PLATFORMS=linux/amd64: for one only; PUSH=1: copy them to IMAGE_PREFIX too)
 	@go run -C hack/images . -C $(CURDIR) -out $(BIN)/images -repository-prefix '$(IMAGE_PREFIX)' -version '$(VERSION)' \
 	  -revision "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \
-	  -ldflags '$(LDFLAGS)' $(if $(PUSH),-push) $(foreach name,$(IMAGES),$(name)=./cmd/$(name))
+	  -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),-platforms '$(PLATFORMS)') $(if $(PUSH),-push) $(foreach name,$(IMAGES),$(name)=./cmd/$(name))
+
+# Where the chart is pushed to, if not beside the images; and what links in the release lead to.
+CHARTS ?=
+SOURCE_URL ?=
+DOWNLOAD_URL ?=
+
+.PHONY: release
+release: tools-present ## make all that users download, into bin/release: VERSION=v0.1.0 (PUSH=1: copy images and chart to IMAGE_PREFIX and CHARTS too)
+	@go run -C hack/release . -C $(CURDIR) -out $(BIN)/release -version '$(VERSION)' -image-prefix '$(IMAGE_PREFIX)' -charts '$(CHARTS)' \
+	  -source '$(SOURCE_URL)' -download-url '$(DOWNLOAD_URL)' -pushed $(BIN)/release-pushed.txt $(if $(PUSH),-push) $(if $(INSECURE),-insecure) $(if $(STRICT),-strict)
+
+# What depends on a path, a time or the order of files would differ in a clone.
+.PHONY: release-verify
+release-verify: release ## make the release once more, from a clone of the commit, and compare the bytes (COLD=1: compile everything anew)
+	@clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; git clone --quiet . "$$clone/interlock"; \
+	$(if $(COLD),export GOCACHE="$$clone/cache";) $(MAKE) --no-print-directory -C "$$clone/interlock" release PUSH=; \
+	diff $(BIN)/release/SHA256SUMS "$$clone/interlock/bin/release/SHA256SUMS" || { \
+	  echo "release-verify: the clone's files differ; commit all changes first" >&2; exit 1; }; \
+	echo "release-verify: $$(wc -l <$(BIN)/release/SHA256SUMS) files are the same in both"
 
 # What the current context of kubectl is, is deployed to. Images as `make images PUSH=1` names them.
 KUBECTL ?= kubectl
@@ -154,11 +174,26 @@ undeploy: tools-present ## take back what Interlock wrote to that hub, then dele
 	@KUBECTL='$(KUBECTL)' hack/deploy.sh delete
 
 .PHONY: e2e
-e2e: tools-present node clusteradm ## run test/e2e on two real nodes on this machine, with OCM installed by clusteradm (Linux, root, containerd; FOCUS=text for some specs)
+e2e: tools-present node ## run test/e2e on two real nodes on this machine, with OCM installed by clusteradm (Linux, root, containerd; FOCUS=text for some specs)
+	@$(BINARIES) clusteradm helm
 	@hack/e2e.sh
 
+.PHONY: e2e-release
+e2e-release: tools-present node ## make a release, push it to a registry on loopback, and install it from there on real nodes, with Helm and with kubectl (as e2e)
+	@$(BINARIES) clusteradm helm kubectl crane
+	@hack/e2e-release.sh
+
+.PHONY: kind-tools
+kind-tools: tools-present ## build kind, kubectl, Helm and clusteradm into bin/
+	@$(BINARIES) kind kubectl helm clusteradm
+
+.PHONY: kind-node
+kind-node: node ## build an image for kind's nodes from Debian's packages and Go modules, where no registry can be reached (docker, debootstrap)
+	@$(BINARIES) kubectl kubeadm kind-node
+	@hack/kind-node.sh
+
 .PHONY: e2e-kind
-e2e-kind: tools-present ## run test/e2e on kind clusters made by clusteradm (needs docker, kind, helm, clusteradm)
+e2e-kind: kind-tools ## run docs/kind.md and test/e2e on three kind clusters (docker; KIND_NODE_IMAGE=image for their nodes, FOCUS=text for some specs)
 	@hack/e2e-kind.sh
 
 .PHONY: clean

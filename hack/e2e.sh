@@ -14,8 +14,7 @@ export OCM_VERSION OCM_NEXT_VERSION CLUSTERADM=$bin/clusteradm
 go build -o "$bin/realnode" ./test/e2e/realnode
 "$bin/realnode" -bin "$bin" -check
 [ -n "${KEEP_IMAGES:-}" ] || hack/e2e-images.sh
-echo "e2e: building Helm and the suite"
-go build -C hack/deployment -ldflags '-s -w' -o "$bin/helm" helm.sh/helm/v4/cmd/helm
+echo "e2e: building the suite"
 go test -c -tags e2e -o "$bin/e2e.test" ./test/e2e
 
 archives=$(find "$bin/e2e-images" -name '*.tar' | paste -sd,)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes every generated file: deepcopy methods, CRDs and what the chart has from the kustomize bases.
+# Writes every generated file: deepcopy methods, CRDs, what the chart has from the kustomize bases, and docs/cli.md.
 # For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,3 +23,5 @@ rm -f manifests/crds/*.yaml
 go run ./hack/crds -schemas "$schemas" -out manifests/crds
 echo "generate: files of the chart"
 hack/copy-into-chart.sh
+echo "generate: docs/cli.md"
+go run -C hack/clireference . ../../docs/cli.md

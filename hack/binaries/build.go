@@ -74,6 +74,9 @@ func (s set) link(dir string) error {
 
 // ldflags stamps the version that the module's go.mod requires.
 func (s set) ldflags() (string, error) {
+	if s.version.module == "" {
+		return "-s -w", nil
+	}
 	var out bytes.Buffer
 	format := "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}"
 	if err := runGo(s.source, &out, nil, "list", "-m", "-f", format, s.version.module); err != nil {

@@ -53,7 +53,7 @@ func TestAssetsOfTheUser(t *testing.T) {
 
 func TestUnknownSet(t *testing.T) {
 	err := runSet("ocn", t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "control-plane, controller-manager, node, ocm, clusteradm") {
+	if err == nil || !strings.Contains(err.Error(), "control-plane, controller-manager, node, kubeadm") {
 		t.Errorf("error does not list the sets: %v", err)
 	}
 }

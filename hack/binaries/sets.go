@@ -14,7 +14,8 @@ type set struct {
 	// folder, below the one for all binaries, takes the result.
 	folder string
 	// assets names the environment variable whose folder is used instead.
-	assets  string
+	assets string
+	// version is empty where the programs know theirs.
 	version stamp
 	// after runs in the module, with the result's folder as last argument.
 	after []string
@@ -54,6 +55,36 @@ var sets = []set{
 	{
 		name: "node", source: "test/controlplane", version: kubernetes,
 		packages: []string{"./kubelet", "./kube-scheduler", "./kube-proxy"},
+	},
+	{
+		name: "kubeadm", source: "test/controlplane", version: kubernetes,
+		packages: []string{"k8s.io/kubernetes/cmd/kubeadm"},
+	},
+	{
+		name: "kubectl", source: "test/controlplane", version: kubernetes,
+		packages: []string{"k8s.io/kubernetes/cmd/kubectl"},
+	},
+	{
+		name: "helm", source: "hack/deployment", packages: []string{"helm.sh/helm/v4/cmd/helm"},
+	},
+	{
+		name: "crane", source: "hack/release", packages: []string{"github.com/google/go-containerregistry/cmd/crane"},
+	},
+	{
+		name: "kind", source: "test/kind", packages: []string{"sigs.k8s.io/kind"},
+	},
+	{
+		name: "kind-node", source: "test/kind", folder: "kind-node",
+		packages: []string{
+			"./coredns",
+			"github.com/containerd/containerd/v2/cmd/containerd",
+			"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2",
+			"github.com/containerd/containerd/v2/cmd/ctr",
+			"github.com/containernetworking/plugins/plugins/ipam/host-local",
+			"github.com/containernetworking/plugins/plugins/main/loopback",
+			"github.com/containernetworking/plugins/plugins/main/ptp",
+			"github.com/containernetworking/plugins/plugins/meta/portmap",
+		},
 	},
 	{
 		name: "ocm", source: "test/ocm", version: ocm, assets: "OCM_ASSETS", folder: "ocm",

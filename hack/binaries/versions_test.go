@@ -52,6 +52,21 @@ func TestBenchmarkHasInterlocksVersions(t *testing.T) {
 	}
 }
 
+// A release is packaged and rendered with what deploy/ is tested with, and its images are
+// made as all others.
+func TestAReleaseIsMadeWithWhatIsTested(t *testing.T) {
+	released := requirements(t, "../release/go.mod")
+	for _, tested := range []string{"../deployment/go.mod", "../images/go.mod"} {
+		for path, version := range requirements(t, tested) {
+			made := strings.HasPrefix(path, "helm.sh/") || strings.HasPrefix(path, "sigs.k8s.io/kustomize/") ||
+				path == "github.com/google/go-containerregistry" || path == "github.com/CycloneDX/cyclonedx-go"
+			if made && released[path] != version {
+				t.Errorf("%s requires %s %s, and ../release/go.mod %s: take the same version in both", tested, path, version, released[path])
+			}
+		}
+	}
+}
+
 // What the benchmark needs for its charts is not for the users of Interlock's packages.
 func TestInterlockRequiresNoCharts(t *testing.T) {
 	for path := range requirements(t, interlock) {

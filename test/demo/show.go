@@ -40,6 +40,15 @@ func (p *printer) heading(number, of int, s *step) {
 	p.line("")
 }
 
+// since is the column SINCE, which is left out: in a demo, all is seconds old.
+var since = slices.Index(status.Heading, "SINCE")
+
+var heading = without(status.Heading, since)
+
+func without(cells []string, column int) []string {
+	return slices.Delete(slices.Clone(cells), column, column+1)
+}
+
 // rows shows add-ons as kubectl addon status does. Where a message does not
 // fit beside its row, it is put below; of an add-on that works and is not
 // degraded, it says nothing new and is cut.
@@ -47,11 +56,11 @@ func (p *printer) rows(rows []status.Row) {
 	cells := make([][]string, len(rows))
 	looks := make([]string, len(rows))
 	for i, row := range rows {
-		cells[i], looks[i] = row.Cells(), lookOf(row)
+		cells[i], looks[i] = without(row.Cells(time.Time{}), since), lookOf(row)
 	}
-	message := len(status.Heading) - 1
+	message := len(heading) - 1
 	below := make([]string, len(rows))
-	for i, line := range lines(status.Heading, cells)[1:] {
+	for i, line := range lines(heading, cells)[1:] {
 		excess := utf8.RuneCountInString(line) + len(indent) - p.width
 		switch text := []rune(rows[i].Message); {
 		case excess <= 0:
@@ -63,7 +72,7 @@ func (p *printer) rows(rows []status.Row) {
 			cells[i][message], below[i] = "↓", rows[i].Message
 		}
 	}
-	p.table(status.Heading, cells, looks, func(i int) {
+	p.table(heading, cells, looks, func(i int) {
 		if below[i] != "" {
 			p.paragraph(looks[i], belowName, below[i])
 		}

@@ -123,7 +123,7 @@ func digest(object *unstructured.Unstructured) string {
 	stripped := object.DeepCopy()
 	stripped.SetResourceVersion("")
 	var owners []metav1.ManagedFieldsEntry
-	if object.GetKind() == "ClusterManagementAddOn" { // of which Interlock gives up what it owns
+	if object.GetKind() == "ClusterManagementAddOn" { // Interlock gives up its ownership of their fields
 		owners = stripped.GetManagedFields()
 		for i := range owners {
 			owners[i].Time = nil

@@ -71,16 +71,18 @@ func converter(object []byte, desired string) (members, error) {
 	if !rawjson.IsObject(object) {
 		return nil, errors.New("read an object: it is not a JSON object")
 	}
-	from, name := word(rawjson.Find(object, "apiVersion")), word(rawjson.Find(object, "metadata", "name"))
-	if got := word(rawjson.Find(object, "kind")); got != kind {
-		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, name, from, Refused, kind)
-	}
+	from, got := word(rawjson.Find(object, "apiVersion")), word(rawjson.Find(object, "kind"))
 	convert, known := converters[versions{from, desired}]
-	if !known && from != desired {
-		return nil, fmt.Errorf("%s %q %s: %s to %s: only %s and %s are known", kind, name, Refused, from, desired, v1alpha1, v1beta1)
+	switch {
+	case got != kind:
+		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, nameOf(object), from, Refused, kind)
+	case !known && from != desired:
+		return nil, fmt.Errorf("%s %q %s: %s to %s: only %s and %s are known", kind, nameOf(object), Refused, from, desired, v1alpha1, v1beta1)
 	}
 	return convert, nil
 }
+
+func nameOf(object []byte) string { return word(rawjson.Find(object, "metadata", "name")) }
 
 const maxWord = 300 // bytes
 

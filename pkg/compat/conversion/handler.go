@@ -68,12 +68,12 @@ func readRequest(body io.Reader) (request, error) {
 	if version != apiextensionsv1.SchemeGroupVersion.String() || kind != "ConversionReview" {
 		return request{}, fmt.Errorf("got a %s of %q, want a ConversionReview of %s", kind, version, apiextensionsv1.SchemeGroupVersion)
 	}
-	asked := rawjson.Find(content, "request")
-	if !rawjson.IsObject(asked) {
+	review := rawjson.Find(content, "request")
+	if !rawjson.IsObject(review) {
 		return request{}, errors.New("the ConversionReview has no request")
 	}
 	return request{
-		uid: rawjson.Find(asked, "uid"), objects: rawjson.Find(asked, "objects"), desired: word(rawjson.Find(asked, "desiredAPIVersion")),
+		uid: rawjson.Find(review, "uid"), objects: rawjson.Find(review, "objects"), desired: word(rawjson.Find(review, "desiredAPIVersion")),
 	}, nil
 }
 

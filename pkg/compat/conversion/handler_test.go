@@ -58,15 +58,15 @@ func TestHandlerAnswers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			recorder := post(test.body)
-			var answer apiextensionsv1.ConversionReview
-			if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || recorder.Code != http.StatusOK {
+			var response apiextensionsv1.ConversionReview
+			if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil || recorder.Code != http.StatusOK {
 				t.Fatalf("code %d, %v: %s", recorder.Code, err, recorder.Body)
 			}
-			if answer.Kind != "ConversionReview" || answer.APIVersion != "apiextensions.k8s.io/v1" || answer.Request != nil ||
-				answer.Response == nil {
+			if response.Kind != "ConversionReview" || response.APIVersion != "apiextensions.k8s.io/v1" || response.Request != nil ||
+				response.Response == nil {
 				t.Fatalf("response %s", recorder.Body)
 			}
-			got := answer.Response
+			got := response.Response
 			if got.UID != "42" || got.Result.Status != test.status || len(got.ConvertedObjects) != test.objects ||
 				!strings.Contains(got.Result.Message, test.message) {
 				t.Errorf("response %+v", got)
@@ -115,11 +115,11 @@ func TestHandlerConvertsWhateverIsStored(t *testing.T) {
 
 func converted(t *testing.T, recorder *httptest.ResponseRecorder) []byte {
 	t.Helper()
-	var answer apiextensionsv1.ConversionReview
-	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || len(answer.Response.ConvertedObjects) != 1 {
+	var response apiextensionsv1.ConversionReview
+	if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil || len(response.Response.ConvertedObjects) != 1 {
 		t.Fatalf("code %d, %v: %.300s", recorder.Code, err, recorder.Body)
 	}
-	return answer.Response.ConvertedObjects[0].Raw
+	return response.Response.ConvertedObjects[0].Raw
 }
 
 // Any client can send a request. Nothing in it is decoded.

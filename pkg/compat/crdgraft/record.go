@@ -13,7 +13,7 @@ import (
 )
 
 // RecordAnnotation holds what a graft replaced, on the grafted CRD.
-const RecordAnnotation = "interlock.open-cluster-management.io/graft"
+const RecordAnnotation = names.GraftRecord
 
 // record holds what is needed to undo a graft. Each part also holds what the
 // graft wrote, so that a later change by another writer is recognized and kept.

@@ -20,10 +20,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/manifests"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // Name is the name of each of the guard's objects.
-const Name = "interlock-required-dependency"
+const Name = names.Guard
 
 // Group is the API group of the guard's objects.
 const Group = admissionregistrationv1.GroupName

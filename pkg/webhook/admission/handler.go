@@ -126,28 +126,30 @@ func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 		return nil, errors.New("read the object: there is none")
 	}
 	addOn := &addonv1alpha1.ClusterManagementAddOn{}
-	read := func(into any, path ...string) error {
-		value := rawjson.Find(raw, path...)
-		if value == nil {
-			return nil
-		}
-		if err := json.Unmarshal(value, into); err != nil {
-			return fmt.Errorf("read %s: %w", strings.Join(path, "."), err)
-		}
-		return nil
-	}
 	errs := []error{
-		read(&addOn.Name, "metadata", "name"),
-		read(&addOn.Spec.Dependencies, "spec", "dependencies"),
-		read(&addOn.Spec.Requirements, "spec", "requirements"),
-		read(&addOn.Spec.Provides, "spec", "provides"),
+		decodePart(raw, &addOn.Name, "metadata", "name"),
+		decodePart(raw, &addOn.Spec.Dependencies, "spec", "dependencies"),
+		decodePart(raw, &addOn.Spec.Requirements, "spec", "requirements"),
+		decodePart(raw, &addOn.Spec.Provides, "spec", "provides"),
 	}
 	for _, name := range []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation} {
 		var value *string
-		errs = append(errs, read(&value, "metadata", "annotations", name))
+		errs = append(errs, decodePart(raw, &value, "metadata", "annotations", name))
 		if value != nil {
 			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, name, *value)
 		}
 	}
 	return addOn, errors.Join(errs...)
+}
+
+// decodePart decodes what is at a path, if anything is.
+func decodePart(raw []byte, into any, path ...string) error {
+	value := rawjson.Find(raw, path...)
+	if value == nil {
+		return nil
+	}
+	if err := json.Unmarshal(value, into); err != nil {
+		return fmt.Errorf("read %s: %w", strings.Join(path, "."), err)
+	}
+	return nil
 }

@@ -4,12 +4,9 @@ import (
 	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/util/json"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-
-	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 // unreadable returns why OCM's components could not read the object. They could then
@@ -33,12 +30,8 @@ func decodeAsOCM(version string, raw []byte) error {
 	default:
 		return nil
 	}
-	for name, into := range map[string]any{"spec": spec, "status": status} {
-		if part := rawjson.Find(raw, name); part != nil {
-			if err := json.Unmarshal(part, into); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
+	if err := decodePart(raw, spec, "spec"); err != nil {
+		return err
 	}
-	return nil
+	return decodePart(raw, status, "status")
 }

@@ -21,8 +21,6 @@ const (
 	// element of a list. Configurations, placements and references have at least 28 bytes, so
 	// an add-on of 1.5 MiB, which is what etcd accepts by default, has fewer.
 	maxElements = 60_000
-	// maxDeclared leaves room for other annotations beside the record of the fields.
-	maxDeclared = 192 << 10
 	// maxAnnotations is more than 256 KiB of annotations can have, which is what an API
 	// server accepts.
 	maxAnnotations = 100_000
@@ -78,8 +76,8 @@ func tooMany(raw []byte) string {
 				if count := rawjson.Count(value); count > declaration.MaxValues {
 					return fmt.Sprintf("%s.%s has about %d values; at most %d can be checked", part, name, count, declaration.MaxValues)
 				}
-				if declared += len(value); declared > maxDeclared {
-					return fmt.Sprintf("%s.%s is too long: what an add-on declares in spec can have at most %d bytes", part, name, maxDeclared)
+				if declared += len(value); declared > declaration.MaxBytes {
+					return fmt.Sprintf("%s.%s is too long: what an add-on declares in spec can have at most %d bytes", part, name, declaration.MaxBytes)
 				}
 			}
 			if total += rawjson.CountElements(value); total > maxElements {

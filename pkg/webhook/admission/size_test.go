@@ -23,7 +23,7 @@ func filled(size int, start, unit, end string) string {
 // named is the beginning of an add-on.
 const named = `{"metadata":{"name":"x"`
 
-func asked(operation, version, object, old string) string {
+func admissionReview(operation, version, object, old string) string {
 	if old == "" {
 		old = "null"
 	}
@@ -102,7 +102,7 @@ func TestALargeAddOnIsChecked(t *testing.T) {
 			if test.old != "" {
 				operation = "UPDATE"
 			}
-			response, _ := reviewed(t, NewValidator(hub(t, nil), nil), asked(operation, "v1alpha1", test.object, test.old))
+			response, _ := reviewed(t, NewValidator(hub(t, nil), nil), admissionReview(operation, "v1alpha1", test.object, test.old))
 			if response.Allowed != (test.denied == "") || !strings.Contains(response.Result.Message, test.denied) {
 				t.Errorf("allowed %t: %.300s", response.Allowed, response.Result.Message)
 			}
@@ -128,7 +128,7 @@ func TestReviewsTakeBoundedMemory(t *testing.T) {
 	recorder, _ := recorder(t, "", nil)
 	for name, object := range hostile {
 		for operation, body := range map[string]string{
-			"CREATE": asked("CREATE", "v1beta1", object, ""), "UPDATE": asked("UPDATE", "v1alpha1", named+"}}", object),
+			"CREATE": admissionReview("CREATE", "v1beta1", object, ""), "UPDATE": admissionReview("UPDATE", "v1alpha1", named+"}}", object),
 		} {
 			for path, handler := range map[string]ctrladmission.Handler{Path: NewValidator(hub(t, nil), nil), RecordPath: recorder} {
 				if _, took := reviewed(t, handler, body); took > most {
@@ -141,15 +141,16 @@ func TestReviewsTakeBoundedMemory(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct{ body, want string }{
-		"an object of any kind": {asked("UPDATE", "v1", filled(3<<20, "[", "{},", "{}]"), filled(3<<20, "[", "1,", "1]")), ""},
+		"an object of any kind": {admissionReview("UPDATE", "v1", filled(3<<20, "[", "{},", "{}]"), filled(3<<20, "[", "1,", "1]")), ""},
 		"a long name": {
-			strings.Replace(asked("CREATE", "v1", "{}", ""), "gateway", strings.Repeat("<", 2<<20), 1), "at most 1048576 and 50000",
+			strings.Replace(admissionReview("CREATE", "v1", "{}", ""), "gateway", strings.Repeat("<", 2<<20), 1), "at most 1048576 and 50000",
 		},
 		"many groups": {
-			strings.Replace(asked("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"groups":[`, `"",`, `""],"name"`), 1), "50000 are read",
+			strings.Replace(admissionReview("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"groups":[`, `"",`, `""],"name"`), 1),
+			"50000 are read",
 		},
 		"a second object": {
-			strings.Replace(asked("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"object":{},"object":[`, `1,`, `1],"name"`), 1),
+			strings.Replace(admissionReview("CREATE", "v1", "{}", ""), `"name"`, filled(300_000, `"object":{},"object":[`, `1,`, `1],"name"`), 1),
 			"at most",
 		},
 		"nothing": {"{}", ""},
@@ -167,7 +168,7 @@ func TestRefuseNeedsAUID(t *testing.T) {
 		start string
 		found bool
 	}{
-		"as an API server writes it": {asked("CREATE", "v1", "{}", "")[:120], true},
+		"as an API server writes it": {admissionReview("CREATE", "v1", "{}", "")[:120], true},
 		"cut within the uid":         {`{"request":{"uid":"4`, false},
 		"none":                       {`{"request":{"name":"x"`, false},
 		"a number":                   {`{"request":{"uid":4}}`, false},

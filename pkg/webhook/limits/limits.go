@@ -74,7 +74,8 @@ func (of Of) work(body []byte) int64 {
 	if of.InPlace {
 		return 2 * int64(len(body))
 	}
-	return 2*int64(len(body)) + costOfValue*int64(countValues(body))
+	// Annotations may have YAML, and each line break in a string is written with a backslash.
+	return 2*int64(len(body)) + costOfValue*int64(rawjson.CountYAML(body, `\`))
 }
 
 // Handler hands requests over to a handler once they are read, when it is their turn.
@@ -149,17 +150,6 @@ func interrupter(w http.ResponseWriter, cancel func()) func() {
 		_ = connection.SetReadDeadline(time.Unix(1, 0))
 		_ = connection.SetWriteDeadline(time.Unix(1, 0))
 	}
-}
-
-// countValues counts at least the values of a JSON text, and those of the JSON and YAML
-// in its strings, where each line break is written with a backslash. It may count more,
-// which only lets a request wait.
-func countValues(text []byte) int {
-	count := 0
-	for _, separator := range []string{",", "{", "[", `\`, "- ", "? "} {
-		count += bytes.Count(text, []byte(separator))
-	}
-	return count
 }
 
 func busy(w http.ResponseWriter) {

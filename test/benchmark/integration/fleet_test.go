@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -35,7 +36,12 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 	)
 
 	BeforeAll(func() {
-		before = counted()
+		// What an addon-manager of other specs wrote last, such as events, may not be in the audit log yet.
+		Eventually(func() int {
+			earlier := before
+			before = counted()
+			return before.Since(earlier).Writes(simulator.ManagerUser, simulator.AllResources...)
+		}).WithPolling(time.Second).WithTimeout(20 * time.Second).Should(BeZero())
 		manager = start(simulator.ManagerOptions{Name: "addon-manager"})
 	})
 

@@ -111,7 +111,7 @@ var refusedInStatus = map[string]write{
 	},
 }
 
-// ignoredInStatus are writes of the status of which the API server takes nothing.
+// ignoredInStatus are writes of the status that the API server ignores.
 var ignoredInStatus = map[string]write{
 	"metadata, by JSON patch": patchingStatus(types.JSONPatchType,
 		`[{"op":"remove","path":"/metadata/finalizers"},{"op":"remove","path":"/metadata/labels"}]`),

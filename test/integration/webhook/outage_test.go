@@ -131,7 +131,11 @@ var _ = Describe("With all replicas of the webhook dead", func() {
 				g.Expect(dependenciesOf(object)).To(Equal(want))
 			}).WithTimeout(60 * time.Second).Should(Succeed())
 		}
-		patch(ctx, other, "survivor", `{"metadata":{"labels":{"back":"again"}}}`)
+		// Every other new connection still goes to the replica that is dead.
+		Eventually(func() error {
+			body := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"back":"again"}}}`))
+			return hubClient.Patch(ctx, reference(other, "survivor"), body)
+		}).Should(Succeed())
 		Expect(dependenciesOf(read(ctx, storage, "survivor"))).To(Equal(declared[:1]))
 		awaitAdmission(ctx)
 	})

@@ -15,11 +15,11 @@ import (
 const (
 	graftedCRD     = "clustermanagementaddons.addon.open-cluster-management.io"
 	graftedCRDFile = "crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml"
-	factsCRDFile   = "crds/0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml"
+	ownCRDFile     = "crds/0000_02_dependency.addon.open-cluster-management.io_%s.crd.yaml"
 )
 
 // addInterlock adds Interlock's fields to OCM's CRD of ClusterManagementAddOns,
-// and Interlock's own CRD to the others.
+// and Interlock's own CRDs to the others.
 func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	known, err := interlockCRD(graftedCRDFile)
 	if err != nil {
@@ -37,8 +37,14 @@ func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructur
 			return nil, err
 		}
 	}
-	facts, err := interlockCRD(factsCRDFile)
-	return append(crds, &unstructured.Unstructured{Object: facts}), err
+	for _, name := range []string{"managedclusterfacts", "addondependencyreports"} {
+		own, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
+		if err != nil {
+			return nil, err
+		}
+		crds = append(crds, &unstructured.Unstructured{Object: own})
+	}
+	return crds, nil
 }
 
 func interlockCRD(file string) (map[string]any, error) {

@@ -32,7 +32,7 @@ type HubOptions struct {
 	// Options are those of its API server. Flags are added to those that OCM needs.
 	testenv.Options
 	// InterlockCRDs adds Interlock's fields to OCM's CRD of ClusterManagementAddOns
-	// and creates ManagedClusterFacts' CRD. The conversion is OCM's: it drops the
+	// and creates Interlock's own CRDs. The conversion is OCM's: it drops the
 	// fields with each write through v1beta1. Where declarations by field are to
 	// last, let addon-manager --graft-crds do it.
 	InterlockCRDs bool
