@@ -151,6 +151,10 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
 		})
 		Eventually(factsOf(ctx)).Should(HaveField("Status.APIs", ConsistOf(HaveField("Served", metav1.ConditionFalse))))
+		Eventually(requests.used(managerUser, "watch", "addontemplates")).Should(BeTrue())
+		for _, resource := range []string{"apiservices", "customresourcedefinitions"} {
+			Eventually(requests.used(agentUser, "watch", resource)).Should(BeTrue(), resource)
+		}
 		unregister()
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Satisfy(apierrors.IsNotFound))
 		stop(session)
@@ -208,11 +212,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 				"webhook": {"mutatingwebhookconfigurations"},
 			}[mode] {
-				Eventually(func() bool {
-					return slices.ContainsFunc(requests.all(), func(a asked) bool {
-						return a.user == managerUser && a.Verb == "watch" && a.Resource == resource
-					})
-				}).Should(BeTrue(), "it watches %s", resource)
+				Eventually(requests.used(managerUser, "watch", resource)).Should(BeTrue(), "it watches %s", resource)
 			}
 			stop(manager)
 			requests.begin("removes the guard (--guard=off)")
@@ -233,6 +233,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("reads OCM's version for an add-on that requires one")
 		unregister := register(ctx, "versioned", requiringOCM)
 		Eventually(condition(ctx, types.NamespacedName{Namespace: "cluster1", Name: "versioned"}, "Degraded")).Should(Equal("True/" + required))
+		Eventually(requests.usedOn(managerUser, "watch", "customresourcedefinitions", "managedclusters.cluster.open-cluster-management.io")).
+			Should(BeTrue())
 		unregister()
 
 		requests.begin("doubts that a field was removed, and restores it")
@@ -249,6 +251,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			err := admin.Get(ctx, client.ObjectKeyFromObject(doubted), doubted)
 			return doubted.Spec.Requirements, err
 		}).ShouldNot(BeNil())
+		Eventually(requests.used(managerUser, "get", "clustermanagementaddons")).Should(BeTrue())
+		Eventually(requests.used(webhookUser, "get", "customresourcedefinitions")).Should(BeTrue())
 		unregister()
 	})
 
@@ -310,11 +314,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			}
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
-		Eventually(func() bool {
-			return slices.ContainsFunc(requests.all(), func(a asked) bool {
-				return a.user == managerUser && a.Verb == "get" && a.Resource == "addondependencyreports"
-			})
-		}).Should(BeTrue())
+		Eventually(requests.used(managerUser, "get", "addondependencyreports")).Should(BeTrue())
 		installAgentAddOn(ctx)
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")

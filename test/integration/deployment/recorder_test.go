@@ -86,3 +86,17 @@ func (r *recorder) all() []asked {
 	defer r.mutex.Unlock()
 	return slices.Clone(r.asked)
 }
+
+// used says whether a user has made use of a right. What a step needs only after it has
+// shown what it is about, such as a watch after its list, would otherwise be missed by a
+// step that ends early.
+func (r *recorder) used(user, verb, resource string) func() bool { return r.usedOn(user, verb, resource, "") }
+
+// usedOn is used for one object.
+func (r *recorder) usedOn(user, verb, resource, name string) func() bool {
+	return func() bool {
+		return slices.ContainsFunc(r.all(), func(a asked) bool {
+			return a.user == user && a.Verb == verb && a.Resource == resource && (name == "" || a.Name == name)
+		})
+	}
+}
