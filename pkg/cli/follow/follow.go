@@ -94,7 +94,7 @@ func Start(ctx context.Context, hub client.WithWatch, all []Watched, failures in
 }
 
 // Next waits for a change, and then until changes pause. Its error is that of the context
-// or of a watch that cannot go on.
+// or of a watch that has failed.
 func (h *Hub) Next(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

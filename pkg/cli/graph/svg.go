@@ -64,7 +64,7 @@ func title(graph *report.Graph) string {
 	return shown
 }
 
-// describe is the picture for those who cannot see it.
+// describe is the picture in words, for screen readers.
 func describe(graph *report.Graph) string {
 	var sentences []string
 	for i := range graph.Nodes {

@@ -26,7 +26,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// The pace of requests: as kubectl's, and not so slow that lists of a large fleet wait.
+// Limits of the rate of requests, as kubectl has them: lists of a large fleet do not wait.
 const (
 	qps   = 50
 	burst = 300

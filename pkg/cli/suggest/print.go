@@ -35,7 +35,7 @@ func (o *options) show(workloads int) error {
 		}
 	}
 	if len(rows) == 0 {
-		fmt.Fprintf(o.ErrOut, "Nothing is used that is not declared, as far as %d AddOnTemplates and ManifestWorks show.\n", workloads)
+		fmt.Fprintf(o.ErrOut, "No undeclared dependencies found in %d AddOnTemplates and ManifestWorks.\n", workloads)
 		return nil
 	}
 	return table.Print(o.Out, []string{"ADD-ON", "MAY NEED", "TYPE", "BECAUSE"}, rows)

@@ -17,7 +17,7 @@ import (
 // a terminal cuts a line off at 4,096.
 const maxNames = 3000
 
-// doctor checks what finds the verdicts.
+// doctor checks the parts of Interlock.
 const doctor = "kubectl addon doctor"
 
 // step is what to do about a cause.

@@ -99,10 +99,10 @@ func (p *printer) summary() string {
 	}
 }
 
-// others are what does not work for other reasons than a dependency, or may not.
+// others are add-ons that may fail for other reasons than a dependency.
 func (p *printer) others() (steps []step) {
 	for _, unusable := range p.found.Unusable {
-		steps = append(steps, step{note: "It is not known what " + text.Name(unusable.AddOn) + " depends on: " + text.OneLine(unusable.Problem)})
+		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
 	for _, failing := range p.found.FailingOptional {
 		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
@@ -111,8 +111,8 @@ func (p *printer) others() (steps []step) {
 		all       []report.Failing
 		says, run string
 	}{
-		{p.found.Outdated, "Degraded while all dependencies are satisfied; addon-manager has not followed", doctor},
-		{p.found.LastKnown, "Degraded as far as was known last, and nothing new is known", ""},
+		{p.found.Outdated, "Degraded although all dependencies are satisfied, because addon-manager has not updated the condition", doctor},
+		{p.found.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
 		{p.found.FailingThemselves, "not available although no dependency fails", ""},
 	} {
 		if len(group.all) > 0 {
