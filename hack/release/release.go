@@ -60,7 +60,7 @@ func (o *order) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Only now, as there is nothing that refuses the order any more.
+	// The old files are deleted only after all checks.
 	if err := errors.Join(os.RemoveAll(o.out), os.MkdirAll(o.out, 0o755)); err != nil {
 		return err
 	}

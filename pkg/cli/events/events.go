@@ -130,7 +130,7 @@ func (o *options) run(ctx context.Context) error {
 	return nil
 }
 
-// exists returns an error for a name that is wrong: no events would be misleading.
+// exists returns an error for a wrong name: an empty table would be misleading.
 func (o *options) exists(of *snapshot.Snapshot) error {
 	if o.filter.AddOn == "" || slices.Contains(of.Declared.AddOns(), o.filter.AddOn) {
 		return nil

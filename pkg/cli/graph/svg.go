@@ -134,7 +134,7 @@ func boxOf(graph *report.Graph, drawn layered.Drawing, name string) layered.Box 
 	return layered.Box{}
 }
 
-// node draws a box with its name and how it is.
+// node draws a box with its label.
 func (l *lines) node(node *report.GraphNode, at layered.Box) {
 	color := fill(node)
 	if color == "" {

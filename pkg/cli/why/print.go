@@ -64,7 +64,7 @@ func (p *printer) printCauses() error {
 	return err
 }
 
-// note says what all commands lack, empty for nothing.
+// note names the flags that the commands lack; empty for none.
 func (p *printer) note(steps []step) string {
 	for _, todo := range steps {
 		if note := p.source.Note(todo.run); note != "" {
@@ -259,7 +259,7 @@ func (p *printer) printSteps(steps []step) error {
 	return nil
 }
 
-// label is an edge, and what was found of it, at a depth of the tree.
+// label is an edge with its verdict, at a depth of the tree.
 func (p *printer) label(finding *evaluation.Finding, depth int, isRoot bool) string {
 	name := text.Name(finding.Name())
 	if finding.Target() != finding.Name() {
