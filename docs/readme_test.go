@@ -28,6 +28,17 @@ func TestReadmeShowsRealOutputOfTheDemo(t *testing.T) {
 	}
 }
 
+func TestReadmeShowsRealOutputOfThePlugin(t *testing.T) {
+	_, excerpt, found := strings.Cut(read(t, "README.md"), "$ kubectl addon why\n")
+	excerpt, _, closed := strings.Cut(excerpt, "```")
+	if !found || !closed {
+		t.Fatal("README.md shows no output of kubectl addon why")
+	}
+	if !strings.Contains(read(t, "pkg/cli/testdata/why.txt"), excerpt) {
+		t.Errorf("pkg/cli/testdata/why.txt does not contain what README.md shows:\n%s", excerpt)
+	}
+}
+
 func TestReadmeNamesTheTestedVersions(t *testing.T) {
 	readme := read(t, "README.md")
 	for _, tested := range []struct{ name, module, required string }{

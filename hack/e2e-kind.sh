@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs docs/kind.md, then the suite of test/e2e on the clusters of that page and one more: a hub and two managed clusters
-# that clusteradm made. What it makes, it deletes again.
+# that clusteradm made. It deletes all that it makes.
 #
 # KIND_NODE_IMAGE names the image of the nodes; without it, kind pulls its own (`make kind-node` builds one where no
 # registry can be reached). KEEP=1 leaves the clusters running. FOCUS=text runs only the specs with that text in their
-# names. KEEP_IMAGES=1 takes the images of the run before.
+# names. KEEP_IMAGES=1 uses the images of the previous run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,9 +22,9 @@ prerequisites() {
   local name there instances
   there=$(kind get clusters 2>/dev/null)
   for name in "${clusters[@]}"; do
-    ! grep -qx "$name" <<<"$there" || fail "there is a kind cluster $name already; delete it with: kind delete cluster --name $name"
+    ! grep -qx "$name" <<<"$there" || fail "the kind cluster $name exists already; delete it with: kind delete cluster --name $name"
   done
-  # kind's known limit: each node needs some hundred.
+  # A known limit of kind: each node needs some hundred inotify instances.
   instances=$(cat /proc/sys/fs/inotify/max_user_instances 2>/dev/null || echo 8192)
   [ "$instances" -ge 512 ] || fail "three nodes need more inotify instances than $instances: sysctl -w fs.inotify.max_user_instances=1024"
   [ -z "${KIND_NODE_IMAGE:-}" ] || docker image inspect "$KIND_NODE_IMAGE" >/dev/null 2>&1 || docker pull --quiet "$KIND_NODE_IMAGE" ||
@@ -37,15 +37,15 @@ clean_up() {
   for name in $(kind get clusters 2>/dev/null | grep -xF "$(printf '%s\n' "${clusters[@]}")"); do
     [ "$status" = 0 ] || kind export logs --name "$name" "$work/logs/$name" >/dev/null 2>&1 || true
     if [ -n "${KEEP:-}" ]; then
-      echo "e2e-kind: $name keeps running; its end: kind delete cluster --name $name"
+      echo "e2e-kind: $name keeps running; delete it with: kind delete cluster --name $name"
     else
       kind delete cluster --name "$name"
     fi
   done
 }
 
-# kind is kind, for this script and for the page: new clusters have the node image, and the images that pods would
-# otherwise get from registries.
+# kind replaces the program, in this script and for the page: it gives new clusters the node image, and the images that
+# pods would otherwise get from registries.
 kind() {
   command kind "$@" ${KIND_NODE_IMAGE:+$([ "$1 $2" != "create cluster" ] || echo --image "$KIND_NODE_IMAGE")} || {
     [ "$1 $2" != "create cluster" ] || [ -n "${KIND_NODE_IMAGE:-}" ] ||
@@ -91,8 +91,8 @@ cut() {
   for chain in "INPUT -i" "OUTPUT -o" "FORWARD -i" "FORWARD -o"; do rules+=("iptables -w $1 $chain eth0 -j DROP"); done
   printf 'docker exec interlock-cluster1-control-plane sh -c "%s"' "$(printf '%s && ' "${rules[@]}") true"
 }
-MANAGED_CUT_COMMAND=$(cut -I) MANAGED_MEND_COMMAND=$(cut -D)
-export MANAGED_CUT_COMMAND MANAGED_MEND_COMMAND
+MANAGED_CUT_COMMAND=$(cut -I) MANAGED_RESTORE_COMMAND=$(cut -D)
+export MANAGED_CUT_COMMAND MANAGED_RESTORE_COMMAND
 export MANAGED2_STOP_COMMAND="docker stop interlock-cluster2-control-plane" MANAGED2_START_COMMAND="docker start interlock-cluster2-control-plane"
 release="interlock --kubeconfig '$HUB_KUBECONFIG' --namespace interlock-system --wait"
 export INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 10m \

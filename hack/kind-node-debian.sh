@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes Debian as rootfs.tar, and of it iptables with all that it loads as iptables.tar. It needs root, for the owners of
-# the files.
+# Makes rootfs.tar with Debian, and iptables.tar with iptables and its libraries. It needs root, because the files have
+# owners.
 #
 #   kind-node-debian.sh FOLDER ARCHITECTURE PACKAGES SUITE MIRROR
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds an image for kind's nodes on a machine that reaches no registry: of Debian's packages, and of Kubernetes, etcd,
-# CoreDNS, containerd and its network from their Go modules. It is for clusters of one node; NetworkPolicies have no
-# effect there. An image that would be the same is left as it is.
+# Builds an image for kind's nodes on a machine that reaches no registry: from Debian's packages, and from the Go modules
+# of Kubernetes, etcd, CoreDNS, containerd and its network plugins. The image is for clusters of one node; NetworkPolicies
+# have no effect there. If nothing has changed, it builds nothing.
 #
 # KIND_NODE_IMAGE names the image; DEBIAN_MIRROR says where the packages come from.
 set -euo pipefail
@@ -13,13 +13,13 @@ work=$bin/kind-node-image
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 suite=bookworm # the last Debian whose systemd takes a host with cgroup v1
 label=interlock.test/made-from
-# Those of kind's own Dockerfile without network storage and rootless Docker, and runc.
+# The packages of kind's own Dockerfile without those for network storage and rootless Docker, and runc.
 packages=systemd,systemd-sysv,dbus,conntrack,iptables,nftables,iproute2,ethtool,util-linux,mount,kmod,procps,runc,pigz,ca-certificates,curl,jq
 
 fail() { echo "kind-node: $*" >&2; exit 1; }
 step() { echo "kind-node: $* (${SECONDS} s)"; }
 
-# debian makes rootfs.tar and kube-proxy's part of it, iptables.tar, unless they are there.
+# debian makes rootfs.tar, and iptables.tar for kube-proxy, unless they exist.
 debian() {
   local made
   made=$(declare -p suite packages mirror; cat hack/kind-node-debian.sh)
@@ -31,8 +31,8 @@ debian() {
   echo "$made" >"$work/debian.made"
 }
 
-# archive makes images.tar: what kubeadm has a node run. All of it is one image with the names that kubeadm asks for, as
-# the pods name the program; only CoreDNS is started as the image says. The pause image is named by containerd.
+# archive makes images.tar, with the images that kubeadm runs on a node. All of kubeadm's names refer to one image: the
+# pods name the program to start, except for CoreDNS, which is the entrypoint. containerd's configuration names pause.
 archive() {
   step "images of the control plane"
   local system=$work/system name pause names=()
@@ -81,7 +81,7 @@ bake() {
   docker exec --detach "$container" containerd
   docker exec "$container" timeout 60 sh -c 'until ctr version >/dev/null 2>&1; do sleep 0.1; done'
   docker exec --interactive "$container" ctr --namespace k8s.io images import --all-platforms --no-unpack --digests - \
-    <"$work/images.tar" >"$work/import.log" 2>&1 || fail "containerd did not take the images: $(cat "$work/import.log")"
+    <"$work/images.tar" >"$work/import.log" 2>&1 || fail "containerd did not import the images: $(cat "$work/import.log")"
   docker exec "$container" pkill --signal TERM containerd
   docker commit --change "LABEL $label=$made_from" --change 'ENTRYPOINT [ "/usr/local/bin/entrypoint", "/sbin/init" ]' "$container" "$2" >/dev/null
 }

@@ -98,7 +98,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"How long an add-on may go without renewing its lease before it counts as unavailable.")
 	flags.StringVar(&o.agent.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.BoolVar(&o.agent.MetricsSecure, "metrics-secure", false,
-		"Serve metrics over TLS, with a certificate that addon-agent makes for itself. Clients need a token of the managed cluster, and the right to get the nonResourceURL /metrics.")
+		"Serve metrics over TLS, with a certificate that addon-agent makes itself. Clients need a token of the managed cluster, and the right to get the nonResourceURL /metrics.")
 	flags.StringVar(&o.agent.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	o.log.AddFlags(flags)
 }

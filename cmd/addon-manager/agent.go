@@ -34,7 +34,7 @@ func (o *agentOptions) addFlags(flags *pflag.FlagSet) {
 		"Deprecated: apply deploy/agent-addon instead. Install addon-agent on managed clusters as an add-on of Open Cluster Management, with --grant-agent-rights.")
 	flags.StringVar(&o.image, flagAgentImage, "", "Deprecated, as --install-agent: image of addon-agent. Required with --install-agent.")
 	flags.StringVar(&o.placement, flagAgentPlacement, globalPlacement,
-		`Deprecated, as --install-agent: Placement, as namespace/name, that selects the managed clusters; "" for those only that are given a ManagedClusterAddOn by hand.`)
+		`Deprecated, as --install-agent: Placement, as namespace/name, that selects the managed clusters. If empty, you create a ManagedClusterAddOn `+agentaddon.Name+` for each.`)
 }
 
 // complete returns what valid flags request, nil for nothing.

@@ -43,7 +43,7 @@ const (
 // defaultNamespace is that of a deployment, for processes outside of a cluster.
 const defaultNamespace = "interlock-system"
 
-const usageSecure = `Serve metrics over TLS, and only to those whom the API server lets get the nonResourceURL /metrics.`
+const usageSecure = `Serve metrics over TLS, and only to clients with the right to get the nonResourceURL /metrics.`
 
 type options struct {
 	kubeconfig string
@@ -66,8 +66,8 @@ ClusterManagementAddOn declares in spec.dependencies against the
 ManagedClusterAddOns of every managed cluster, and sets their condition Degraded:
 
   True  RequiredDependencyNotSatisfied   a Required dependency is not installed or not available
-  True  DependencyNotSatisfied           only Optional dependencies are not
-  False DependenciesSatisfied            all of them are again`,
+  True  DependencyNotSatisfied           only Optional dependencies are not satisfied
+  False DependenciesSatisfied            all dependencies are satisfied again`,
 		Example: `  # On the hub, as a Deployment does it
   addon-manager --log-format=json
 
@@ -97,15 +97,15 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.BoolVar(&o.hub.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
-	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to whoever can reach it: keep it on the loopback interface. "0" for none.`)
+	flags.StringVar(&o.hub.ProfileAddress, flagProfile, "0", `Address that serves profiles of the process under /debug/pprof, to every client that can reach it: use the loopback interface only. "0" for none.`)
 	flags.StringVar(&o.offline, "offline", string(evaluation.OfflineHold),
-		`What becomes of the verdicts on a cluster that is lost (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
+		`Verdicts on a lost cluster (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.reports, flagReports, "off",
 		`Keep an AddOnDependencyReport for each cluster, in its namespace: "unsatisfied" with the dependencies that are not satisfied, "all" with all of them. "off" keeps none and deletes earlier ones.`)
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
 		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,
-		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns, and let addon-manager webhook convert them as soon as it responds. false gives an earlier graft back. Without this flag, grafting stays on where it was on, and a CRD that was not grafted is left as it is.")
+		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns, and let addon-manager webhook convert them as soon as it responds. false gives a grafted CRD back. Without this flag, grafting stays on where it was on, and a CRD that was not grafted is left as it is.")
 	flags.DurationVar(&o.graft.Grace, flagGraftGrace, 10*time.Minute,
 		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",

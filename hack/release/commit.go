@@ -65,7 +65,7 @@ func commitOf(ctx context.Context, folder string) (commit, error) {
 	return found, nil
 }
 
-// publishable is an error unless all can find what the release was made of.
+// publishable returns an error unless the commit has the tag, and no file differs from it.
 func (c commit) publishable(tag string) error {
 	if len(c.changed) > 0 {
 		return fmt.Errorf("%d files are not as in the commit: %s", len(c.changed), strings.TrimSpace(c.changed[0]))

@@ -48,15 +48,15 @@ func main() {
 	flag.StringVar(&o.repository, "C", ".", "folder of Interlock's repository")
 	flag.StringVar(&o.out, "out", "bin/release", "folder to write to; what is in it is deleted")
 	flag.StringVar(&o.version, "version", "", "the version, such as v0.1.0")
-	flag.StringVar(&o.imagePrefix, "image-prefix", "", "what stands before addon-manager and addon-agent in the names of the images")
+	flag.StringVar(&o.imagePrefix, "image-prefix", "", "prefix of the names of the images, before addon-manager and addon-agent")
 	flag.StringVar(&o.charts, "charts", "", "repository of the chart, such as oci://registry.example.com/charts; "+
 		"if empty, charts/ beside the images")
 	flag.StringVar(&o.source, "source", "", "address of the source repository")
 	flag.StringVar(&o.downloads, "download-url", "", "address of the folder that has these files later; "+
 		"if empty, that of a GitHub release of -source")
-	flag.BoolVar(&o.push, "push", false, "copy images and chart to their registry as well, with the credentials of docker login")
-	flag.StringVar(&o.pushed, "pushed", "", "file to write the digest of everything to that was pushed, a line each")
-	flag.BoolVar(&o.insecure, "insecure", false, "let the registry be one without TLS")
+	flag.BoolVar(&o.push, "push", false, "also push images and chart to their registry, with the credentials of docker login")
+	flag.StringVar(&o.pushed, "pushed", "", "file to write the digests of what was pushed to, one a line")
+	flag.BoolVar(&o.insecure, "insecure", false, "allow a registry without TLS")
 	flag.BoolVar(&o.strict, "strict", false, "refuse what is not to be published: a commit without the version's tag, "+
 		"changes that are not committed, and a version that CHANGELOG.md does not have")
 	flag.Parse()

@@ -11,8 +11,8 @@ import (
 // relative is the target of a Markdown link that is relative to the changelog.
 var relative = regexp.MustCompile(`\]\(([^():#]+(?:#[^()]*)?)\)`)
 
-// notes cuts the version's section out of the changelog. A release that is only a
-// try can do with the changes that are not released yet.
+// notes returns the version's section of the changelog. Unless strict is set, a version
+// without a section has that of the unreleased changes.
 func (o *order) notes() (string, error) {
 	content, err := os.ReadFile(filepath.Join(o.repository, "CHANGELOG.md"))
 	if err != nil {
@@ -26,7 +26,7 @@ func (o *order) notes() (string, error) {
 		text, _ = section(string(content), "Unreleased")
 		text = fmt.Sprintf("CHANGELOG.md has no section for %s. These changes are not released.\n\n%s", o.tag, text)
 	}
-	if o.source != "" { // a page of notes is elsewhere than the changelog
+	if o.source != "" { // release notes are not in the folder of the changelog
 		text = relative.ReplaceAllString(text, "]("+o.source+"/blob/"+o.tag+"/$1)")
 	}
 	return "## Interlock " + o.tag + "\n\n" + text, nil

@@ -39,7 +39,7 @@ type order struct {
 	programs                        programs
 	imagePlatforms, pluginPlatforms []program.Platform
 
-	// repository is the folder of Interlock's source, and out the one that takes all.
+	// repository is the folder of Interlock's source, and out the folder to write to.
 	repository, out string
 	// version as it was given. tag has a v before the number, plain has none.
 	version, tag, plain string
@@ -60,7 +60,7 @@ func (o *order) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Only now, as there is nothing that refuses the order any more.
+	// The old files are deleted only after all checks.
 	if err := errors.Join(os.RemoveAll(o.out), os.MkdirAll(o.out, 0o755)); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (o *order) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if o.imagePrefix == "" {
-		return errors.New("-image-prefix is empty: set it to what stands before addon-manager in the names of the images")
+		return errors.New("-image-prefix is empty: set the prefix of the names of the images, before addon-manager")
 	}
 	o.charts = cmp.Or(o.charts, "oci://"+o.imagePrefix[:strings.LastIndex(o.imagePrefix, "/")+1]+"charts")
 	if !strings.HasPrefix(o.charts, "oci://") || strings.HasPrefix(o.charts, "oci://charts") {
@@ -120,7 +120,7 @@ func (o *order) prepare(ctx context.Context) (err error) {
 	return fixToolchain()
 }
 
-// fixToolchain takes from the environment what would change the compiled bytes.
+// fixToolchain removes settings from the environment that would change the compiled bytes.
 func fixToolchain() error {
 	var failed error
 	for name, value := range map[string]string{

@@ -140,7 +140,7 @@ func TestAReleaseIsComplete(t *testing.T) {
 	}
 	entries, err := os.ReadDir(o.out)
 	if err != nil || len(entries) != len(want)+1 {
-		t.Errorf("%d files, of which %d have a checksum (%v)", len(entries), len(want), err)
+		t.Errorf("%d files, but %d have a checksum (%v)", len(entries), len(want), err)
 	}
 	notes := content(t, o, "release-notes.md")
 	if !strings.Contains(notes, "- [new](https://git.test/interlock/blob/v1.2.3/docs/install.md#new)\n") || strings.Contains(notes, "old") {

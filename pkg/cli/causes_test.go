@@ -183,20 +183,20 @@ func TestWhyNamesWhatIsStored(t *testing.T) {
 	}{
 		"addon-manager is down": {outdated, "why", []string{
 			"No root cause of add-ons is known on 1 managed cluster.\n",
-			"1 add-on is Degraded while all dependencies are satisfied; addon-manager has not followed, " +
+			"1 add-on is Degraded although all dependencies are satisfied, because addon-manager has not updated the condition, " +
 				"such as a on c1: RequiredDependencyNotSatisfied\nrun   kubectl addon doctor\n",
 		}, []string{"although no dependency fails", "No Required dependency"}},
 		"wait says the same": {outdated, "wait a -n c1", []string{"Degraded is still True although", "run  kubectl addon doctor\n"}, nil},
 		"a cluster is lost": {lost, "why a -n c1", []string{
 			"No root cause of a is known on c1, which cannot be reached.\n",
-			"1 add-on is Degraded as far as was known last, and nothing new is known, such as a on c1: RequiredDependencyNotSatisfied\n",
+			"1 add-on is Degraded by the last known verdicts, and nothing new is known, such as a on c1: RequiredDependencyNotSatisfied\n",
 		}, nil},
 		"a declaration is unusable": {
-			unusable, "why bad", []string{"No root cause of bad is known", "It is not known what bad depends on: "}, nil,
+			unusable, "why bad", []string{"No root cause of bad is known", "The dependencies of bad are not known: "}, nil,
 		},
-		"an Optional dependency":      {optional, "why a -n c1", []string{"An Optional dependency fails: b is not installed\n"}, nil},
-		"wait leads to it":            {optional, "wait a --optional", []string{"run  kubectl addon why a -n c1 --from "}, nil},
-		"of the fleet, it is no news": {optional, "why a", []string{"No Required dependency keeps a from working"}, []string{"Optional"}},
+		"an Optional dependency":        {optional, "why a -n c1", []string{"An Optional dependency fails: b is not installed\n"}, nil},
+		"wait leads to it":              {optional, "wait a --optional", []string{"run  kubectl addon why a -n c1 --from "}, nil},
+		"of the fleet, it is not shown": {optional, "why a", []string{"No Required dependency keeps a from working"}, []string{"Optional"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, append(strings.Fields(test.verb), "--from", file(t, test.content))...)

@@ -1,5 +1,5 @@
-// Package cli assembles kubectl addon, the plugin that shows people what
-// Interlock knows of their add-ons.
+// Package cli assembles kubectl addon, the plugin that shows which add-ons work, and why
+// others do not.
 package cli
 
 import (
@@ -44,7 +44,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	} {
 		command.AddCommand(verb(from, streams))
 	}
-	completion.Register(command, from) // of what all verbs take
+	completion.Register(command, from)
 	command.SetOut(streams.Out)
 	return command
 }

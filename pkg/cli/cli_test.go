@@ -131,7 +131,7 @@ func TestNoCommandWithHostileNames(t *testing.T) {
 }
 
 // An add-on that is down by itself, and one whose declaration cannot be used, are no
-// dependencies, and not well either.
+// dependencies, and do not work either.
 func TestWhyNamesWhatFailsByItself(t *testing.T) {
 	content := hub()
 	content.AddOns = append(content.AddOns,
@@ -140,8 +140,8 @@ func TestWhyNamesWhatFailsByItself(t *testing.T) {
 	for verb, want := range map[string]string{
 		"why -n cluster45":      "1 add-on is not available although no dependency fails, such as lone on cluster45: Stopped",
 		"why lone -n cluster45": "1 add-on is not available although no dependency fails, such as lone on cluster45: Stopped",
-		"why odd -n cluster45":  "It is not known what odd depends on: ",
-		"describe odd":          "It is not known what it needs.",
+		"why odd -n cluster45":  "The dependencies of odd are not known: ",
+		"describe odd":          "Its dependencies are not known.",
 	} {
 		if got := run(t, append(strings.Fields(verb), "--from", file(t, content))...); !strings.Contains(got, want) {
 			t.Errorf("%s: no %q in\n%s", verb, want, got)
@@ -161,7 +161,7 @@ func TestAnEmptyNameIsRefused(t *testing.T) {
 		}
 	}
 	got := run(t, "wait", "--for=available", "--optional", "--from", fleet)
-	if !strings.Contains(got, "--optional is of dependencies: it needs --for=satisfied") || !strings.Contains(got, "exit code 2") {
+	if !strings.Contains(got, "--optional needs --for=satisfied") || !strings.Contains(got, "exit code 2") {
 		t.Error(got)
 	}
 }
@@ -194,7 +194,7 @@ func TestListsAreRead(t *testing.T) {
 	}
 }
 
-// Whatever asks, a fleet has as many clusters: a namespace with add-ons is one, too.
+// All verbs count the same clusters: a namespace with add-ons is one, too.
 func TestVerbsCountClustersAlike(t *testing.T) {
 	content := hub()
 	content.AddOns = append(content.AddOns, installed("orphan", "cluster-gateway", true, "Running", 1))

@@ -43,15 +43,15 @@ type RootCauses struct {
 	// theirs fails, on clusters that can be reached. Those that are causes are left out.
 	FailingThemselves []Failing `json:"failingThemselves,omitempty"`
 	// Outdated are add-ons that are Degraded, or not available, for a dependency, although all
-	// are satisfied, on clusters that can be reached: addon-manager has not followed.
+	// are satisfied, on clusters that can be reached: addon-manager has not updated them.
 	Outdated []Failing `json:"outdated,omitempty"`
 	// LastKnown are add-ons that are Degraded for a dependency where the verdicts are held, as
-	// on clusters that cannot be reached: that is stored, and nothing new is known.
+	// on clusters that cannot be reached: the stored condition is all that is known.
 	LastKnown []Failing `json:"lastKnown,omitempty"`
-	// FailingOptional are Optional dependencies that fail of the add-on of the filter, on the
+	// FailingOptional are the failing Optional dependencies of the add-on of the filter, on the
 	// managed cluster of the filter.
 	FailingOptional []cause.Cause `json:"failingOptional,omitempty"`
-	// Unusable are declarations that cannot be used: it is not known what they depend on.
+	// Unusable are declarations that cannot be used, so their dependencies are not known.
 	Unusable []Unusable `json:"unusable,omitempty"`
 }
 
@@ -59,7 +59,7 @@ type RootCauses struct {
 type Failing struct {
 	Cluster string `json:"cluster"`
 	AddOn   string `json:"addOn"`
-	// Reason is that of the condition that says so: of Available, or of Degraded.
+	// Reason is that of the condition: of Available, or of Degraded.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -72,7 +72,7 @@ type Unusable struct {
 // RootCause is one cause and all that it breaks.
 type RootCause struct {
 	cause.Ranked `json:",inline"`
-	// Message is what addon-manager says of the edge, for one of the victims.
+	// Message is the one of addon-manager on the edge, for one of the victims.
 	Message string `json:"message"`
 	// Providers are registered add-ons that bring an API that is not served.
 	Providers []string `json:"providers,omitempty"`
@@ -189,7 +189,7 @@ func (f *finder) unexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findings 
 	if available != nil && available.Status != metav1.ConditionTrue {
 		if available.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
 			f.found.FailingThemselves = append(f.found.FailingThemselves, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})
-		} else if !isFailure(degraded) { // that of Degraded before, which Available has not followed
+		} else if !isFailure(degraded) { // Degraded has changed, and Available has not followed yet
 			degraded = &metav1.Condition{Status: metav1.ConditionTrue, Reason: available.Reason}
 		}
 	}
@@ -201,7 +201,7 @@ func (f *finder) unexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findings 
 	}
 }
 
-// isFailure reports whether addon-manager says that a dependency fails.
+// isFailure reports whether addon-manager has set Degraded because a dependency fails.
 func isFailure(degraded *metav1.Condition) bool {
 	return condition.Owned(degraded) && degraded.Status == metav1.ConditionTrue
 }

@@ -20,7 +20,7 @@ const maxNamed = 3
 
 // FindUncovered finds the add-ons in files that Placements install on managed clusters where
 // a Required dependency is not installed. selected are the clusters that Placements select
-// for the add-ons in files, by add-on. Of other add-ons, what they select is installed.
+// for the add-ons in files, by add-on. Other add-ons are installed where theirs select.
 func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
 	after := whatif.New(evaluation.New(catalog.New(Among(all, of.Registrations))))
 	install := map[string][]string{} // by cluster

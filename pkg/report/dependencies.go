@@ -145,7 +145,7 @@ func entriesOf(in *DependencyReport, addOn, dependency string) (found []reported
 	return found
 }
 
-// entry is what a report says of a finding.
+// entry is a finding as an entry of a report.
 func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reported {
 	entry := reported{
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
@@ -199,7 +199,7 @@ func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) []
 		r.causes[on] = causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
 	}
 	if len(r.causes[on]) == 0 {
-		return itself // the verdict of the dependency is on its way
+		return itself // the conditions of the dependency have not followed yet
 	}
 	return r.causes[on]
 }
@@ -251,7 +251,7 @@ func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
 	return counted
 }
 
-// neededBy are the add-ons that edges are on and apply to, with their dependents.
+// neededBy are the dependencies of the edges that apply, with their dependents.
 func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
 	dependents := map[string][]string{}
 	for _, e := range r.edges {

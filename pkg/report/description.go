@@ -12,7 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Description is what an add-on needs and brings, wherever it is or will be installed.
+// Description is what an add-on needs and provides, on every cluster.
 type Description struct {
 	metav1.TypeMeta `json:",inline"`
 	AddOn           string `json:"addOn"`
@@ -21,7 +21,7 @@ type Description struct {
 	// Declared is where it declares: the field, or the annotation; empty: nothing.
 	Declared string `json:"declared,omitempty"`
 	Needs    []Need `json:"needs"`
-	// Provides are the APIs that it brings.
+	// Provides are the APIs that it provides.
 	Provides []string `json:"provides,omitempty"`
 	// NeededBy are registered add-ons that depend on it.
 	NeededBy []string `json:"neededBy,omitempty"`

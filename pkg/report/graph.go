@@ -28,13 +28,13 @@ type Graph struct {
 	Edges []GraphEdge `json:"edges"`
 }
 
-// GraphNode is an add-on, or what an edge is on that is none.
+// GraphNode is an add-on, an API or a requirement.
 type GraphNode struct {
 	Name string `json:"name"`
 	// Kind is AddOn, API or Requirement.
 	Kind NodeKind `json:"kind"`
-	// Clusters where an add-on is installed, and of these those on which it works, does
-	// not, or of which nothing new is known.
+	// Clusters is on how many clusters the add-on is installed. It is available on Working, not
+	// available on Failing, and not known on Held of them.
 	Clusters int `json:"clusters"`
 	Working  int `json:"working"`
 	Failing  int `json:"failing"`
@@ -61,7 +61,7 @@ type GraphEdge struct {
 	Version string `json:"version,omitempty"`
 	// Conditional: it applies on some clusters only.
 	Conditional bool `json:"conditional,omitempty"`
-	// Satisfied and Unsatisfied are on how many clusters it is so.
+	// Satisfied and Unsatisfied are numbers of clusters.
 	Satisfied   int `json:"satisfied"`
 	Unsatisfied int `json:"unsatisfied"`
 }

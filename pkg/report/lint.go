@@ -44,8 +44,8 @@ type LintFinding struct {
 	Message string `json:"message"`
 }
 
-// Declared is a registration in a file. Wrong is what an API server refuses of it, besides
-// what it declares, and Line finds the line of a field.
+// Declared is a registration in a file. Wrong has what an API server refuses, apart from the
+// declaration, and Line finds the line of a field.
 type Declared struct {
 	Path  string
 	AddOn addonv1alpha1.ClusterManagementAddOn
@@ -62,8 +62,8 @@ func (d *Declared) finding(judged review.Judgement) LintFinding {
 	return LintFinding{d.Path, d.Line(judged.Field), d.AddOn.Name, severity, judged.Rule, judged.Field, judged.Message}
 }
 
-// FindLint judges declarations as admission does, among themselves and those of a hub,
-// if any, and by what people should know besides.
+// FindLint judges declarations as admission does, together with those of a hub, if any, and
+// adds advice.
 func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *Lint {
 	found := &Lint{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Lint"}, Items: []LintFinding{}}
 	first := map[string]*Declared{}

@@ -30,7 +30,7 @@ type LintRule struct {
 
 // LintRules are all rules.
 var LintRules = []LintRule{
-	{RuleUnreadable, SeverityError, "The file, or an object in it, cannot be decoded. The other files are judged."},
+	{RuleUnreadable, SeverityError, "The file, or an object in it, cannot be decoded. The other files are still checked."},
 	{RuleUnknownKind, SeverityError, "The API version or kind is none of OCM's, as in `ClusterManagementAddon`."},
 	{RuleUnknownField, SeverityError, "The ClusterManagementAddOn has a field that the CRD does not have, or has one twice."},
 	{RuleInvalidValue, SeverityError, "A field of OCM has a value that the CRD does not allow, or a required one is missing."},

@@ -60,8 +60,8 @@ func describeOutages() {
 
 	It("holds its verdicts while the managed cluster is cut off, and goes on when the cluster is back", func(ctx context.Context) {
 		before := agentPod(ctx)
-		mend := cut(ctx)
-		DeferCleanup(mend)
+		restore := cut(ctx)
+		DeferCleanup(restore)
 		reaching, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
 		Expect(managed.Get(reaching, client.ObjectKey{Name: agentNamespace}, &corev1.Namespace{})).
@@ -72,7 +72,7 @@ func describeOutages() {
 		expectLost(ctx, cluster1, account, report, agent)
 
 		By("giving it back")
-		mend(ctx)
+		restore(ctx)
 		Eventually(clusterAvailable(ctx, cluster1)).WithTimeout(discovery).Should(Equal(metav1.ConditionTrue))
 		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
 		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
@@ -178,17 +178,17 @@ func expectSame(ctx context.Context, before corev1.Pod) {
 
 // cut takes the managed cluster's network away, and returns what gives it back,
 // once.
-func cut(ctx context.Context) (mend func(context.Context)) {
+func cut(ctx context.Context) (restore func(context.Context)) {
 	GinkgoHelper()
-	cutting, mending := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_MEND_COMMAND")
-	if cutting == "" || mending == "" {
-		Skip("MANAGED_CUT_COMMAND and MANAGED_MEND_COMMAND are not set: these clusters have no way to cut the network of one")
+	cutting, restoring := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_RESTORE_COMMAND")
+	if cutting == "" || restoring == "" {
+		Skip("MANAGED_CUT_COMMAND and MANAGED_RESTORE_COMMAND are not set: these clusters have no way to cut the network of one")
 	}
 	shell(ctx, cutting)
 	isCut := true
 	return func(ctx context.Context) {
 		if isCut {
-			shell(ctx, mending)
+			shell(ctx, restoring)
 		}
 		isCut = false
 	}

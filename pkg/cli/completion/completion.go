@@ -69,7 +69,7 @@ func (c *completer) complete(find names, behind string) cobra.CompletionFunc {
 		ctx, cancel := context.WithTimeout(command.Context(), timeout)
 		defer cancel()
 		found := map[string]bool{}
-		if !c.from.IsStdin() { // which is the shell's
+		if !c.from.IsStdin() { // standard input belongs to the shell
 			find(ctx, found)
 		}
 		before := typed[:strings.LastIndex(typed, ",")+1]

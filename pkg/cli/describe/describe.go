@@ -1,5 +1,5 @@
-// Package describe is the verb of kubectl addon that says what an add-on needs and
-// brings, before it is installed.
+// Package describe is the verb of kubectl addon that shows what an add-on needs and
+// provides, before it is installed.
 package describe
 
 import (
@@ -35,14 +35,14 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
 	command := &cobra.Command{
 		Use:   "describe ADDON | -f FILE",
-		Short: "Say what an add-on needs and brings, before it is installed",
-		Long: `Say what an add-on depends on, in which versions and when, what it requires of the
-platform, which APIs it brings, and what depends on it. It describes an add-on that is
-registered on the hub, or one in a file, without a hub.`,
-		Example: `  # One that is registered
+		Short: "Show what an add-on needs and provides, before it is installed",
+		Long: `Show what an add-on depends on, in which versions and when, what it requires of the
+platform, which APIs it provides, and what depends on it. The add-on is registered on the
+hub, or in a file. A file needs no hub.`,
+		Example: `  # A registered add-on
   kubectl addon describe cluster-gateway
 
-  # One that is not, yet
+  # An add-on in a file
   kubectl addon describe -f clustermanagementaddon.yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -133,9 +133,9 @@ func printDescription(out io.Writer, found *report.Description) error {
 	}
 	switch {
 	case len(rows) == 0 && len(found.Problems) > 0:
-		fmt.Fprintln(out, "It is not known what it needs.")
+		fmt.Fprintln(out, "Its dependencies are not known.")
 	case len(rows) == 0:
-		fmt.Fprintln(out, "It needs nothing.")
+		fmt.Fprintln(out, "It has no dependencies.")
 	default:
 		shown := table.New(out, heading)
 		shown.Uncut = true // what an author wrote is why it is read
@@ -146,13 +146,13 @@ func printDescription(out io.Writer, found *report.Description) error {
 	for _, list := range []struct {
 		title string
 		items []string
-	}{{"It brings", found.Provides}, {"Needed by", found.NeededBy}} {
+	}{{"Provides", found.Provides}, {"Needed by", found.NeededBy}} {
 		if len(list.items) > 0 {
 			fmt.Fprintf(out, "%s: %s\n", list.title, text.OneLine(strings.Join(list.items, ", ")))
 		}
 	}
 	for _, problem := range found.Problems {
-		fmt.Fprintf(out, "Wrong: %s\n", text.OneLine(problem))
+		fmt.Fprintf(out, "Problem: %s\n", text.OneLine(problem))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func openClusterManagement(ctx context.Context, h *hub) []result {
 	case err != nil:
 		return unread("The version of Open Cluster Management", err)
 	case version == "":
-		return []result{{note, "Open Cluster Management does not say its version: its CRDs were applied by hand", ""}}
+		return []result{{note, "Open Cluster Management does not report its version: its CRDs were applied by hand", ""}}
 	default:
 		return []result{{well, fmt.Sprintf("Open Cluster Management %s, managed clusters: %d", version, len(h.fleet.Names())), ""}}
 	}

@@ -1,5 +1,4 @@
-// Package doctor is the verb of kubectl addon that checks whether Interlock itself is
-// well.
+// Package doctor is the verb of kubectl addon that checks Interlock itself.
 package doctor
 
 import (
@@ -20,13 +19,13 @@ import (
 )
 
 // ErrUnwell is returned when a check fails.
-var ErrUnwell = errors.New("something is not well")
+var ErrUnwell = errors.New("a check failed")
 
 // result is what a check found.
 type result struct {
 	mark   mark
 	found  string
-	repair string // what to do; empty where all is well
+	repair string // what to do; empty where nothing is to be done
 }
 
 type mark string
@@ -35,7 +34,7 @@ const (
 	well    mark = "✔"
 	unwell  mark = "✖"
 	unknown mark = "?"
-	note    mark = "-" // neither: how it is set up
+	note    mark = "-" // no failure: a setting, or a state
 )
 
 // hub is what the checks read.
@@ -52,12 +51,12 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	namespace := "interlock-system"
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check whether Interlock itself is well",
-		Long: `Check whether Interlock is well on a hub: its pods, its leader, its webhook, the guard,
-the graft, addon-agent on the managed clusters, and what add-ons declare. Each check that
-fails says how to repair it.
+		Short: "Check whether Interlock itself works",
+		Long: `Check Interlock on a hub: its pods, its leader, its webhook, the guard, the graft,
+addon-agent on the managed clusters, and the declarations of add-ons. The line below a
+failed check shows how to repair it.
 
-It exits with 1 when a check fails. A check that you have no right to is marked with "?".`,
+It exits with 1 when a check fails. "?" marks a check that you have no right to make.`,
 		Example: `  kubectl addon doctor
 
   # Installed in another namespace

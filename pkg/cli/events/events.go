@@ -1,5 +1,5 @@
-// Package events is the verb of kubectl addon that shows what happened to an add-on and
-// to those that it depends on, in order of time.
+// Package events is the verb of kubectl addon that shows the events and conditions of an
+// add-on and of its dependencies, in order of time.
 package events
 
 import (
@@ -45,20 +45,20 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(), table: table.New(streams.Out, heading), shown: map[report.TimelineItem]bool{}}
 	command := &cobra.Command{
 		Use:   "events [ADDON]",
-		Short: "Show what happened to an add-on and to those that it depends on",
-		Long: `Show the events on an add-on and on all that it depends on, directly or not, together
-with the last transition of their conditions Available and Degraded, in order of time.
-The event that reports a transition is left out. Without ADDON, all add-ons count.
+		Short: "Show the events and conditions of an add-on and its dependencies",
+		Long: `Show the events of an add-on and of all its dependencies, direct and indirect, in order
+of time. The last transition of each Available and Degraded is shown too, but not the event
+that reports it. Without ADDON, it shows all add-ons.
 
 [root cause] marks the warnings of the add-on that now keeps the others from working.
 Times are in UTC.
 
-Kubernetes keeps events for an hour, unless the hub is set up otherwise. They need the
-right to list them; without it, the conditions are shown, and a note on standard error.`,
-		Example: `  # What happened to cluster-gateway on cluster1?
+By default, Kubernetes keeps events for an hour. Without the right to list events, only the
+conditions are shown, with a note on standard error.`,
+		Example: `  # Of cluster-gateway on cluster1
   kubectl addon events cluster-gateway -n cluster1
 
-  # All that went wrong in the fleet, and what goes wrong from now on
+  # All warnings in the fleet, and new ones as they come
   kubectl addon events --types=Warning -w`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ right to list them; without it, the conditions are shown, and a note on standard
 	}
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "Then show what happens, until it is interrupted.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "After that, show new events and transitions, until interrupted.")
 	flags.StringSliceVar(&o.types, "types", nil, "Show these types only: Normal, Warning.")
 	_ = command.RegisterFlagCompletionFunc("types", cobra.FixedCompletions(types, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	o.flags.AddTo(command)
@@ -130,7 +130,7 @@ func (o *options) run(ctx context.Context) error {
 	return nil
 }
 
-// exists returns an error for a name that is wrong: no events would be misleading.
+// exists returns an error for a wrong name: an empty table would be misleading.
 func (o *options) exists(of *snapshot.Snapshot) error {
 	if o.filter.AddOn == "" || slices.Contains(of.Declared.AddOns(), o.filter.AddOn) {
 		return nil

@@ -24,7 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Failures is how often in a row a list may fail for a verb that people look at.
+// Failures is how many times in a row a list may fail before a verb that shows changes ends.
 const Failures = 5
 
 // settle is how long changes are collected before they are reported: a condition is
@@ -40,7 +40,7 @@ type Watched struct {
 	Options []client.ListOption
 }
 
-// What returns what verdicts on the managed cluster rest on, or on all where it is empty.
+// What returns the lists that verdicts on a managed cluster depend on; empty for all clusters.
 // Kinds without an object in the first snapshot are left out: a hub may not have them.
 // Without them, the conditions on add-ons still show each change.
 func What(cluster string, first *snapshot.Snapshot) []Watched {
@@ -94,7 +94,7 @@ func Start(ctx context.Context, hub client.WithWatch, all []Watched, failures in
 }
 
 // Next waits for a change, and then until changes pause. Its error is that of the context
-// or of a watch that cannot go on.
+// or of a watch that has failed.
 func (h *Hub) Next(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -20,7 +20,7 @@ type listing struct{ client.WithWatch }
 // IsWatchListSemanticsUnSupported is what client-go checks.
 func (listing) IsWatchListSemanticsUnSupported() bool { return true }
 
-// A person who looks at a hub that went away must see that.
+// The output must show that the hub does not respond any more.
 func TestAListThatFailsAgainAndAgainEnds(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {

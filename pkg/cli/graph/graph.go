@@ -23,10 +23,10 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	command := &cobra.Command{
 		Use:   "graph [ADDON]",
 		Short: "Write the graph of dependencies, for documents",
-		Long: `Write what add-ons depend on as a graph, as Mermaid, DOT or a picture (SVG). Each add-on has the number
-of managed clusters on which it works, fails, or is not known. Dependencies that fail
-somewhere are red. With an add-on, the graph has what it depends on and what depends on
-it, directly or not.`,
+		Long: `Write the graph of dependencies as Mermaid, DOT or a picture (SVG). Each add-on shows the
+number of managed clusters where it is available, not available, or not known. Dependencies
+that fail somewhere are red. With ADDON, the graph has this add-on, all its dependencies
+and all its dependents.`,
 		Example: `  # In Markdown
   kubectl addon graph
 
@@ -54,7 +54,7 @@ it, directly or not.`,
 			return flags.Print(streams.Out, graph, func() error { return write(streams.Out, graph) })
 		},
 	}
-	command.Flags().StringVar(&format, "format", format, "How the graph is written: mermaid, dot or svg.")
+	command.Flags().StringVar(&format, "format", format, "Format of the graph: mermaid, dot or svg.")
 	flags.AddTo(command)
 	return command
 }

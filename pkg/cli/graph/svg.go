@@ -64,7 +64,7 @@ func title(graph *report.Graph) string {
 	return shown
 }
 
-// describe is the picture for those who cannot see it.
+// describe is the picture in words, for screen readers.
 func describe(graph *report.Graph) string {
 	var sentences []string
 	for i := range graph.Nodes {
@@ -134,7 +134,7 @@ func boxOf(graph *report.Graph, drawn layered.Drawing, name string) layered.Box 
 	return layered.Box{}
 }
 
-// node draws a box with its name and how it is.
+// node draws a box with its label.
 func (l *lines) node(node *report.GraphNode, at layered.Box) {
 	color := fill(node)
 	if color == "" {

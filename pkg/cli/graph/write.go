@@ -59,8 +59,8 @@ func mermaid(out io.Writer, graph *report.Graph) error {
 	return l.err
 }
 
-// escaped makes text one that Mermaid shows as it is: else # begins a character's code, and
-// browsers take < for markup.
+// escaped escapes text for Mermaid, where # begins the code of a character, and for browsers,
+// where < begins markup.
 var escaped = strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\n", "<br/>")
 
 func dot(out io.Writer, graph *report.Graph) error {
@@ -90,7 +90,7 @@ func dot(out io.Writer, graph *report.Graph) error {
 	return l.err
 }
 
-// label is the name of a node, and how it is.
+// label is the name of a node, and its numbers of clusters.
 func label(node *report.GraphNode) []string {
 	shown := []string{text.Name(node.Name)}
 	if node.Kind != report.NodeAddOn {
@@ -124,7 +124,7 @@ func fill(node *report.GraphNode) string {
 	}
 }
 
-// note is what an edge says beside its ends.
+// note is the label of an edge; empty for none.
 func note(edge *report.GraphEdge) string {
 	var notes []string
 	if edge.Version != "" {

@@ -1,5 +1,5 @@
-// Package impact is the verb of kubectl addon that finds what a change would do, before
-// it is made.
+// Package impact is the verb of kubectl addon that finds what a change would break,
+// before it is made.
 package impact
 
 import (
@@ -49,18 +49,18 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Use:     "impact",
 		Aliases: []string{"preflight"},
 		Short:   "Find what a change would break, before it is made",
-		Long: `Find which dependencies would become unsatisfied, where, and on how many managed
-clusters, if an add-on were installed or removed, ran in another version, or declared
-something else, or if managed clusters or the hub ran another version. What follows from it
-counts too: dependents of dependents. Several changes are tried together. Nothing is written.
+		Long: `Find which dependencies a change would break, and on which managed clusters. A change is an
+installation, a removal, another version or another declaration of an add-on, or another
+version of Kubernetes or OCM. Dependents of dependents count too. Several changes are tried
+together. Nothing is written.
 
 With --placement, the change is tried only on the managed clusters that a Placement in a
-file selects. It need not exist yet. Which clusters are in the sets that are bound to its
-namespace, the hub shows: the user has to be able to list managedclustersets, and
-managedclustersetbindings in that namespace.
+file selects. The Placement need not exist on the hub. Its ManagedClusterSets are read from
+the hub: you need the right to list managedclustersets, and managedclustersetbindings in
+the namespace of the Placement.
 
 It exits with 1 when a dependency would become unsatisfied.`,
-		Example: `  # Can managed-serviceaccount go?
+		Example: `  # Can managed-serviceaccount be removed?
   kubectl addon impact --remove managed-serviceaccount
 
   # From one cluster?
@@ -69,10 +69,10 @@ It exits with 1 when a dependency would become unsatisfied.`,
   # Where would application-portal fail, if this Placement installed it?
   kubectl addon impact --install application-portal --placement placement.yaml
 
-  # What needs an older Kubernetes?
+  # What would fail on Kubernetes 1.36?
   kubectl addon impact --kubernetes 1.36.0
 
-  # What would a new declaration do?
+  # What would a new declaration break?
   kubectl addon impact -f clustermanagementaddon.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -105,7 +105,7 @@ func (o *options) complete() error {
 			return fmt.Errorf("--version=%q: %s is also %q; name one version of an add-on", pair, addOn, other)
 		}
 		if slices.Contains(o.trial.Remove, addOn) {
-			return fmt.Errorf("--version=%q and --remove=%q: choose one; what is removed has no version", pair, addOn)
+			return fmt.Errorf("--version=%q and --remove=%q: choose one; a removed add-on has no version", pair, addOn)
 		}
 		if _, err := semver.NewVersion(version); err != nil {
 			return fmt.Errorf("--version=%q: %w, as in %s=1.36.0", pair, err, addOn)

@@ -48,7 +48,7 @@ func printImpact(out io.Writer, found *report.Impact) error {
 	if len(others) == 0 {
 		return nil
 	}
-	fmt.Fprint(out, "\nThese would change otherwise:\n")
+	fmt.Fprint(out, "\nOther changes:\n")
 	return table.Print(out, heading, others)
 }
 

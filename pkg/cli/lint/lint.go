@@ -1,4 +1,4 @@
-// Package lint is the verb of kubectl addon that judges declarations in files, before
+// Package lint is the verb of kubectl addon that checks declarations in files, before
 // they are applied.
 package lint
 
@@ -42,19 +42,19 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatSARIF)}
 	command := &cobra.Command{
 		Use:   "lint FILE|DIR...",
-		Short: "Judge declarations in files, before they are applied",
-		Long: `Judge the ClusterManagementAddOns in files and folders by the rules of admission and by
-the schema of their CRD, and say what these accept without a word: unknown and doubled
-fields, dependencies without a message, long chains, ranges of versions that exclude each
-other, and add-ons that the files have twice. It needs no hub.
+		Short: "Check declarations in files, before they are applied",
+		Long: `Check the ClusterManagementAddOns in files and folders by the rules of admission and by the
+schema of their CRD. It also finds mistakes that an API server accepts: unknown and
+duplicate fields, dependencies without a message, long chains, version ranges that exclude
+each other, and add-ons that are declared twice. It needs no hub.
 
-With --live or --from, what is registered on a hub counts too. With --live, it also looks
-at add-ons with the install strategy Placements: is what they require installed on all
+With --live or --from, the registrations on a hub count too. With --live, it also checks
+add-ons with the install strategy Placements: is each Required dependency installed on all
 managed clusters that the Placements select? For that, it lists placementdecisions,
 managedclusters and managedclusteraddons.
 
-A file that cannot be decoded is an error, and the others are judged. A template in a folder,
-with {{, is skipped.
+A file that cannot be decoded is an error; the others are still checked. In folders, it
+skips templates, which are files with {{.
 
 It exits with 1 when there is an error. Warnings do not count.`,
 		Example: `  # In a pipeline
@@ -63,7 +63,7 @@ It exits with 1 when there is an error. Warnings do not count.`,
   # For code scanning on GitHub, at the root of the repository
   kubectl addon lint deploy/ -o sarif > lint.sarif
 
-  # Among what is registered on the hub
+  # Together with the registrations on the hub
   kubectl addon lint clustermanagementaddon.yaml --live`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -73,7 +73,7 @@ It exits with 1 when there is an error. Warnings do not count.`,
 			return o.run(command.Context(), args)
 		},
 	}
-	command.Flags().BoolVar(&o.live, "live", false, "Judge them among what is registered and placed on the hub.")
+	command.Flags().BoolVar(&o.live, "live", false, "Check them together with the registrations and placements on the hub.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -132,7 +132,7 @@ func (o *options) show(registrations int) error {
 		fmt.Fprintf(o.Out, "%s: %s%s: %s [%s]\n", where, subject(&finding), finding.Severity, text.OneLine(finding.Message), finding.Rule)
 	}
 	if len(o.found.Items) == 0 {
-		fmt.Fprintf(o.ErrOut, "Nothing is wrong with %d ClusterManagementAddOns.\n", registrations)
+		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns.\n", registrations)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 	case len(placed) == 0 || !o.live && !o.source.IsFile():
 		return nil
 	case o.source.IsFile():
-		fmt.Fprintln(o.ErrOut, "A snapshot has no PlacementDecisions, so it was not judged where Placements install add-ons: use --live.")
+		fmt.Fprintln(o.ErrOut, "A snapshot has no PlacementDecisions, so placements were not checked: use --live.")
 		return nil
 	}
 	hub, err := o.source.Reader()

@@ -50,10 +50,10 @@ func (f *Flags) IsData() bool { return f.printer != nil }
 func (f *Flags) AddTo(command *cobra.Command) {
 	f.print.AddFlags(command)
 	format := command.Flags().Lookup("output")
-	format.Usage = "Output format, for people when empty. One of: (" + strings.Join(f.formats(), ", ") + ")."
+	format.Usage = "Output format. If empty, output for people. One of: (" + strings.Join(f.formats(), ", ") + ")."
 	*f.print.OutputFormat = ""
 	for _, hidden := range []string{"show-managed-fields", "allow-missing-template-keys"} {
-		_ = command.Flags().MarkHidden(hidden) // they exist, and do not matter here
+		_ = command.Flags().MarkHidden(hidden) // they have no effect here
 	}
 	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }

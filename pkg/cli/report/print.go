@@ -55,7 +55,7 @@ func printReports(out io.Writer, found *report.DependencyReports, of *snapshot.S
 	return nil
 }
 
-// printLost says where the last verdicts are on managed clusters that cannot be reached.
+// printLost prints a command for the last verdicts on managed clusters that cannot be reached.
 func (o *options) printLost(out io.Writer, of *snapshot.Snapshot, cluster string) {
 	lost := lostClusters(of, cluster)
 	if lost == 0 {

@@ -29,14 +29,14 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	command := &cobra.Command{
 		Use:   "report",
 		Short: "List dependencies that are not satisfied, and their causes, by managed cluster",
-		Long: `List the dependencies and requirements of add-ons that are not satisfied, by managed
-cluster: since when, and what fails by itself, so that they are not. As data, these are
-the AddOnDependencyReports that addon-manager --reports=unsatisfied writes to the hub;
-with --all, those of --reports=all. They are computed here: reports on the hub are not
-needed.
+		Long: `List the dependencies and requirements that are not satisfied, by managed cluster, with
+their root causes and the time since when. -o json and -o yaml print AddOnDependencyReports,
+as addon-manager writes them with --reports=unsatisfied, or with --all as for --reports=all.
+The plugin computes them itself, so --reports can be off.
 
-On a managed cluster that cannot be reached, verdicts are Held, so only --all lists them.
-addon-manager keeps the last ones in its reports, which this verb does not read.`,
+On a managed cluster that cannot be reached, all verdicts are Held, so only --all lists
+them. The reports of addon-manager keep the last known verdicts; this verb does not read
+those reports.`,
 		Example: `  # What is not satisfied, anywhere?
   kubectl addon report
 
@@ -51,7 +51,7 @@ addon-manager keeps the last ones in its reports, which this verb does not read.
 		},
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Report on all managed clusters, which is the default without -n.")
-	command.Flags().BoolVar(&o.all, "all", false, "Report on all dependencies, satisfied ones too.")
+	command.Flags().BoolVar(&o.all, "all", false, "List all dependencies, satisfied ones too.")
 	o.flags.AddTo(command)
 	return command
 }

@@ -1,5 +1,5 @@
-// Package snapshot is the verb of kubectl addon that writes what verdicts rest on to a
-// file, from which the other verbs read it elsewhere.
+// Package snapshot is the verb of kubectl addon that writes the inputs of evaluation to a
+// file, which the other verbs read elsewhere.
 package snapshot
 
 import (
@@ -19,14 +19,15 @@ import (
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "snapshot [FILE|-]",
-		Short: "Write all that evaluation needs of the fleet to one file",
-		Long: `Write all that the evaluation of dependencies needs of the fleet to a file, or to
-standard output. Every reading verb takes the file with --from, without a hub.
+		Short: "Write the state of the fleet to a file",
+		Long: `Write the inputs of the evaluation of dependencies to a file, or to standard output. The
+other verbs read the file with --from, without a hub.
 
 The file has names, labels, annotations, versions, claims and taints of managed clusters
-and add-ons, their conditions, and what add-ons declare, with the placements that install
-them. It has no Secrets, no other specs and no managedFields, no annotation of an add-on that is longer than 256 bytes, and variables
-of AddOnDeploymentConfigs only if a condition of a dependency on this hub reads them.`,
+and add-ons, their conditions, what add-ons declare, and the placements that install them.
+It has no Secrets, no other specs, no managedFields, and no annotation of an add-on of more
+than 256 bytes. It has variables of AddOnDeploymentConfigs only if a condition of a
+dependency on this hub reads them.`,
 		Example: `  # For a colleague, or a bug report
   kubectl addon snapshot fleet.json
   kubectl addon why --from fleet.json`,

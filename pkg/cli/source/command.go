@@ -6,7 +6,7 @@ import (
 )
 
 // FileNote precedes commands that act on a hub, where a file was read.
-const FileNote = "Run the commands on the hub that the file is of: add its --context."
+const FileNote = "Run the commands on the hub that the file was taken from: add its --context."
 
 // Command returns a command for people to paste, with the flags that named this hub or
 // file. Without them, it would act on the hub of the current context. The command is one
@@ -28,7 +28,7 @@ func (s *Source) Command(line string) string {
 	return line
 }
 
-// Note says what Command could not give to a command; empty for nothing. clusteradm takes
+// Note names the flags that Command could not repeat; empty for none. clusteradm takes
 // no other flag that names a hub, and a token is not repeated.
 func (s *Source) Note(line string) string {
 	switch {

@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// addToScheme registers what some verbs read of a hub, besides what verdicts rest on.
+// addToScheme registers the kinds that verdicts depend on, and those that single verbs read.
 func addToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(addonv1alpha1.GroupVersion, &ocmaddonv1alpha1.AddOnTemplate{}, &ocmaddonv1alpha1.AddOnTemplateList{})
 	builder := runtime.NewSchemeBuilder(fleet.AddToScheme, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install, eventsv1.AddToScheme)

@@ -26,7 +26,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// The pace of requests: as kubectl's, and not so slow that lists of a large fleet wait.
+// Limits of the rate of requests, as kubectl has them: lists of a large fleet do not wait.
 const (
 	qps   = 50
 	burst = 300
@@ -90,14 +90,14 @@ func (s *Source) IsFile() bool { return s.file != "" }
 func (s *Source) IsStdin() bool { return s.file == "-" }
 
 // Snapshot reads the fleet, or one managed cluster of it. Its error says what to do, and
-// makes the plugin exit with cmdline.ExitHub where a hub did not respond. What the
-// registrations of also need is read too.
+// makes the plugin exit with cmdline.ExitHub where a hub did not respond. also are further
+// registrations, whose inputs are read too.
 func (s *Source) Snapshot(ctx context.Context, cluster string, also ...addonv1alpha1.ClusterManagementAddOn) (*snapshot.Snapshot, error) {
 	taken, err := s.take(ctx, cluster, also)
 	if err != nil {
 		return nil, err
 	}
-	// That nothing is wrong with a cluster that does not exist would be misleading.
+	// Without an error, a mistyped name would look like a healthy cluster.
 	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
 		return nil, NoCluster(cluster)
 	}

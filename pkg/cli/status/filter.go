@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// filter says which add-ons are listed.
+// filter selects the add-ons to list.
 type filter struct {
 	name string
 	// namespace is that of the managed cluster; empty: all. It is implied where it is that
@@ -48,7 +48,7 @@ func (f *filter) selectsNone() bool {
 	return f.selector != nil
 }
 
-// nothingFound says that no row is left, and what else to name.
+// nothingFound is the message where no row is left, with what else to name.
 func (f *filter) nothingFound() string {
 	what := "No add-ons found"
 	if f.name != "" {

@@ -23,7 +23,7 @@ type Row struct {
 	// does not exist.
 	Available string `json:"available"`
 	Degraded  string `json:"degraded"`
-	// Since is when the condition that Reason and Message are of became as it is.
+	// Since is the last transition of the condition that Reason and Message come from.
 	Since time.Time `json:"since,omitzero"`
 	// Reason and Message are those of Degraded when it is True, else those of
 	// Available.

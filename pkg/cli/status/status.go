@@ -41,12 +41,11 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	command := &cobra.Command{
 		Use:   "status [ADDON]",
 		Short: "List add-ons on managed clusters: available, degraded, and why",
-		Long: `List the add-ons of a managed cluster, or of all, with both of their
-conditions and the reason and message that matter: those of Degraded while it
-is True, else those of Available. A managed cluster is the namespace of its name:
-name it with -n, or list all with -A. Without either, the namespace of the
-kubeconfig counts, which usually is no managed cluster. With --selector, --summary
-or --from, all managed clusters count.`,
+		Long: `List the add-ons of a managed cluster, or of all, with their conditions Available and
+Degraded. Reason and message are those of Degraded while it is True, else those of
+Available. Name the managed cluster with -n, or list all with -A. Without either, it takes
+the namespace of the kubeconfig, which is usually no managed cluster. With --selector,
+--summary or --from, it lists all.`,
 		Example: `  # All add-ons on one managed cluster
   kubectl addon status -n cluster1
 
@@ -83,12 +82,12 @@ or --from, all managed clusters count.`,
 func (o *options) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
-	flags.BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, or the managed cluster or add-on does not exist, or no cluster has the labels.")
+	flags.BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, the managed cluster or add-on does not exist, or no managed cluster matches -l.")
 	flags.BoolVar(&o.failing, "failing", false, "List only add-ons that are degraded, or not known to be available.")
-	flags.StringSliceVar(&o.reasons, "reason", nil, "List only add-ons of this reason. Can be repeated.")
+	flags.StringSliceVar(&o.reasons, "reason", nil, "List only add-ons with this reason. Can be repeated.")
 	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
 	flags.BoolVar(&o.summary, "summary", false, "Count the verdicts on each dependency over the managed clusters.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "List again what changes, until interrupted.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "After that, list each change, until interrupted.")
 	o.flags.AddTo(command)
 }
 
@@ -144,7 +143,7 @@ func (o *options) validate() error {
 	case o.watch && o.source.IsFile():
 		return errors.New("--watch and --from: choose one; a file does not change")
 	case o.watch && o.check:
-		return errors.New("--watch and --check: choose one; a watch has no end at which to check")
+		return errors.New("--watch and --check: choose one; a watch does not end")
 	case o.watch && (o.flags.IsData() || o.flags.Is(output.Wide)):
 		return errors.New("--watch and --output: a watch prints a table, or -o name")
 	}

@@ -15,10 +15,10 @@ import (
 // maxEvidence is how much evidence is shown for one suggestion.
 const maxEvidence = 3
 
-// formatYAML is not the report, but what can be pasted.
+// formatYAML prints entries to paste, not the report.
 const formatYAML = "yaml"
 
-// show prints a row for each piece of evidence, or what can be pasted.
+// show prints a row for each piece of evidence, or entries to paste.
 func (o *options) show(workloads int) error {
 	if o.flags.Is(formatYAML) {
 		return o.printYAML(o.Out)
@@ -35,7 +35,7 @@ func (o *options) show(workloads int) error {
 		}
 	}
 	if len(rows) == 0 {
-		fmt.Fprintf(o.ErrOut, "Nothing is used that is not declared, as far as %d AddOnTemplates and ManifestWorks show.\n", workloads)
+		fmt.Fprintf(o.ErrOut, "No undeclared dependencies found in %d AddOnTemplates and ManifestWorks.\n", workloads)
 		return nil
 	}
 	return table.Print(o.Out, []string{"ADD-ON", "MAY NEED", "TYPE", "BECAUSE"}, rows)

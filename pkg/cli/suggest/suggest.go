@@ -33,14 +33,14 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	command := &cobra.Command{
 		Use:   "suggest [ADDON]",
 		Short: "Find dependencies that add-ons use and do not declare",
-		Long: `Find the APIs that add-ons use and other add-ons bring: objects that an add-on installs on
-managed clusters, and the rules of its roles, against the CustomResourceDefinitions that
-other add-ons install there. What is declared already is left out, and so are the APIs of
+		Long: `Find add-ons that use APIs of other add-ons. It compares the objects that an add-on installs
+on managed clusters, and the rules of its roles, with the CustomResourceDefinitions that
+other add-ons install there. Declared dependencies do not count, nor do the APIs of
 Kubernetes and of Open Cluster Management itself.
 
-It is evidence, no proof. A rule may be left over. If the add-on works without the API, make
-the dependency Optional. Optional is suggested where a Required one would close a cycle.
-What the add-on creates or connects to while it runs is not found.
+The result is evidence, not proof: a rule may no longer be needed. If the add-on works
+without the API, make the dependency Optional. Optional is suggested where a Required one
+would close a cycle. It does not find what an add-on creates or connects to while it runs.
 
 It lists addontemplates, and the manifestworks of each add-on without a template: on the
 first managed cluster that has the add-on, or on that of -n. It cannot read a snapshot.`,
@@ -75,7 +75,7 @@ func (o *options) run(ctx context.Context, addOn string) error {
 	}
 	declared := catalog.New(fleet.Registrations)
 	if addOn != "" && !slices.Contains(declared.AddOns(), addOn) {
-		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what has", addOn)
+		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists those that exist", addOn)
 	}
 	hub, err := o.source.Reader()
 	if err != nil {

@@ -30,16 +30,16 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	command := &cobra.Command{
 		Use:   "tree ADDON",
 		Short: "Draw what an add-on depends on, or what depends on it",
-		Long: `Draw what an add-on depends on, directly and indirectly, with the verdict on each
-dependency and the add-on's own Available. Managed clusters with the same tree share
-one. Trees in which all is well come last, as one line.`,
+		Long: `Draw the dependencies of an add-on, direct and indirect, with the verdict on each and its
+Available. Managed clusters with the same tree share one. Clusters where all is well come
+last, in one line.`,
 		Example: `  # What cluster-gateway depends on, over the fleet
   kubectl addon tree cluster-gateway
 
   # On one managed cluster
   kubectl addon tree cluster-gateway -n cluster1
 
-  # What would be affected without managed-serviceaccount?
+  # What depends on managed-serviceaccount
   kubectl addon tree managed-serviceaccount --dependents`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ one. Trees in which all is well come last, as one line.`,
 		},
 	}
 	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")
-	command.Flags().BoolVar(&o.grouping, "grouping", true, "Draw one tree for all managed clusters that have the same, and one line where all is well.")
+	command.Flags().BoolVar(&o.grouping, "grouping", true, "Draw one tree for all managed clusters with the same, and one line for those where all is well.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -72,7 +72,7 @@ func (o *options) run(ctx context.Context) error {
 	trees := report.FindTrees(fleet, o.addOn, cluster, direction, o.grouping)
 	return o.flags.Print(o.Out, trees, func() error {
 		if len(trees.Items) == 0 {
-			return fmt.Errorf("%q is installed nowhere, and so is all that depends on it: kubectl addon describe %s shows what is declared", o.addOn, o.addOn)
+			return fmt.Errorf("neither %q nor an add-on that depends on it is installed: kubectl addon describe %s shows what is declared", o.addOn, o.addOn)
 		}
 		return draw(o.Out, trees, o)
 	})

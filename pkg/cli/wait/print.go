@@ -49,14 +49,14 @@ func (p *progress) left() string {
 	return text.OneLine(fmt.Sprintf("%s left; waiting for %s: %s", text.Count(len(p.waiting), "add-on"), first.cluster, first.why))
 }
 
-// group is what is waited for with the same reason.
+// group has the clusters on which an add-on waits for the same reason.
 type group struct {
 	addOn, why string
 	clusters   []string
 }
 
-// printWaiting prints what has not been reached, what most clusters have first, and the
-// command that shows more of it.
+// printWaiting prints the add-ons that have not reached the goals, those on most clusters
+// first, and the command to run next.
 func (p *progress) printWaiting(out io.Writer, of target, from *source.Source) error {
 	groups := p.groups()
 	var rows [][]string
@@ -109,8 +109,8 @@ func (g *group) where() string {
 	return fmt.Sprintf("%d: %s", len(g.clusters), names)
 }
 
-// next is the command that shows why. It is empty where a name is none of an object: it
-// may come from a file, and a shell could run it.
+// next is the command that shows why. It is empty where no object can have one of the names:
+// it may come from a file, and a shell could run it.
 func (g *group) next(removal bool) string {
 	for _, name := range append([]string{g.addOn}, g.clusters...) {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {

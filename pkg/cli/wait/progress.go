@@ -31,7 +31,7 @@ const (
 const unreachable = "the managed cluster cannot be reached"
 
 const (
-	// outdated is the reason where addon-manager has not followed.
+	// outdated is the reason where addon-manager has not updated Degraded.
 	outdated = "Degraded is still True although its dependencies are satisfied; kubectl addon doctor checks addon-manager"
 	// isOptional is the end of a reason that why names only for one add-on on one cluster.
 	isOptional = " (an Optional dependency)"
@@ -157,7 +157,7 @@ func remains(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	case addOn == nil:
 		return ""
 	case addOn.DeletionTimestamp != nil:
-		return addOn.Name + " is being deleted since " + addOn.DeletionTimestamp.UTC().Format(time.RFC3339)
+		return addOn.Name + " is being deleted, since " + addOn.DeletionTimestamp.UTC().Format(time.RFC3339)
 	default:
 		return addOn.Name + " is installed, and its deletion was not requested"
 	}
@@ -175,7 +175,7 @@ func (t target) unsatisfied(addOn *addonv1alpha1.ManagedClusterAddOn, findings f
 		case finding.Unsatisfied():
 			return cause.Step{AddOn: addOn.Name, Finding: &finding}.Cause().String() + isOptional
 		case finding.Held() && finding.Name() == "":
-			held = "it is not known what it depends on"
+			held = "its dependencies are not known"
 		case finding.Held():
 			held = cmp.Or(held, "it is not known yet whether "+finding.Target()+" satisfies it")
 		}

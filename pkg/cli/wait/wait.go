@@ -41,26 +41,26 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Use:   "wait [ADDON...]",
 		Short: "Wait until add-ons work, or are gone",
 		Long: `Wait until the dependencies of add-ons are satisfied and the add-ons are available,
-on one managed cluster with -n, else on all. Without ADDON, all installed add-ons count.
-With ADDON and -n, an add-on that is not installed yet is waited for.
+on one managed cluster with -n, else on all. Without ADDON, it waits for all installed
+add-ons. With ADDON and -n, it also waits until the add-on is installed.
 
-Dependencies are evaluated as addon-manager does. So a change that it has not seen yet
-is waited for too, which kubectl wait on the condition Degraded would miss. The goals of
---for are:
-  satisfied  all dependencies are, and Degraded is not True for one of them; Optional
-             ones count only with --optional
+It evaluates dependencies itself, as addon-manager does. So it does not miss a change that
+addon-manager has not processed yet, as kubectl wait on the condition Degraded would. The
+goals of --for are:
+  satisfied  all dependencies are satisfied, and Degraded is not True because of one;
+             Optional ones count only with --optional
   available  the condition Available is True
-  gone       the add-on is not installed; alone only
+  gone       the add-on is not installed; cannot be combined with the others
 
-It watches the hub. On a terminal, each change is a line. It exits with 1 when the time
-is over, and then prints what is missing and what to run next.`,
+It watches the hub. On a terminal, it prints a line for each change. When the time is over,
+it exits with 1, and prints what is missing and what to run next.`,
 		Example: `  # After an installation: until all add-ons work on cluster1
   kubectl addon wait -n cluster1
 
   # Until cluster-gateway works everywhere, for at most 15 minutes
   kubectl addon wait cluster-gateway -A --timeout 15m
 
-  # Until it can work, whether or not its own pods are ready
+  # Until its dependencies are satisfied, even if its own pods are not ready
   kubectl addon wait cluster-gateway -n cluster1 --for=satisfied
 
   # Until it is uninstalled
@@ -75,7 +75,7 @@ is over, and then prints what is missing and what to run next.`,
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for all managed clusters, which is the default without -n.")
 	flags.StringSliceVar(&o.target.goals, "for", []string{satisfied, available}, "What to wait for: satisfied, available or gone. Can be repeated.")
-	flags.BoolVar(&o.target.optional, "optional", false, "Wait for Optional dependencies, too.")
+	flags.BoolVar(&o.target.optional, "optional", false, "Also wait for Optional dependencies.")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "How long to wait. 0 checks once, a negative time waits for a week.")
 	_ = command.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(goals, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return command
@@ -93,7 +93,7 @@ func (o *options) complete(args []string) error {
 	case len(o.target.goals) == 0:
 		return errors.New("--for is empty: must be satisfied, available or gone")
 	case o.target.optional && !slices.Contains(o.target.goals, satisfied):
-		return errors.New("--optional is of dependencies: it needs --for=satisfied")
+		return errors.New("--optional needs --for=satisfied")
 	case removal && len(o.target.goals) > 1:
 		return errors.New("--for=gone cannot be combined with another goal")
 	case removal && len(args) == 0:
@@ -156,14 +156,14 @@ func (o *options) exists(of *snapshot.Snapshot) error {
 	}
 	for _, name := range o.target.addOns {
 		if !slices.Contains(o.target.goals, gone) && !slices.Contains(of.Declared.AddOns(), name) && !slices.ContainsFunc(of.AddOns, named(name)) {
-			return fmt.Errorf("add-on %q is neither registered nor installed: kubectl get clustermanagementaddons lists what is", name)
+			return fmt.Errorf("add-on %q is neither registered nor installed: kubectl get clustermanagementaddons lists the registered ones", name)
 		}
 	}
 	return nil
 }
 
 // wait returns once the goals are reached, else with the error of the context or of a
-// watch that cannot go on.
+// watch that has failed.
 func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapshot.Snapshot) (now progress, err error) {
 	watched, err := follow.Start(ctx, hub, follow.What(o.target.cluster, first), 0) // until its time is over
 	if err != nil {

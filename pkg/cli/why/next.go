@@ -17,7 +17,7 @@ import (
 // a terminal cuts a line off at 4,096.
 const maxNames = 3000
 
-// doctor checks what finds the verdicts.
+// doctor checks the parts of Interlock.
 const doctor = "kubectl addon doctor"
 
 // step is what to do about a cause.
@@ -29,8 +29,8 @@ type step struct {
 	note string
 }
 
-// next is what to do about a cause. It has no command where a name is none that an object
-// can have: such names are whatever an author wrote, and a shell could run them.
+// next is what to do about a cause. It has no command where no object can have one of the
+// names: an author wrote it, and a shell could run it.
 func next(of *snapshot.Snapshot, item *report.RootCause) step {
 	clusters := item.Clusters()
 	for _, name := range slices.Concat([]string{item.AddOn, item.Dependent}, item.Providers, clusters) {

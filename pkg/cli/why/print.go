@@ -64,7 +64,7 @@ func (p *printer) printCauses() error {
 	return err
 }
 
-// note says what all commands lack, empty for nothing.
+// note names the flags that the commands lack; empty for none.
 func (p *printer) note(steps []step) string {
 	for _, todo := range steps {
 		if note := p.source.Note(todo.run); note != "" {
@@ -99,10 +99,10 @@ func (p *printer) summary() string {
 	}
 }
 
-// others are what does not work for other reasons than a dependency, or may not.
+// others are add-ons that may fail for other reasons than a dependency.
 func (p *printer) others() (steps []step) {
 	for _, unusable := range p.found.Unusable {
-		steps = append(steps, step{note: "It is not known what " + text.Name(unusable.AddOn) + " depends on: " + text.OneLine(unusable.Problem)})
+		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
 	for _, failing := range p.found.FailingOptional {
 		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
@@ -111,8 +111,8 @@ func (p *printer) others() (steps []step) {
 		all       []report.Failing
 		says, run string
 	}{
-		{p.found.Outdated, "Degraded while all dependencies are satisfied; addon-manager has not followed", doctor},
-		{p.found.LastKnown, "Degraded as far as was known last, and nothing new is known", ""},
+		{p.found.Outdated, "Degraded although all dependencies are satisfied, because addon-manager has not updated the condition", doctor},
+		{p.found.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
 		{p.found.FailingThemselves, "not available although no dependency fails", ""},
 	} {
 		if len(group.all) > 0 {
@@ -259,7 +259,7 @@ func (p *printer) printSteps(steps []step) error {
 	return nil
 }
 
-// label is an edge, and what was found of it, at a depth of the tree.
+// label is an edge with its verdict, at a depth of the tree.
 func (p *printer) label(finding *evaluation.Finding, depth int, isRoot bool) string {
 	name := text.Name(finding.Name())
 	if finding.Target() != finding.Name() {

@@ -1,5 +1,5 @@
-// Package why is the verb of kubectl addon that finds the causes by which add-ons of a
-// fleet do not work.
+// Package why is the verb of kubectl addon that finds the root causes that keep add-ons
+// of a fleet from working.
 package why
 
 import (
@@ -28,25 +28,26 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:   "why [ADDON]",
-		Short: "Find the causes by which add-ons do not work",
-		Long: `Find the causes by which add-ons of the fleet do not work. Where a dependency fails
-because of a dependency of its own, the cause is at the end of that chain. The cause
-that breaks most comes first, with what it breaks, since when, what the affected
-managed clusters have in common that others do not, and what to run next.
+		Short: "Find the root causes that keep add-ons from working",
+		Long: `Find the root causes that keep add-ons of the fleet from working. Where a dependency fails
+because of a dependency of its own, the root cause is at the end of that chain. The one
+that breaks most comes first, with what it breaks, since when, what the affected managed
+clusters have in common, and what to run next.
 
-With an add-on and -n CLUSTER, it shows the way from that add-on to its causes. For an
+With ADDON and -n CLUSTER, it shows the way from that add-on to its root causes. For an
 add-on that is not installed, it shows what breaks because of that. -o wide names all
 clusters and add-ons.
-Managed clusters that cannot be reached are left out: nothing new is known of them. It
-counts their add-ons that were Degraded last, and those where addon-manager does not
-follow the verdicts.`,
+
+Managed clusters that cannot be reached do not count, because nothing new is known of them.
+At the end, it counts add-ons that were Degraded when their cluster was lost, and add-ons
+whose Degraded is out of date.`,
 		Example: `  # What breaks most in the whole fleet?
   kubectl addon why
 
-  # Why does cluster-gateway not work, wherever it does not?
+  # Why does cluster-gateway fail, on all managed clusters?
   kubectl addon why cluster-gateway
 
-  # Why does it not work on cluster1?
+  # Why does it fail on cluster1?
   kubectl addon why cluster-gateway -n cluster1`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -15,7 +15,7 @@ type Cause struct {
 	AddOn string `json:"addOn,omitempty"`
 	// API is the one that is not served, as messages name it.
 	API string `json:"api,omitempty"`
-	// Unreported: whether the API is served is not known, because no addon-agent says so.
+	// Unreported: whether the API is served is not known, because no addon-agent reports it.
 	Unreported bool `json:"unreported,omitempty"`
 	// Requirement of the platform, such as requirements.kubernetes, and the add-on that
 	// declares it: each declares its own.
@@ -49,7 +49,7 @@ func (s Step) Cause() Cause {
 	return cause
 }
 
-// String says what is wrong, in a few words.
+// String describes the failure in a few words.
 func (c Cause) String() string {
 	if c.Cycle != "" {
 		return c.Cycle
@@ -58,20 +58,20 @@ func (c Cause) String() string {
 	if c.Dependent != "" {
 		what += " of " + c.Dependent
 	}
-	says, known := words[c.Verdict]
+	phrase, known := phrases[c.Verdict]
 	switch {
 	case !known:
-		says = string(c.Verdict)
+		phrase = string(c.Verdict)
 	case c.Unreported:
-		says = "is not known to be served"
+		phrase = "is not known to be served"
 	}
 	if c.Reason != "" {
-		says += ": " + c.Reason
+		phrase += ": " + c.Reason
 	}
-	return what + " " + says
+	return what + " " + phrase
 }
 
-var words = map[evaluation.Verdict]string{
+var phrases = map[evaluation.Verdict]string{
 	evaluation.NotInstalled:      "is not installed",
 	evaluation.NotAvailable:      "is not available",
 	evaluation.VersionMismatch:   "has a version that is not accepted",

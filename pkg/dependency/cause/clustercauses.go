@@ -26,8 +26,8 @@ type Root struct {
 
 // Roots finds the root causes on one managed cluster, in the order of their names.
 // failing has the failing edges of the add-ons there. An add-on with several causes is
-// a victim of each. Where a target is a victim and it is not known of what, it counts
-// as the cause: its own verdict is on its way.
+// a victim of each. A target counts as the cause if it is a victim whose own cause is not
+// known yet.
 func Roots(failing map[string][]FailingEdge) []Root {
 	victims := map[Root]int{}
 	for addOn := range failing {

@@ -8,8 +8,7 @@ import (
 // Traits are what is known of a managed cluster, such as its labels, by their names.
 type Traits map[string]string
 
-// Common is a trait that managed clusters on which something fails have in common, and
-// others mostly have not.
+// Common is a trait that most affected managed clusters have, and most others do not have.
 type Common struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

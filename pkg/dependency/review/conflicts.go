@@ -35,6 +35,6 @@ func conflict(edge, other *declaration.Edge, dependent string) string {
 	if edge.When != nil || other.When != nil {
 		where = "on a cluster where both apply"
 	}
-	return fmt.Sprintf("%q is needed in version %s here, and in %s by %q: no version is both, so one of them fails %s", text.Name(edge.AddOn),
+	return fmt.Sprintf("%q is needed in version %s here, and in %s by %q: no version matches both, so one of them fails %s", text.Name(edge.AddOn),
 		edge.Dependency.Version, other.Dependency.Version, text.Name(dependent), where)
 }

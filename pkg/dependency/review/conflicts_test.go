@@ -13,8 +13,8 @@ func TestConflicts(t *testing.T) {
 	wanting := func(name, spec string) addonv1alpha1.ClusterManagementAddOn {
 		return fixture.Specified(t, name, "dependencies: ["+spec+"]")
 	}
-	const with, apply = "no version is both, so one of them fails on a cluster with both",
-		"no version is both, so one of them fails on a cluster where both apply"
+	const with, apply = "no version matches both, so one of them fails on a cluster with both",
+		"no version matches both, so one of them fails on a cluster where both apply"
 	for name, test := range map[string]struct {
 		all  []addonv1alpha1.ClusterManagementAddOn
 		want string

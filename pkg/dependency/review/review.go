@@ -1,5 +1,5 @@
-// Package review judges a registration before it is created or updated: what
-// admission requests.
+// Package review judges a registration before it is created or updated, for admission
+// and for kubectl addon lint.
 package review
 
 import (

@@ -1,5 +1,5 @@
-// Package suggestion finds dependencies that add-ons use and do not declare: on APIs that
-// other add-ons bring to managed clusters.
+// Package suggestion finds undeclared dependencies: add-ons that use APIs which other
+// add-ons bring to managed clusters.
 package suggestion
 
 import (
@@ -36,7 +36,7 @@ func Find(declared *catalog.Catalog, workloads []Workload, builtIn func(group st
 				continue
 			}
 			dependency := addonv1alpha1.AddonDependency{Name: providers[0], Type: typeOf(declared, addOn, providers[0])}
-			if len(providers) > 1 { // which of them it is, is for the cluster's administrator to decide
+			if len(providers) > 1 { // any of them satisfies an edge to the API
 				dependency.Name = strings.ToLower(used.kind.kind)
 				dependency.API = &addonv1alpha1.AddonAPI{Group: used.kind.group, Kind: used.kind.kind}
 			}

@@ -23,7 +23,7 @@ type Cluster struct {
 	AddOns map[string]evaluation.Observation
 }
 
-// Change is what would be done. What is empty stays as it is.
+// Change is a change to try. Empty fields change nothing.
 type Change struct {
 	// Remove are add-ons that would be uninstalled.
 	Remove []string
@@ -66,7 +66,7 @@ func New(declared *evaluation.Evaluator) *Evaluation {
 	return &Evaluation{declared: declared, order: graph.New(edges).Order()}
 }
 
-// Apply returns the cluster after a change, before anybody has written a condition.
+// Apply returns the cluster after a change, before any condition has followed.
 func (c Change) Apply(to Cluster) Cluster {
 	addOns := maps.Clone(to.AddOns)
 	if addOns == nil {

@@ -110,7 +110,7 @@ func (f *fleet) changing(name string) *cluster {
 	return c
 }
 
-// changed drops a cluster of which nothing is known any more.
+// changed drops a cluster without add-ons that is not lost.
 func (f *fleet) changed(name string) {
 	if c := f.clusters[name]; !c.lost && len(c.addOns) == 0 {
 		delete(f.clusters, name)
@@ -157,8 +157,7 @@ func (c *cluster) find(addOn string) (int, bool) {
 	return slices.BinarySearchFunc(c.addOns, addOn, func(v verdicts, name string) int { return strings.Compare(v.addOn, name) })
 }
 
-// SetLost records whether nothing new can be known of a managed cluster: all verdicts
-// there are held.
+// SetLost records whether a managed cluster is lost: all verdicts there are then held.
 func (m *Metrics) SetLost(name string, lost bool) {
 	f := m.fleet
 	f.mutex.Lock()

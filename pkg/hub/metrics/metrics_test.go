@@ -177,7 +177,7 @@ func TestEveryMetricIsExplained(t *testing.T) {
 		}
 	}
 	if len(names) != len(Help) {
-		t.Errorf("metrics %q, of which %d are explained", slices.Sorted(slices.Values(names)), len(Help))
+		t.Errorf("metrics %q, but %d are explained", slices.Sorted(slices.Values(names)), len(Help))
 	}
 }
 

@@ -18,16 +18,16 @@ type queue = trigger.Queue
 
 // Changes enqueues managed clusters in this controller. It is safe for concurrent use.
 //
-// Other than a trigger, it keeps what arrives before the controller starts: the controller
-// begins with the clusters that have a report, and add-ons on others are evaluated meanwhile.
+// Unlike a trigger, it keeps clusters that arrive before the controller starts. The controller
+// begins with the clusters that have a report, while add-ons on others are evaluated.
 type Changes struct {
 	mutex sync.Mutex
 	queue queue
 	early map[string]bool
 }
 
-// Add has the report on a cluster made a second later, once for all changes until then. So
-// conditions are written first, and reports at most once a second.
+// Add enqueues a cluster for a second later, once for all changes until then. So conditions
+// are written first, and the report on a cluster at most once a second.
 func (c *Changes) Add(cluster string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -52,8 +52,7 @@ func (c *Changes) start(_ context.Context, q queue) error {
 	return nil
 }
 
-// enqueue adds a cluster after the delay. One that waits already is added when it would
-// have been.
+// enqueue adds a cluster after the delay. A cluster that already waits keeps its time.
 func enqueue(q queue, cluster string) {
 	q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: cluster}}, delay)
 }

@@ -1,5 +1,5 @@
 // Package reports keeps an AddOnDependencyReport in the namespace of each managed cluster
-// where there is something to report. It only runs with --reports.
+// that has unsatisfied dependencies or, with --reports=all, any. It only runs with --reports.
 package reports
 
 import (
@@ -70,7 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.remove(ctx, cluster)
 }
 
-// load reads all that the report on a cluster rests on, from the cache.
+// load reads all inputs of the report on a cluster from the cache.
 func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, cluster string) (whatif.Cluster, error) {
 	installed, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {

@@ -43,11 +43,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // readStored remembers and enqueues what is stored. It waits for the CRD.
 func (r *Reconciler) readStored(ctx context.Context, q queue) error {
 	retry := wait.Backoff{Duration: delay, Factor: 2, Steps: 1000, Cap: controllers.RetryOnHub}
-	// Only the end of the context ends it otherwise.
+	// The only other end is that of the context.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := r.readPages(ctx, q)
 		if err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Could not read the AddOnDependencyReports; reports wait for that", "crd", dependencyv1alpha1.ReportCRDName)
+			log.FromContext(ctx).Error(err, "Could not read the AddOnDependencyReports; no report is written until they can be read", "crd", dependencyv1alpha1.ReportCRDName)
 		}
 		return err == nil, nil
 	})
@@ -92,8 +92,8 @@ func (r *Reconciler) clusters() handler.TypedFuncs[cluster, reconcile.Request] {
 	}
 }
 
-// RemoveWhereOff has the leader delete what an earlier leader with reports left. It is one
-// request where there is nothing.
+// RemoveWhereOff lets the leader delete the reports that an earlier leader with --reports
+// wrote. Without any, it sends one request.
 func RemoveWhereOff(mgr ctrl.Manager) error {
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		deleted, err := bulk.Delete(ctx, mgr.GetAPIReader(), mgr.GetClient(), dependencyv1alpha1.ReportKind, client.ListOptions{})

@@ -15,8 +15,8 @@ var uplinkTraffic = []string{"INPUT -i", "OUTPUT -o", "FORWARD -i", "FORWARD -o"
 // a broken cable would: packets are lost, and no connection hears that it ended.
 func (n *node) cutCommand() string { return n.filter("-I") }
 
-// mendCommand is a line for a shell that undoes cutCommand.
-func (n *node) mendCommand() string { return n.filter("-D") }
+// restoreCommand is a line for a shell that undoes cutCommand.
+func (n *node) restoreCommand() string { return n.filter("-D") }
 
 // filter enters the mounts too: there is the lock that the node's kube-proxy
 // takes before it touches the rules.

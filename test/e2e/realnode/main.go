@@ -115,7 +115,7 @@ func runInside(ctx context.Context, hub, managed *node, command []string) error 
 		fmt.Sprintf("MANAGED_NETWORK=/proc/%d/ns/net", managed.pid()),
 		// What the suite cannot do through an API: take the cluster's network away.
 		"MANAGED_CUT_COMMAND="+managed.cutCommand(),
-		"MANAGED_MEND_COMMAND="+managed.mendCommand(),
+		"MANAGED_RESTORE_COMMAND="+managed.restoreCommand(),
 	)
 	return cmd.Run()
 }
