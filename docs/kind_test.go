@@ -2,8 +2,21 @@ package docs
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"open-cluster-management.io/interlock/pkg/cli/status"
 )
+
+// make e2e-kind compares the page with what the plugin prints, column by column.
+func TestKindPageHasTheColumnsOfStatus(t *testing.T) {
+	_, output, _ := strings.Cut(read(t, "docs/kind.md"), "\nkubectl addon status -n cluster1\n```\n\n```text\n")
+	heading, _, _ := strings.Cut(output, "\n")
+	if got := strings.Fields(heading); !slices.Equal(got, status.Heading) {
+		t.Errorf("docs/kind.md shows the columns %q, the plugin prints %q", got, status.Heading)
+	}
+}
 
 // make e2e-kind runs the page with images of these versions.
 func TestKindPageNamesTheTestedVersions(t *testing.T) {
