@@ -39,11 +39,12 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
 		content.Registrations[i] = *lean
 	}
-	t := &taking{hub: hub, namespace: cluster, into: &content}
+	declared := evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))
+	t := &taking{hub: hub, namespace: cluster, into: &content, unread: newUnread(declared)}
 	if err := errors.Join(t.addOns(ctx), t.clusters(ctx)); err != nil {
 		return nil, err
 	}
-	if err := t.inputs(ctx, evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))); err != nil {
+	if err := t.inputs(ctx, declared); err != nil {
 		return nil, err
 	}
 	return New(content), nil
@@ -54,28 +55,40 @@ type taking struct {
 	hub       client.Reader
 	namespace string
 	into      *Content
+	unread    *unread
 }
 
 func (t *taking) addOns(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusteraddons", t.namespace, func(list *addonv1alpha1.ManagedClusterAddOnList) {
+		if more := list.GetRemainingItemCount(); more != nil && t.into.AddOns == nil {
+			t.into.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*more)) // to grow, it would be copied
+		}
 		for i := range list.Items {
-			t.into.AddOns = append(t.into.AddOns, *fleet.LeanAddOn(&list.Items[i]))
+			lean := fleet.LeanAddOn(&list.Items[i])
+			t.unread.removeFrom(lean)
+			t.into.AddOns = append(t.into.AddOns, *lean)
 		}
 	})
 }
 
-// clusters reads the managed clusters: all, or the one.
+// clusters reads the managed clusters: all, or the one. One right, to list, suffices for all
+// verbs, so the one is a list too, which the hub filters.
 func (t *taking) clusters(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusters", "", func(list *clusterv1.ManagedClusterList) {
 		for i := range list.Items {
-			if t.namespace != "" && t.namespace != list.Items[i].Name {
-				continue // one right, to list, suffices for all verbs
-			}
-			lean := fleet.LeanCluster(&list.Items[i])
-			lean.Spec.Taints = list.Items[i].Spec.Taints // Placements look at them
+			lean := LeanCluster(&list.Items[i])
+			lean.UID, lean.ResourceVersion = "", ""
 			t.into.Clusters = append(t.into.Clusters, *lean)
 		}
-	})
+	}, Named(t.namespace)...)
+}
+
+// Named lets the hub filter a list by the name of the objects; an empty name: all.
+func Named(name string) []client.ListOption {
+	if name == "" {
+		return nil
+	}
+	return []client.ListOption{client.MatchingFields{metav1.ObjectNameField: name}}
 }
 
 // inputs reads what only some declarations need.
@@ -117,7 +130,9 @@ func (t *taking) facts(ctx context.Context) error {
 func (t *taking) configs(ctx context.Context) error {
 	return Each(ctx, t.hub, "addondeploymentconfigs", "", func(list *addonv1alpha1.AddOnDeploymentConfigList) {
 		for i := range list.Items {
-			t.into.Configs = append(t.into.Configs, *fleet.LeanConfig(&list.Items[i]))
+			if lean := fleet.LeanConfig(&list.Items[i]); t.unread.removeFromConfig(lean) {
+				t.into.Configs = append(t.into.Configs, *lean)
+			}
 		}
 	})
 }
