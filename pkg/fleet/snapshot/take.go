@@ -145,7 +145,15 @@ func (t *taking) templates(ctx context.Context) error {
 	})
 }
 
-// Each reads a list in pages, and calls a function with each.
+// metadataOf are the types of lists of which only the metadata is read, by resource.
+var metadataOf = map[string]metav1.TypeMeta{
+	"addontemplates":          {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "AddOnTemplateList"},
+	"clustermanagementaddons": {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ClusterManagementAddOnList"},
+	"managedclusters":         {APIVersion: clusterv1.GroupVersion.String(), Kind: "ManagedClusterList"},
+}
+
+// Each reads a list in pages, and calls a function with each. Of a list of
+// PartialObjectMetadata, the resource names the type.
 func Each[L any, P interface {
 	*L
 	client.ObjectList
@@ -153,10 +161,10 @@ func Each[L any, P interface {
 	for next := ""; ; {
 		list := P(new(L)) // a page that is decoded into the one before would change what was kept of that
 		if metadata, ok := any(list).(*metav1.PartialObjectMetadataList); ok {
-			metadata.TypeMeta = fleet.AddOnTemplate().TypeMeta
-			metadata.Kind += "List"
+			metadata.TypeMeta = metadataOf[resource]
 		}
-		if err := hub.List(ctx, list, append(options, client.InNamespace(namespace), client.Limit(page), client.Continue(next))...); err != nil {
+		all := append([]client.ListOption{client.InNamespace(namespace), client.Limit(page), client.Continue(next)}, options...)
+		if err := hub.List(ctx, list, all...); err != nil {
 			return fmt.Errorf("list %s: %w", resource, err)
 		}
 		read(list)
