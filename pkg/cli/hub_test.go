@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,21 +145,25 @@ func serve(t *testing.T) string {
 		if len(path) > 4 {
 			namespace = path[4]
 		}
-		_ = json.NewEncoder(response).Encode(list(kind, objects[path[len(path)-1]], namespace, request.URL.Query().Get("labelSelector")))
+		_ = json.NewEncoder(response).Encode(list(kind, objects[path[len(path)-1]], namespace, request.URL.Query()))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-// list is a list of the objects of a namespace, empty for all, that have the labels.
-func list(kind metav1.TypeMeta, objects []map[string]any, namespace, selector string) map[string]any {
-	selected, err := labels.Parse(selector)
+// list is a list of the objects of a namespace, empty for all, that the query selects.
+func list(kind metav1.TypeMeta, objects []map[string]any, namespace string, query url.Values) map[string]any {
+	selected, err := labels.Parse(query.Get("labelSelector"))
 	if err != nil {
 		panic(err)
 	}
 	items := []any{}
 	for _, content := range objects {
 		object := unstructured.Unstructured{Object: content}
+		name, isNamed := strings.CutPrefix(query.Get("fieldSelector"), "metadata.name=")
+		if isNamed && name != object.GetName() {
+			continue
+		}
 		if (namespace == "" || namespace == object.GetNamespace()) && selected.Matches(labels.Set(object.GetLabels())) {
 			object.SetGroupVersionKind(kind.GroupVersionKind())
 			items = append(items, content)

@@ -53,7 +53,13 @@ type TimelineItem struct {
 // it has that one and all that it depends on, directly or not. types are those of items
 // that count, none: all.
 func FindTimeline(of *snapshot.Snapshot, happened []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
-	f := &timeline{of: of, filter: filter, causes: map[types.NamespacedName]bool{}}
+	f := &timeline{
+		of: of, filter: filter, types: itemTypes, causes: map[types.NamespacedName]bool{},
+		changes: map[types.NamespacedName][]change{}, messages: map[parts]string{},
+	}
+	for i := range happened {
+		f.changes[subject(&happened[i])] = nil
+	}
 	if filter.AddOn != "" {
 		f.concerned = concerned(of, filter.AddOn)
 	}
@@ -65,13 +71,13 @@ func FindTimeline(of *snapshot.Snapshot, happened []eventsv1.Event, filter Filte
 	for i := range happened {
 		f.add(&happened[i])
 	}
-	found := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: of.Taken, Items: []TimelineItem{}}
-	for _, item := range f.items {
-		if len(itemTypes) > 0 && !slices.Contains(itemTypes, item.Type) {
-			continue
-		}
+	found := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: of.Taken, Items: f.items}
+	if found.Items == nil {
+		found.Items = []TimelineItem{}
+	}
+	for i := range found.Items {
+		item := &found.Items[i]
 		item.RootCause = item.Type == corev1.EventTypeWarning && f.causes[types.NamespacedName{Namespace: item.Cluster, Name: item.AddOn}]
-		found.Items = append(found.Items, item)
 	}
 	slices.SortFunc(found.Items, func(a, b TimelineItem) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.AddOn, b.AddOn),
@@ -101,8 +107,37 @@ type timeline struct {
 	filter Filter
 	// concerned is nil for all add-ons.
 	concerned map[string]bool
-	causes    map[types.NamespacedName]bool
-	items     []TimelineItem
+	// types are those of items, none: all.
+	types  []string
+	causes map[types.NamespacedName]bool
+	items  []TimelineItem
+	// changes are the transitions on what there are events about.
+	changes map[types.NamespacedName][]change
+	// messages are those of conditions. Most are the same on all clusters.
+	messages map[parts]string
+}
+
+// change is the last transition of a condition.
+type change struct {
+	reason string
+	at     time.Time
+}
+
+// parts are what the message of an item is made of.
+type parts struct {
+	kind   string
+	status metav1.ConditionStatus
+	text   string
+}
+
+// wants reports whether items of a type count.
+func (t *timeline) wants(itemType string) bool {
+	return len(t.types) == 0 || slices.Contains(t.types, itemType)
+}
+
+// subject is what an event is about: an add-on on a managed cluster, or a registration.
+func subject(event *eventsv1.Event) types.NamespacedName {
+	return types.NamespacedName{Namespace: event.Regarding.Namespace, Name: event.Regarding.Name}
 }
 
 // look adds the conditions of a cluster, and finds the root causes there.
@@ -123,49 +158,76 @@ func (t *timeline) look(cluster string) {
 }
 
 func (t *timeline) conditions(addOn *addonv1alpha1.ManagedClusterAddOn) {
-	for _, one := range []struct {
-		condition *metav1.Condition
-		bad       func(metav1.ConditionStatus) bool
-	}{
-		{fleet.Degraded(addOn), func(status metav1.ConditionStatus) bool { return status == metav1.ConditionTrue }},
-		{fleet.Available(addOn), func(status metav1.ConditionStatus) bool { return status != metav1.ConditionTrue }},
-	} {
-		if one.condition == nil || one.condition.LastTransitionTime.IsZero() {
-			continue
-		}
-		item := TimelineItem{
-			Time: one.condition.LastTransitionTime.UTC(), Cluster: addOn.Namespace, AddOn: addOn.Name, Source: one.condition.Type,
-			Type: corev1.EventTypeNormal, Reason: one.condition.Reason, Message: one.condition.Type + "=" + string(one.condition.Status),
-		}
-		if one.bad(one.condition.Status) {
-			item.Type = corev1.EventTypeWarning
-		}
-		if degraded := fleet.Degraded(addOn); one.condition != degraded && degraded != nil && one.condition.Reason == degraded.Reason && one.condition.Message == degraded.Message {
-			item.Message += ", because of Degraded"
-		} else if one.condition.Message != "" {
-			item.Message += ": " + one.condition.Message
-		}
-		t.items = append(t.items, item)
+	degraded, available := fleet.Degraded(addOn), fleet.Available(addOn)
+	if degraded != nil {
+		t.condition(addOn, degraded, degraded.Status == metav1.ConditionTrue, degraded.Message)
 	}
+	if available == nil {
+		return
+	}
+	because := available.Message
+	if degraded != nil && available.Reason == degraded.Reason && available.Message == degraded.Message {
+		because = becauseOfDegraded
+	}
+	t.condition(addOn, available, available.Status != metav1.ConditionTrue, because)
+}
+
+// becauseOfDegraded stands for the message of Available where Degraded has the same.
+const becauseOfDegraded = "\x00"
+
+// condition adds the last transition of a condition.
+func (t *timeline) condition(addOn *addonv1alpha1.ManagedClusterAddOn, of *metav1.Condition, isBad bool, text string) {
+	if of.LastTransitionTime.IsZero() {
+		return
+	}
+	key, at := types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}, of.LastTransitionTime.UTC()
+	if changes, hasEvents := t.changes[key]; hasEvents {
+		t.changes[key] = append(changes, change{of.Reason, at})
+	}
+	itemType := corev1.EventTypeNormal
+	if isBad {
+		itemType = corev1.EventTypeWarning
+	}
+	if t.wants(itemType) {
+		t.items = append(t.items, TimelineItem{
+			Time: at, Cluster: addOn.Namespace, AddOn: addOn.Name, Source: of.Type,
+			Type: itemType, Reason: of.Reason, Message: t.message(parts{of.Type, of.Status, text}),
+		})
+	}
+}
+
+func (t *timeline) message(of parts) string {
+	written, known := t.messages[of]
+	if !known {
+		written = of.kind + "=" + string(of.status)
+		switch of.text {
+		case "":
+		case becauseOfDegraded:
+			written += ", because of Degraded"
+		default:
+			written += ": " + of.text
+		}
+		t.messages[of] = written
+	}
+	return written
 }
 
 // add adds an event on a registration or an add-on, unless a condition shows the same.
 func (t *timeline) add(event *eventsv1.Event) {
 	about := event.Regarding
 	isAddOn := about.Kind == events.ManagedClusterAddOn && about.Namespace == cmp.Or(t.filter.Cluster, about.Namespace)
-	if !isAddOn && about.Kind != events.ClusterManagementAddOn || t.concerned != nil && !t.concerned[about.Name] {
+	if !isAddOn && about.Kind != events.ClusterManagementAddOn || t.concerned != nil && !t.concerned[about.Name] || !t.wants(event.Type) {
 		return
 	}
 	item := TimelineItem{
 		Cluster: about.Namespace, AddOn: about.Name, Source: "Event", Type: event.Type, Reason: event.Reason, Message: event.Note,
 	}
 	item.Time, item.Count = lastSeen(event)
-	shown := func(other TimelineItem) bool {
-		after := item.Time.Sub(other.Time)
-		return other.Source != item.Source && other.Cluster == item.Cluster && other.AddOn == item.AddOn && other.Reason == item.Reason &&
-			after > -time.Second && after < sameChange
+	shown := func(other change) bool {
+		after := item.Time.Sub(other.at)
+		return other.reason == item.Reason && after > -time.Second && after < sameChange
 	}
-	if !slices.ContainsFunc(t.items, shown) {
+	if !slices.ContainsFunc(t.changes[subject(event)], shown) {
 		t.items = append(t.items, item)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
@@ -89,16 +88,30 @@ func (c *completer) complete(find names, behind string) cobra.CompletionFunc {
 
 // addOns finds all that are registered, and of a file also those that are only installed.
 func (c *completer) addOns(ctx context.Context, to map[string]bool) {
-	registered, err := c.from.Registrations(ctx)
+	if !c.from.IsFile() {
+		c.metadata(ctx, fleet.Registrations, to)
+		return
+	}
+	if registered, err := c.from.Registrations(ctx); err == nil {
+		for i := range registered {
+			to[registered[i].Name] = true
+		}
+		c.each(ctx, func(addOn *addonv1alpha1.ManagedClusterAddOn) { to[addOn.Name] = true })
+	}
+}
+
+// metadata finds the names of all objects of a resource, and reads nothing else of them.
+func (c *completer) metadata(ctx context.Context, resource string, to map[string]bool) {
+	hub, _, err := c.from.Connect()
 	if err != nil {
 		return
 	}
-	for i := range registered {
-		to[registered[i].Name] = true
-	}
-	if c.from.IsFile() {
-		c.each(ctx, func(addOn *addonv1alpha1.ManagedClusterAddOn) { to[addOn.Name] = true })
-	}
+	// What was found before an error is still right.
+	_ = snapshot.Each(ctx, hub, resource, "", func(page *metav1.PartialObjectMetadataList) {
+		for i := range page.Items {
+			to[page.Items[i].Name] = true
+		}
+	})
 }
 
 // clusters finds the managed clusters.
@@ -111,16 +124,7 @@ func (c *completer) clusters(ctx context.Context, to map[string]bool) {
 		}
 		return
 	}
-	hub, _, err := c.from.Connect()
-	if err != nil {
-		return
-	}
-	// What was found before an error is still right.
-	_ = snapshot.Each(ctx, hub, "managedclusters", "", func(page *clusterv1.ManagedClusterList) {
-		for i := range page.Items {
-			to[page.Items[i].Name] = true
-		}
-	})
+	c.metadata(ctx, "managedclusters", to)
 }
 
 // reasons finds those of conditions, on the managed cluster of -n if it is given.

@@ -164,12 +164,9 @@ func (o *options) print(of *snapshot.Snapshot, happened []eventsv1.Event) error 
 	return o.flags.Print(o.Out, found, func() error {
 		var rows [][]string
 		for _, item := range found.Items {
-			key := item
-			key.RootCause = false // it may become one, or none
-			if o.shown[key] {
+			if o.watch && !o.isNew(item) {
 				continue
 			}
-			o.shown[key] = true
 			rows = append(rows, row(item))
 		}
 		if len(rows) > 0 {
@@ -180,6 +177,16 @@ func (o *options) print(of *snapshot.Snapshot, happened []eventsv1.Event) error 
 		}
 		return nil
 	})
+}
+
+// isNew reports whether an item was not shown before.
+func (o *options) isNew(item report.TimelineItem) bool {
+	item.RootCause = false // it may become one, or none
+	if o.shown[item] {
+		return false
+	}
+	o.shown[item] = true
+	return true
 }
 
 func row(item report.TimelineItem) []string {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -110,6 +111,7 @@ func hub(t *testing.T, funcs interceptor.Funcs) client.WithWatch {
 		objects = append(objects, &registered[i])
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs)
+	builder.WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string { return []string{object.GetName()} })
 	builder.WithIndex(&eventsv1.Event{}, "regarding.kind", func(object client.Object) []string {
 		event, _ := object.(*eventsv1.Event)
 		return []string{event.Regarding.Kind}
@@ -175,7 +177,7 @@ func TestTimeline(t *testing.T) {
 
 func TestWatchPrintsWhatIsNew(t *testing.T) {
 	o, printed := newOptions()
-	o.types = []string{corev1.EventTypeWarning}
+	o.types, o.watch = []string{corev1.EventTypeWarning}, true
 	from := hub(t, interceptor.Funcs{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -47,7 +47,7 @@ func What(cluster string, first *snapshot.Snapshot) []Watched {
 	all := []Watched{
 		{List: &addonv1alpha1.ClusterManagementAddOnList{}},
 		{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: cluster},
-		{List: &clusterv1.ManagedClusterList{}},
+		{List: &clusterv1.ManagedClusterList{}, Options: snapshot.Named(cluster)},
 	}
 	if len(first.Content.Facts) > 0 {
 		all = append(all, Watched{List: &dependencyv1alpha1.ManagedClusterFactsList{}, Namespace: cluster})
@@ -211,7 +211,7 @@ func lean(stored any) (any, error) {
 	case *addonv1alpha1.ManagedClusterAddOn:
 		return fleet.LeanAddOn(full), nil
 	case *clusterv1.ManagedCluster:
-		return fleet.LeanCluster(full), nil
+		return snapshot.LeanCluster(full), nil
 	case *addonv1alpha1.AddOnDeploymentConfig:
 		return fleet.LeanConfig(full), nil
 	default:

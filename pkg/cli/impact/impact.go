@@ -213,7 +213,7 @@ func (o *options) place(ctx context.Context, fleet *snapshot.Snapshot) (err erro
 			return err
 		}
 	}
-	o.trial.Placement, err = o.placed.selects(ctx, fleet, hub)
+	o.trial.Placement, err = o.placed.selects(ctx, fleet, *o.source.Config.Namespace == "", hub)
 	return err
 }
 

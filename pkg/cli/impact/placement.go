@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -20,9 +21,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/regularfile"
 	"open-cluster-management.io/interlock/pkg/report"
 )
-
-// page is how many managed clusters are read at once.
-const page = 500
 
 // placed is a Placement in a file, and the ManagedClusterSetBindings beside it.
 type placed struct {
@@ -83,8 +81,8 @@ func (p *placed) add(document []byte) error {
 	}
 }
 
-// selects finds what the Placement selects of the fleet.
-func (p *placed) selects(ctx context.Context, of *snapshot.Snapshot, hub client.Reader) (*report.Placed, error) {
+// selects finds what the Placement selects of the fleet. hasAll: the snapshot has all clusters.
+func (p *placed) selects(ctx context.Context, of *snapshot.Snapshot, hasAll bool, hub client.Reader) (*report.Placed, error) {
 	from := placement.Fleet{Clusters: of.Clusters, Now: of.Taken}
 	var notes []string
 	if hub == nil {
@@ -93,7 +91,7 @@ func (p *placed) selects(ctx context.Context, of *snapshot.Snapshot, hub client.
 		if p.hasExpressions() {
 			notes = append(notes, "of managed clusters, a snapshot has labels, claims, taints and the version of Kubernetes: for a celSelector, all else is missing")
 		}
-	} else if err := p.load(ctx, hub, &from); err != nil {
+	} else if err := p.load(ctx, hub, hasAll, &from); err != nil {
 		return nil, err
 	}
 	selection, err := placement.Select(p.placement, from)
@@ -115,32 +113,29 @@ func (p *placed) hasExpressions() bool {
 	return false
 }
 
-// load reads whole managed clusters, because expressions may read all of them, and the sets.
-func (p *placed) load(ctx context.Context, hub client.Reader, into *placement.Fleet) error {
-	into.Clusters = nil
-	for next := ""; ; {
-		var clusters clusterv1.ManagedClusterList
-		if err := hub.List(ctx, &clusters, client.Limit(page), client.Continue(next)); err != nil {
+// load reads the sets, and whole managed clusters where the snapshot does not suffice: it may
+// have one of them only, and expressions may read all of a cluster.
+func (p *placed) load(ctx context.Context, hub client.Reader, hasAll bool, into *placement.Fleet) error {
+	if !hasAll || p.hasExpressions() {
+		into.Clusters = nil
+		if err := snapshot.Each(ctx, hub, "managedclusters", "", func(list *clusterv1.ManagedClusterList) {
+			into.Clusters = append(into.Clusters, list.Items...)
+		}); err != nil {
 			return err
 		}
-		into.Clusters = append(into.Clusters, clusters.Items...)
-		if next = clusters.Continue; next == "" {
-			break
-		}
 	}
-	var sets clusterv1beta2.ManagedClusterSetList
-	if err := hub.List(ctx, &sets); err != nil {
-		return err
-	}
-	var bindings clusterv1beta2.ManagedClusterSetBindingList
-	if err := hub.List(ctx, &bindings, client.InNamespace(p.placement.Namespace)); err != nil {
-		return err
-	}
-	into.Sets = sets.Items
-	for _, binding := range append(bindings.Items, p.bindings...) {
+	bindings := slices.Clone(p.bindings)
+	err := errors.Join(
+		snapshot.Each(ctx, hub, "managedclustersets", "", func(list *clusterv1beta2.ManagedClusterSetList) {
+			into.Sets = append(into.Sets, list.Items...)
+		}),
+		snapshot.Each(ctx, hub, "managedclustersetbindings", p.placement.Namespace, func(list *clusterv1beta2.ManagedClusterSetBindingList) {
+			bindings = append(bindings, list.Items...)
+		}))
+	for _, binding := range bindings {
 		if binding.Namespace == p.placement.Namespace {
 			into.Bound = append(into.Bound, binding.Spec.ClusterSet)
 		}
 	}
-	return nil
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -53,15 +54,14 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 func clusters(ctx context.Context, hub client.Reader, placements []ocmaddonv1alpha1.PlacementStrategy) ([]string, error) {
 	var names []string
 	for _, placement := range placements {
-		var decisions clusterv1beta1.PlacementDecisionList
-		if err := hub.List(ctx, &decisions, client.InNamespace(placement.Namespace),
-			client.MatchingLabels{clusterv1beta1.PlacementLabel: placement.Name}); err != nil {
-			return nil, err
-		}
-		for i := range decisions.Items {
-			for _, decision := range decisions.Items[i].Status.Decisions {
-				names = append(names, decision.ClusterName)
+		if err := snapshot.Each(ctx, hub, "placementdecisions", placement.Namespace, func(list *clusterv1beta1.PlacementDecisionList) {
+			for i := range list.Items {
+				for _, decision := range list.Items[i].Status.Decisions {
+					names = append(names, decision.ClusterName)
+				}
 			}
+		}, client.MatchingLabels{clusterv1beta1.PlacementLabel: placement.Name}); err != nil {
+			return nil, err
 		}
 	}
 	slices.Sort(names)

@@ -55,10 +55,10 @@ func (h *hub) list(ctx context.Context) (all []addonv1alpha1.ManagedClusterAddOn
 // named lets the hub filter by name, over all clusters. On one cluster, that there are other
 // add-ons shows that the cluster exists.
 func (f *filter) named() []client.ListOption {
-	if f.name == "" || f.namespace != "" {
+	if f.namespace != "" {
 		return nil
 	}
-	return []client.ListOption{client.MatchingFields{metav1.ObjectNameField: f.name}}
+	return snapshot.Named(f.name)
 }
 
 // selectClusters lets the hub select the managed clusters.

@@ -11,10 +11,11 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/suggestion"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// page is how many templates are read at once. One has up to 1.5 MiB.
+// page is how many templates or works are read at once. One has up to 1.5 MiB.
 const page = 20
 
 // loaded are the workloads of all add-ons. wrong describes manifests that cannot be read.
@@ -28,19 +29,14 @@ type loaded struct {
 func load(ctx context.Context, hub client.Reader, installed []addonv1alpha1.ManagedClusterAddOn) (*loaded, error) {
 	var read loaded
 	done := map[string]bool{}
-	for next := ""; ; {
-		var templates ocmaddonv1alpha1.AddOnTemplateList
-		if err := hub.List(ctx, &templates, client.Limit(page), client.Continue(next)); err != nil {
-			return nil, err
-		}
-		for i := range templates.Items {
-			template := &templates.Items[i]
+	if err := snapshot.Each(ctx, hub, "addontemplates", "", func(list *ocmaddonv1alpha1.AddOnTemplateList) {
+		for i := range list.Items {
+			template := &list.Items[i]
 			done[template.Spec.AddonName] = true
 			read.add(template.Spec.AddonName, "AddOnTemplate "+text.Name(template.Name), template.Spec.AgentSpec.Workload.Manifests)
 		}
-		if next = templates.Continue; next == "" {
-			break
-		}
+	}, client.Limit(page)); err != nil {
+		return nil, err
 	}
 	for i := range installed {
 		addOn := &installed[i]
@@ -48,14 +44,13 @@ func load(ctx context.Context, hub client.Reader, installed []addonv1alpha1.Mana
 			continue
 		}
 		done[addOn.Name] = true
-		var works workv1.ManifestWorkList
-		if err := hub.List(ctx, &works, client.InNamespace(addOn.Namespace),
-			client.MatchingLabels{ocmaddonv1alpha1.AddonLabelKey: addOn.Name}); err != nil {
+		if err := snapshot.Each(ctx, hub, "manifestworks", addOn.Namespace, func(list *workv1.ManifestWorkList) {
+			for j := range list.Items {
+				work := &list.Items[j]
+				read.add(addOn.Name, fmt.Sprintf("ManifestWork %s/%s", work.Namespace, text.Name(work.Name)), work.Spec.Workload.Manifests)
+			}
+		}, client.MatchingLabels{ocmaddonv1alpha1.AddonLabelKey: addOn.Name}, client.Limit(page)); err != nil {
 			return nil, err
-		}
-		for j := range works.Items {
-			work := &works.Items[j]
-			read.add(addOn.Name, fmt.Sprintf("ManifestWork %s/%s", work.Namespace, text.Name(work.Name)), work.Spec.Workload.Manifests)
 		}
 	}
 	return &read, nil

@@ -6,11 +6,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -57,15 +60,15 @@ func PrintTree(out io.Writer, heading, tree []string, rows [][]string) error {
 	return New(out, heading).PrintTree(tree, rows)
 }
 
-// Print writes rows, below the heading if they are the first ones.
+// Print writes rows, below the heading if they are the first ones. It makes the cells safe
+// where they are: a fleet has many.
 func (t *Table) Print(rows [][]string) error {
-	safe := make([][]string, len(rows))
-	for r, row := range rows {
-		for _, content := range row {
-			safe[r] = append(safe[r], cell(content))
+	for _, row := range rows {
+		for i, content := range row {
+			row[i] = cell(content)
 		}
 	}
-	return t.write(safe)
+	return t.write(rows)
 }
 
 // PrintTree is as the function of that name.
@@ -80,7 +83,41 @@ func (t *Table) PrintTree(tree []string, rows [][]string) error {
 	return t.write(safe)
 }
 
+// atOnce is how many rows are aligned at once: each takes several times the memory of its text
+// meanwhile.
+const atOnce = 1000
+
 func (t *Table) write(rows [][]string) error {
+	if len(rows) <= atOnce || terminal.Of(t.out) != (terminal.Screen{}) {
+		return t.writeSome(rows)
+	}
+	// The writer remembers the widths of columns, so the widest cells come first.
+	if err := t.align([][]string{widest(rows)}, false); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(rows, atOnce) {
+		if err := t.writeSome(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// widest returns a row whose cells are as wide as the widest ones.
+func widest(rows [][]string) []string {
+	cells := make([]string, len(rows[0]))
+	for _, row := range rows {
+		for i, content := range row {
+			if utf8.RuneCountInString(content) > utf8.RuneCountInString(cells[i]) {
+				cells[i] = content
+			}
+		}
+	}
+	return cells
+}
+
+// align fills the buffer with aligned rows.
+func (t *Table) align(rows [][]string, heading bool) error {
 	table := &metav1.Table{}
 	for _, name := range t.heading {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
@@ -93,11 +130,18 @@ func (t *Table) write(rows [][]string) error {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 	}
 	t.aligned.Reset()
-	if err := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: t.headed}).PrintObj(table, t.writer); err != nil {
+	if err := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: !heading}).PrintObj(table, t.writer); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
 	if err := t.writer.Flush(); err != nil {
 		return fmt.Errorf("print table: %w", err)
+	}
+	return nil
+}
+
+func (t *Table) writeSome(rows [][]string) error {
+	if err := t.align(rows, !t.headed); err != nil {
+		return err
 	}
 	if !t.headed {
 		rows = append([][]string{t.heading}, rows...)
@@ -112,5 +156,20 @@ func (t *Table) write(rows [][]string) error {
 // cell is one line, because the printer would cut a text at its first line break.
 // An empty cell is "-", so that scripts can still count the columns.
 func cell(content string) string {
+	if isPlain(content) {
+		return content
+	}
 	return cmp.Or(strings.Join(strings.Fields(text.OneLine(content)), " "), "-")
+}
+
+// isPlain reports whether a cell can stay as it is: most can.
+func isPlain(content string) bool {
+	before := byte(' ')
+	for i := range len(content) {
+		if content[i] < ' ' || content[i] > '~' || content[i] == ' ' && before == ' ' {
+			return false
+		}
+		before = content[i]
+	}
+	return before != ' '
 }

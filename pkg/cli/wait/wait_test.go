@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -46,7 +47,8 @@ func hubWith(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).
-		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{})
+		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).
+		WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string { return []string{object.GetName()} })
 	registered := fixture.Registrations("gateway: proxy, proxy:")
 	for i := range registered {
 		builder.WithObjects(&registered[i])

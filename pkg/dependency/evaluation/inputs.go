@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
@@ -79,4 +80,15 @@ func (e *Evaluator) Readers(addOn string) []string {
 		return []string{addOn}
 	}
 	return nil
+}
+
+// Keys are the entries of labels, annotations and variables of the named add-on that the
+// conditions of its edges read. No other add-on's conditions read them.
+func (e *Evaluator) Keys(addOn string) (keys expression.Keys) {
+	for i := range e.addOns[addOn].subjects {
+		if edge := e.addOns[addOn].subjects[i].edge; edge != nil && edge.When != nil && edge.When.Expression != nil {
+			keys = keys.With(edge.When.Expression.Keys())
+		}
+	}
+	return keys
 }

@@ -74,6 +74,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 type Expression struct {
 	program cel.Program
 	inputs  input.Set
+	keys    Keys
 }
 
 // Inputs are what the expression reads.
@@ -107,7 +108,7 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expression{program: program, inputs: inputsOf(checked.NativeRep())}, nil
+	return &Expression{program: program, inputs: inputsOf(checked.NativeRep()), keys: keysOf(checked.NativeRep())}, nil
 }
 
 // issueText lists what the compiler found, without the source that it quotes

@@ -10,9 +10,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/yaml"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/regularfile"
 )
 
@@ -20,13 +22,38 @@ import (
 var kind = metav1.TypeMeta{APIVersion: dependencyv1alpha1.GroupVersion.String(), Kind: "FleetSnapshot"}
 
 type document struct {
-	metav1.TypeMeta `json:",inline"`
-	Content         `json:",inline"`
+	metav1.TypeMeta
+	Content
 }
 
-// Write writes the content as JSON.
+// members are the members of a file, in the order in which they are written.
+func (d *document) members() []member {
+	return []member{
+		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
+		list("clusterManagementAddOns", &d.Registrations, nil),
+		list("managedClusterAddOns", &d.AddOns, fleet.LeanAddOn),
+		list("managedClusters", &d.Clusters, LeanCluster),
+		optional("managedClusterFacts", &d.Facts),
+		optional("addOnDeploymentConfigs", &d.Configs),
+		optional("addOnTemplates", &d.Templates),
+	}
+}
+
+// LeanCluster keeps of a managed cluster what verdicts and Placements rest on.
+func LeanCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
+	lean := fleet.LeanCluster(full)
+	lean.Spec.Taints = full.Spec.Taints
+	return lean
+}
+
+// Write writes the content as JSON, without what looks like a credential.
 func (c Content) Write(to io.Writer) error {
-	return json.NewEncoder(to).Encode(document{TypeMeta: kind, Content: c})
+	out := bufio.NewWriter(to)
+	written := document{TypeMeta: kind, Content: c.redacted()}
+	if err := encode(out, written.members()); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // Read reads a file that Write wrote, or the same as YAML; of the path -, it reads in.
@@ -53,7 +80,7 @@ func Read(path string, in io.Reader) (*Snapshot, error) {
 func decode(from *bufio.Reader, into *document) error {
 	if first, err := from.Peek(1); err == nil && first[0] == '{' {
 		decoder := json.NewDecoder(from)
-		if err := decoder.Decode(into); err != nil {
+		if err := decodeMembers(decoder, into.members()); err != nil {
 			return err
 		}
 		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
@@ -69,5 +96,12 @@ func decode(from *bufio.Reader, into *document) error {
 	if more, err := documents.Read(); err == nil && len(bytes.TrimSpace(more)) > 0 {
 		return errors.New("there is more after its end: it has several YAML documents")
 	}
-	return yaml.Unmarshal(raw, into)
+	converted, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		return err
+	}
+	if string(converted) == "null" {
+		return nil
+	}
+	return decodeMembers(json.NewDecoder(bytes.NewReader(converted)), into.members())
 }

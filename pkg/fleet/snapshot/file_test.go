@@ -3,6 +3,7 @@ package snapshot
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -29,10 +31,19 @@ func written(t *testing.T, text string) string {
 func TestFileReadsAsItWasWritten(t *testing.T) {
 	content := Content{
 		Taken: fixture.Now.Time, OCMVersion: "1.2.1", Registrations: fixture.Registrations("a: b, b"),
-		AddOns:   []addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
-		Clusters: []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"a": "b"}}}},
+		AddOns:    []addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
+		Clusters:  []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"a": "b"}}}},
+		Facts:     []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}},
+		Configs:   []addonv1alpha1.AddOnDeploymentConfig{{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "a"}}},
+		Templates: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
 	}
+	content.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "unreachable"}}
 	var json strings.Builder
+	for i := range reflect.ValueOf(content).NumField() {
+		if field := reflect.TypeOf(content).Field(i); reflect.ValueOf(content).Field(i).IsZero() {
+			t.Errorf("%s is not tested", field.Name)
+		}
+	}
 	if err := content.Write(&json); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +80,7 @@ func TestFileThatIsNone(t *testing.T) {
 		"with a tail":   {whole + "tail", "is no snapshot: there is more after its end"},
 		"two documents": {"---\nkind: FleetSnapshot\n---\nkind: FleetSnapshot\n", "is no snapshot: there is more after its end"},
 		"no YAML":       {"a: b: c", "is no snapshot: "},
-		"a wrong field": {`{"managedClusters":1}`, "is no snapshot: json: cannot unmarshal number"},
+		"a wrong field": {`{"managedClusters":1}`, "is no snapshot: managedClusters: must be a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Read(written(t, test.text), nil); err == nil || !strings.Contains(err.Error(), test.failure) {

@@ -39,11 +39,12 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
 		content.Registrations[i] = *lean
 	}
-	t := &taking{hub: hub, namespace: cluster, into: &content}
+	declared := evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))
+	t := &taking{hub: hub, namespace: cluster, into: &content, unread: newUnread(declared)}
 	if err := errors.Join(t.addOns(ctx), t.clusters(ctx)); err != nil {
 		return nil, err
 	}
-	if err := t.inputs(ctx, evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))); err != nil {
+	if err := t.inputs(ctx, declared); err != nil {
 		return nil, err
 	}
 	return New(content), nil
@@ -54,28 +55,40 @@ type taking struct {
 	hub       client.Reader
 	namespace string
 	into      *Content
+	unread    *unread
 }
 
 func (t *taking) addOns(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusteraddons", t.namespace, func(list *addonv1alpha1.ManagedClusterAddOnList) {
+		if more := list.GetRemainingItemCount(); more != nil && t.into.AddOns == nil {
+			t.into.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*more)) // to grow, it would be copied
+		}
 		for i := range list.Items {
-			t.into.AddOns = append(t.into.AddOns, *fleet.LeanAddOn(&list.Items[i]))
+			lean := fleet.LeanAddOn(&list.Items[i])
+			t.unread.removeFrom(lean)
+			t.into.AddOns = append(t.into.AddOns, *lean)
 		}
 	})
 }
 
-// clusters reads the managed clusters: all, or the one.
+// clusters reads the managed clusters: all, or the one. One right, to list, suffices for all
+// verbs, so the one is a list too, which the hub filters.
 func (t *taking) clusters(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusters", "", func(list *clusterv1.ManagedClusterList) {
 		for i := range list.Items {
-			if t.namespace != "" && t.namespace != list.Items[i].Name {
-				continue // one right, to list, suffices for all verbs
-			}
-			lean := fleet.LeanCluster(&list.Items[i])
-			lean.Spec.Taints = list.Items[i].Spec.Taints // Placements look at them
+			lean := LeanCluster(&list.Items[i])
+			lean.UID, lean.ResourceVersion = "", ""
 			t.into.Clusters = append(t.into.Clusters, *lean)
 		}
-	})
+	}, Named(t.namespace)...)
+}
+
+// Named lets the hub filter a list by the name of the objects; an empty name: all.
+func Named(name string) []client.ListOption {
+	if name == "" {
+		return nil
+	}
+	return []client.ListOption{client.MatchingFields{metav1.ObjectNameField: name}}
 }
 
 // inputs reads what only some declarations need.
@@ -117,7 +130,9 @@ func (t *taking) facts(ctx context.Context) error {
 func (t *taking) configs(ctx context.Context) error {
 	return Each(ctx, t.hub, "addondeploymentconfigs", "", func(list *addonv1alpha1.AddOnDeploymentConfigList) {
 		for i := range list.Items {
-			t.into.Configs = append(t.into.Configs, *fleet.LeanConfig(&list.Items[i]))
+			if lean := fleet.LeanConfig(&list.Items[i]); t.unread.removeFromConfig(lean) {
+				t.into.Configs = append(t.into.Configs, *lean)
+			}
 		}
 	})
 }
@@ -130,7 +145,15 @@ func (t *taking) templates(ctx context.Context) error {
 	})
 }
 
-// Each reads a list in pages, and calls a function with each.
+// metadataOf are the types of lists of which only the metadata is read, by resource.
+var metadataOf = map[string]metav1.TypeMeta{
+	"addontemplates":          {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "AddOnTemplateList"},
+	"clustermanagementaddons": {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ClusterManagementAddOnList"},
+	"managedclusters":         {APIVersion: clusterv1.GroupVersion.String(), Kind: "ManagedClusterList"},
+}
+
+// Each reads a list in pages, and calls a function with each. Of a list of
+// PartialObjectMetadata, the resource names the type.
 func Each[L any, P interface {
 	*L
 	client.ObjectList
@@ -138,10 +161,10 @@ func Each[L any, P interface {
 	for next := ""; ; {
 		list := P(new(L)) // a page that is decoded into the one before would change what was kept of that
 		if metadata, ok := any(list).(*metav1.PartialObjectMetadataList); ok {
-			metadata.TypeMeta = fleet.AddOnTemplate().TypeMeta
-			metadata.Kind += "List"
+			metadata.TypeMeta = metadataOf[resource]
 		}
-		if err := hub.List(ctx, list, append(options, client.InNamespace(namespace), client.Limit(page), client.Continue(next))...); err != nil {
+		all := append([]client.ListOption{client.InNamespace(namespace), client.Limit(page), client.Continue(next)}, options...)
+		if err := hub.List(ctx, list, all...); err != nil {
 			return fmt.Errorf("list %s: %w", resource, err)
 		}
 		read(list)
