@@ -19,7 +19,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/hub/outage"
 	"open-cluster-management.io/interlock/pkg/hub/reports"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -63,8 +62,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	if err != nil {
 		return err
 	}
-	signs := facts.SignsOfLife{Fleet: reader, Outages: memory.Outages, Silent: outage.New(clock.RealClock{})}
-	reported := &facts.Reader{Fleet: reader, Informer: informer, Signs: signs, Waiting: outage.New(clock.RealClock{})}
+	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}
 	evaluated, err := setupReports(mgr, options, &reports.Reconciler{
@@ -82,7 +80,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
 		},
 		&facts.Reconciler{
-			Fleet: reader, Declarations: store, Informer: informer, Reader: reported, Signs: signs,
+			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,
 			Writer: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
 			Request: on.request, Evaluate: on.evaluate,
 		},

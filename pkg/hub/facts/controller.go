@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -42,7 +43,6 @@ type Reconciler struct {
 	Informer     Objects
 	Writer       client.Client
 	Backoff      *backoff.Tracker
-	Signs        SignsOfLife
 	Reader       *Reader
 	Metrics      *metrics.Metrics
 	Recorder     events.EventRecorder
@@ -87,12 +87,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	r.enqueueChanged(ctx, cluster, declared, addOns, current)
-	needed := requestable(declared.Requests(namesOf(addOns)...))
+	needed := fleet.Requestable(declared.Requests(namesOf(addOns)...))
 	if current.object != nil && undecided(declared, addOns) {
 		needed = merged(needed, current.object.Spec)
 	}
 	if needed.Empty() {
-		r.Reader.Forget(cluster)
+		r.Reader.Memory.forget(cluster)
 	}
 	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
@@ -133,8 +133,8 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.E
 // current reads what the facts of a cluster rest on now.
 func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, error) {
 	current := snapshot{state: r.Informer.State(), object: r.Informer.Get(factsobject.Key(cluster))}
-	sign, err := r.Signs.of(ctx, cluster, current.object)
-	current.ended = sign.ended
+	sign, err := r.Reader.agents().SignOfLife(ctx, cluster, current.object)
+	current.ended = sign.Ended
 	return current, err
 }
 

@@ -106,10 +106,8 @@ func newBench(t *testing.T) *bench {
 		}).Build()
 	b := &bench{hub: hub, clock: clocktesting.NewFakeClock(aTime), state: Served, events: recorder.Events}
 	reader := hubcache.NewReader(hub)
-	signs := SignsOfLife{Fleet: reader, Outages: outage.New(b.clock), Silent: outage.New(b.clock)}
 	b.Reconciler = &Reconciler{
 		Fleet: reader, Declarations: store, Informer: b, Backoff: backoff.New(b.clock),
-		Signs:   signs,
 		Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder,
 		Writer: interceptor.NewClient(hub, interceptor.Funcs{
 			Apply: func(_ context.Context, _ client.WithWatch, object runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
@@ -122,7 +120,7 @@ func newBench(t *testing.T) *bench {
 			},
 		}),
 		Request: trigger.New(), Evaluate: trigger.New(),
-		Reader: &Reader{Fleet: reader, Informer: b, Signs: signs, Waiting: outage.New(b.clock)},
+		Reader: &Reader{Fleet: reader, Informer: b, Memory: NewMemory(b.clock, outage.New(b.clock))},
 	}
 	b.known = b.Reader
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)

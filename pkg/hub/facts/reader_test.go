@@ -10,7 +10,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -86,7 +85,10 @@ func TestMoreThanAnObjectHolds(t *testing.T) {
 	b := newBench(t)
 	b.reports(status{})
 	b.object.Spec = spec
-	got := b.known.facts(cluster, b.object, signOfLife{}, all)
+	got, err := b.known.agents().Facts(t.Context(), cluster, fleet.Reported{Object: b.object, Needed: all})
+	if err != nil {
+		t.Fatal(err)
+	}
 	last := all.APIs[len(all.APIs)-1]
 	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") ||
 		!strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
@@ -99,7 +101,7 @@ func TestMoreThanAnObjectHolds(t *testing.T) {
 
 func TestNamesThatNoObjectCanHave(t *testing.T) {
 	long := strings.Repeat("a", 300)
-	got := specOf(requestable(needs{AddOns: []string{long, "base"}}))
+	got := specOf(fleet.Requestable(needs{AddOns: []string{long, "base"}}))
 	if len(got.AddOns) != 1 || got.AddOns[0].Name != "base" {
 		t.Errorf("requests %v: rejected as a whole", got.AddOns)
 	}
@@ -107,8 +109,8 @@ func TestNamesThatNoObjectCanHave(t *testing.T) {
 
 func TestNothingIsNeeded(t *testing.T) {
 	b := newBench(t)
-	if got := b.known.facts(cluster, nil, signOfLife{}, catalog.Requests{}); !got.Requested.IsZero() {
-		t.Errorf("%+v", got)
+	if got, err := b.known.agents().Facts(t.Context(), cluster, fleet.Reported{}); err != nil || !got.Requested.IsZero() {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -18,9 +17,6 @@ import (
 // EventNotServed is the reason of the event on a ClusterManagementAddOn whose
 // dependencies need facts that no agent can report.
 const EventNotServed = "ManagedClusterFactsNotServed"
-
-// notServedMessage says what is missing, in events and in verdicts.
-const notServedMessage = "the hub does not serve the CRD " + dependencyv1alpha1.CRDName + ": install it, and let addon-manager use it"
 
 // enqueueChanged enqueues the add-ons of a cluster that need facts which differ
 // from those that they were last evaluated with.
@@ -96,7 +92,7 @@ func (r *Reconciler) reportNotServed(ctx context.Context, declared *evaluation.E
 		if _, emitted := r.notServed.LoadOrStore(registered[i].Name, true); !emitted {
 			r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, &registered[i]), nil, corev1.EventTypeWarning,
 				EventNotServed, "RequestFacts", "%s",
-				"Dependencies on APIs and on running versions cannot be evaluated: "+notServedMessage)
+				"Dependencies on APIs and on running versions cannot be evaluated: "+fleet.FactsNotServed)
 		}
 	}
 	return nil

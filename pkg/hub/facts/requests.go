@@ -2,7 +2,6 @@ package facts
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,16 +19,6 @@ type (
 	// dependencyAPI is an API as an edge names it.
 	dependencyAPI = addonv1alpha1.AddonAPI
 )
-
-// maxName is how long the name of an object can be.
-const maxName = 253
-
-// requestable leaves out what the API server would reject with the whole object:
-// add-ons whose name no object can have. They are installed nowhere.
-func requestable(all needs) needs {
-	all.AddOns = slices.DeleteFunc(all.AddOns, func(name string) bool { return utf8.RuneCountInString(name) > maxName })
-	return all
-}
 
 // undecided reports whether the declaration of one of the add-ons is not known:
 // it is invalid.
@@ -68,20 +57,6 @@ func specOf(all needs) requested {
 func apiOf(api dependencyAPI) dependencyv1alpha1.API { return dependencyv1alpha1.API(api) }
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }
-
-// unrequested returns what is needed and a spec does not request.
-func unrequested(spec requested, needed needs) needs {
-	return needs{
-		APIs:   slices.DeleteFunc(slices.Clone(needed.APIs), func(api dependencyAPI) bool { return slices.Contains(spec.APIs, apiOf(api)) }),
-		AddOns: slices.DeleteFunc(slices.Clone(needed.AddOns), func(name string) bool { return slices.Contains(spec.AddOns, addOnOf(name)) }),
-	}
-}
-
-// complete reports whether all that is needed is known.
-func complete(found evaluation.Facts, needed needs) bool {
-	return !slices.ContainsFunc(needed.APIs, func(api dependencyAPI) bool { return !has(found.APIs, api) }) &&
-		!slices.ContainsFunc(needed.AddOns, func(name string) bool { return !has(found.Versions, name) })
-}
 
 func has[K comparable, V any](found map[K]V, key K) bool {
 	_, known := found[key]

@@ -13,6 +13,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -49,7 +50,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 	return handler.TypedFuncs[installed, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) { r.enqueueIfNeeded(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
-			if r.wroteFacts(e.ObjectNew) && ended("", e.ObjectOld) != ended("", e.ObjectNew) {
+			if r.wroteFacts(e.ObjectNew) && fleet.Ended("", e.ObjectOld) != fleet.Ended("", e.ObjectNew) {
 				q.Add(requestFor(e.ObjectNew.Namespace))
 			}
 		},

@@ -65,7 +65,7 @@ func (b *bench) clusterIs(t *testing.T, status metav1.ConditionStatus) {
 	if err := b.hub.Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	b.Signs.Outages.Observe(cluster, status)
+	b.known.Memory.Outages.Observe(cluster, status)
 }
 
 func reportedBy(agent string) status {

@@ -1,0 +1,56 @@
+package facts
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/outage"
+)
+
+// Memory remembers what the objects of the hub do not show of agents.
+type Memory struct {
+	Outages *outage.Tracker
+	// silent remembers since when an agent's sign of life is missing, waiting since when
+	// something is to be requested of a cluster that its object does not request yet.
+	silent, waiting *outage.Tracker
+}
+
+var _ fleet.AgentMemory = &Memory{}
+
+// NewMemory returns a memory with these losses of clusters.
+func NewMemory(clk clock.PassiveClock, outages *outage.Tracker) *Memory {
+	return &Memory{Outages: outages, silent: outage.New(clk), waiting: outage.New(clk)}
+}
+
+// Back implements fleet.AgentMemory.
+func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
+	return m.Outages.Observe(cluster, status)
+}
+
+// Found implements fleet.AgentMemory.
+func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.Found(addOn) }
+
+// Silent implements fleet.AgentMemory.
+func (m *Memory) Silent(agent types.NamespacedName) time.Time { return m.silent.Found(agent) }
+
+// Alive implements fleet.AgentMemory.
+func (m *Memory) Alive(agent types.NamespacedName) { m.silent.Reported(agent) }
+
+// Awaited implements fleet.AgentMemory.
+func (m *Memory) Awaited(cluster string) time.Time { return m.waiting.Found(waitingKey(cluster)) }
+
+// Requested implements fleet.AgentMemory.
+func (m *Memory) Requested(cluster string) { m.waiting.Reported(waitingKey(cluster)) }
+
+// forget drops what is remembered of a cluster without requested facts.
+func (m *Memory) forget(cluster string) {
+	m.waiting.Forget(cluster)
+	m.silent.Forget(cluster)
+}
+
+// waitingKey is the key of a cluster in waiting.
+func waitingKey(cluster string) types.NamespacedName { return types.NamespacedName{Namespace: cluster} }
