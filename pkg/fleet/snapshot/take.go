@@ -46,6 +46,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 	if err := t.inputs(ctx, evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))); err != nil {
 		return nil, err
 	}
+	content.Manager = readManager(ctx, hub)
 	return New(content), nil
 }
 
@@ -109,6 +110,7 @@ func (t *taking) facts(ctx context.Context) error {
 		t.into.Facts = append(t.into.Facts, list.Items...)
 	})
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		t.into.FactsNotServed = true
 		return nil
 	}
 	return err
