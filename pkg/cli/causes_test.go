@@ -58,7 +58,7 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	serving.Facts = []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: facts.Namespace, Name: facts.Name}}}
 	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}
 	unreported := serving
-	unreported.Facts = nil
+	unreported.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
 	many := small("a: b, b", "a")
 	for i := range 600 {
 		name := fmt.Sprintf("managed-cluster-%03d", i)
@@ -105,12 +105,20 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	}
 }
 
+// requesting are facts of a cluster whose agent has not reported for long.
+func requesting(cluster string, api addonv1alpha1.AddonAPI) dependencyv1alpha1.ManagedClusterFacts {
+	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
+	facts.Spec.APIs = []dependencyv1alpha1.API{dependencyv1alpha1.API(api)}
+	return facts
+}
+
 func TestATreeKeepsTheNamesOfEdges(t *testing.T) {
 	content := small("a, b, c", "a")
 	content.AddOns = append(content.AddOns, installed("c1", "b", true, "Works", 1))
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Kind: "Kind"}
 	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "tunnel", AddOn: "b"}, {Name: "kinds", API: &api}}
 	content.Registrations[1].Spec.Provides = []addonv1alpha1.AddonAPI{api}
+	content.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
 	for verb, want := range map[string]string{
 		"tree a":              "├── b (as tunnel) ",
 		"tree a -n c1":        "└── Kind.g.io (as kinds) (provided by 'b') ",

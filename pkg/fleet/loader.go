@@ -111,7 +111,8 @@ func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, 
 			return err
 		}
 		describe(cluster, inputs, into)
-		if l.Memory != nil {
+		// Without held verdicts it does not count, whatever else of the cluster is read.
+		if l.Memory != nil && l.Offline == evaluation.OfflineHold {
 			into.Back = l.Memory.Back(into.Name, into.Available)
 		}
 	}
@@ -166,7 +167,7 @@ func (l Loader) loadConfig(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 }
 
 // loadTemplates sets the versions of the add-on's AddOnTemplates, if it has any.
-func (l Loader) loadTemplates(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, into *evaluation.Observation) error {
+func (l Loader) loadTemplates(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, into *evaluation.Observation) (err error) {
 	templates := TemplatesOf(addOn)
 	if templates == (Templates{}) {
 		return nil
@@ -176,7 +177,8 @@ func (l Loader) loadTemplates(ctx context.Context, addOn *addonv1alpha1.ManagedC
 	}
 	if templates.Running == "" {
 		into.Template.Unknown = true
-		return nil
+		into.Template.RollingOut, _, err = l.Reader.TemplateVersion(ctx, templates.RollingOut)
+		return err
 	}
 	running, read, err := l.Reader.TemplateVersion(ctx, templates.Running)
 	if err != nil {

@@ -73,6 +73,11 @@ func (o Options) registry() prometheus.Registerer {
 	return ctrlmetrics.Registry
 }
 
+// lease is that of the leader election.
+func (o Options) lease() types.NamespacedName {
+	return types.NamespacedName{Namespace: o.LeaderElectionNamespace, Name: names.AddonManager}
+}
+
 // NewManager returns a manager with all controllers of addon-manager set up,
 // ready to be started. It does not talk to the hub yet.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
@@ -105,6 +110,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	})
 	if err := mgr.Add(warm); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
+	}
+	if err := showPolicy(mgr, options); err != nil {
+		return nil, err
 	}
 	if err := setupGraft(mgr, options); err != nil {
 		return nil, err
@@ -157,7 +165,7 @@ func setupGraft(mgr ctrl.Manager, options Options) error {
 		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: kept.CRDChanged,
 	}
 	if options.LeaderElection {
-		grafter.Lease = types.NamespacedName{Namespace: options.LeaderElectionNamespace, Name: names.AddonManager}
+		grafter.Lease = options.lease()
 	}
 	kept.Present = grafter.Present
 	return setupEach(mgr, grafter, kept)

@@ -18,6 +18,9 @@ const (
 	Guard = "interlock-required-dependency"
 	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
+	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the
+	// value of --offline. Readers of the hub, such as the plugin, evaluate by it.
+	OfflinePolicy = "interlock.open-cluster-management.io/offline"
 	// OCMVersion is the annotation by which OCM's operator marks each CRD that it
 	// installs with its own version. It never overwrites a CRD with a higher one.
 	OCMVersion = "operator.open-cluster-management.io/version"

@@ -119,7 +119,7 @@ func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
 			r.edges = append(r.edges, evaluated{entry, finding})
 			continue
 		}
-		entry.Held = true
+		entry.Held, entry.Found = true, sentence(finding.HeldBecause())
 		last := entriesOf(before, entry.AddOn, entry.Dependency)
 		if len(last) == 0 {
 			last = []reported{entry}

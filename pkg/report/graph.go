@@ -141,7 +141,7 @@ func (g *grapher) add(from string, finding *evaluation.Finding, kind NodeKind) *
 
 // count adds how things are on a managed cluster.
 func (g *grapher) count(cluster string) {
-	findings, isLost := g.of.Evaluated(cluster), lost(g.of, cluster)
+	findings, isLost := g.of.Evaluated(cluster), g.of.Lost(cluster)
 	for _, addOn := range g.of.Installed(cluster) {
 		node := g.node(addOn.Name, NodeAddOn)
 		node.Clusters++

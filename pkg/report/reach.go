@@ -3,9 +3,6 @@ package report
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -46,16 +43,10 @@ func (r Reach) All() string {
 
 // count counts a managed cluster, and reports whether it can be reached.
 func (r *Reach) count(of *snapshot.Snapshot, cluster string) bool {
-	if lost(of, cluster) {
+	if of.Lost(cluster) {
 		r.Lost++
 		return false
 	}
 	r.Clusters++
 	return true
-}
-
-// lost reports whether a managed cluster cannot be reached. One without an object can.
-func lost(of *snapshot.Snapshot, cluster string) bool {
-	object := of.Object(cluster)
-	return object != nil && fleet.ClusterStatus(object) == metav1.ConditionUnknown
 }

@@ -58,7 +58,7 @@ type Node struct {
 	// is NotInstalled where it is not installed, else empty.
 	Type    addonv1alpha1.DependencyType `json:"type,omitempty"`
 	Verdict evaluation.Verdict           `json:"verdict,omitempty"`
-	// Message describes an edge that is not satisfied.
+	// Message describes an edge that is not satisfied, or why it is held.
 	Message string `json:"message,omitempty"`
 	// Available and Reason are those of the add-on's condition, empty where it has none.
 	Available metav1.ConditionStatus `json:"available,omitempty"`
@@ -102,7 +102,7 @@ func FindTrees(of *snapshot.Snapshot, addOn, cluster string, direction Direction
 		if !of.IsOn(name, addOn) {
 			root.Verdict = evaluation.NotInstalled
 		}
-		tree := Tree{Clusters: []string{name}, Lost: lost(of, name), Node: root}
+		tree := Tree{Clusters: []string{name}, Lost: of.Lost(name), Node: root}
 		shape := shapeOf(&tree)
 		if i, known := groups[shape]; known && grouping {
 			found.Items[i].Clusters = append(found.Items[i].Clusters, name)
@@ -189,6 +189,7 @@ func edge(finding *evaluation.Finding, name string) Node {
 	if named := finding.Name(); named != finding.Target() {
 		node.Edge = named
 	}
+	node.Message = finding.HeldBecause()
 	if finding.Unsatisfied() {
 		node.Message = finding.Sentence(finding.AuthorMessage())
 	}

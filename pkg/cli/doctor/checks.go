@@ -217,5 +217,5 @@ func lostClusters(_ context.Context, h *hub) []result {
 	if lost == 0 {
 		return []result{{well, "All managed clusters can be reached", ""}}
 	}
-	return []result{{note, fmt.Sprintf("%d of %d managed clusters cannot be reached: their verdicts are held", lost, len(h.fleet.Names())), "kubectl get managedclusters"}}
+	return []result{{note, fmt.Sprintf("%d of %d managed clusters cannot be reached: %s", lost, len(h.fleet.Names()), verdictsOnLost(h)), "kubectl get managedclusters"}}
 }

@@ -83,7 +83,7 @@ It exits with 1 when a check fails. "?" marks a check that you have no right to 
 }
 
 var checks = []func(context.Context, *hub) []result{
-	openClusterManagement, addonManager, leader, webhook, guarded, grafted, agents, declarations, lostClusters,
+	openClusterManagement, addonManager, leader, webhook, guarded, grafted, agents, declarations, lostClusters, offlinePolicy,
 }
 
 func examine(ctx context.Context, on *hub, streams genericiooptions.IOStreams) error {

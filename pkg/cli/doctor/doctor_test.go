@@ -20,6 +20,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -72,7 +73,7 @@ func content() snapshot.Content {
 	agent := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-agent"}}
 	agent.Status.Conditions = []metav1.Condition{{Type: "Available", Status: metav1.ConditionTrue}}
 	return snapshot.Content{
-		Taken: fixture.Now.Time, Registrations: fixture.Registrations("a: b, b"),
+		Taken: fixture.Now.Time, Registrations: fixture.Registrations("a: b, b"), Manager: &snapshot.Manager{Offline: evaluation.OfflineHold},
 		Clusters: []clusterv1.ManagedCluster{reached}, AddOns: []addonv1alpha1.ManagedClusterAddOn{agent},
 	}
 }
@@ -90,6 +91,7 @@ func TestDoctor(t *testing.T) {
 			"✔ addon-agent is available on all managed clusters that have it: 1",
 			"✔ 1 of 2 add-ons declare dependencies, and all declarations can be used",
 			"✔ All managed clusters can be reached",
+			"✔ The plugin evaluates as addon-manager does, with --offline=hold",
 		}},
 		"not installed": {func(o objects, _ *snapshot.Content) { clear(o) }, []string{
 			"✖ interlock-addon-manager is not installed in interlock-system.", "→ docs/install.md", "✖ No replica of addon-manager has ever led",
@@ -118,6 +120,15 @@ func TestDoctor(t *testing.T) {
 		"a lost cluster": {func(_ objects, c *snapshot.Content) {
 			c.Clusters[0].Status.Conditions[0].Status = metav1.ConditionUnknown
 		}, []string{"- 1 of 1 managed clusters cannot be reached", "- addon-agent is installed on no managed cluster"}, false},
+		"a lost cluster, strictly": {func(_ objects, c *snapshot.Content) {
+			c.Clusters[0].Status.Conditions[0].Status, c.Manager.Offline = metav1.ConditionUnknown, evaluation.OfflineStrict
+		}, []string{
+			"cannot be reached: their add-ons count as not available (--offline=strict)",
+			"✔ The plugin evaluates as addon-manager does, with --offline=strict",
+		}, false},
+		"an unknown policy": {func(_ objects, c *snapshot.Content) {
+			c.Manager = &snapshot.Manager{Unread: "the lease of its leader cannot be read: leases is forbidden"}
+		}, []string{"? The value of --offline is not known, so the plugin evaluates with hold: the lease of its leader cannot be read: leases is forbidden"}, false},
 		"an unusable declaration": {func(_ objects, c *snapshot.Content) {
 			c.Registrations = append(c.Registrations, fixture.Annotated("c", "- name: [\x1b[31m"))
 		}, []string{"✖ What c declares cannot be used", "→ kubectl edit clustermanagementaddon c --context 'prod hub'\n"}, true},

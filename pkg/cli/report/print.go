@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/table"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 )
@@ -102,8 +100,5 @@ func lostClusters(of *snapshot.Snapshot, cluster string) int {
 	if cluster != "" {
 		names = []string{cluster}
 	}
-	return len(slices.DeleteFunc(names, func(name string) bool {
-		object := of.Object(name)
-		return object == nil || fleet.ClusterStatus(object) != metav1.ConditionUnknown
-	}))
+	return len(slices.DeleteFunc(names, func(name string) bool { return !of.Lost(name) }))
 }

@@ -139,7 +139,7 @@ func (t target) missing(of *snapshot.Snapshot, key types.NamespacedName, finding
 		return remains(addOn)
 	case addOn == nil:
 		return key.Name + " is not installed"
-	case of.Object(key.Namespace) != nil && fleet.ClusterStatus(of.Object(key.Namespace)) == metav1.ConditionUnknown:
+	case of.Lost(key.Namespace):
 		return unreachable
 	}
 	why := ""
@@ -177,7 +177,7 @@ func (t target) unsatisfied(addOn *addonv1alpha1.ManagedClusterAddOn, findings f
 		case finding.Held() && finding.Name() == "":
 			held = "its dependencies are not known"
 		case finding.Held():
-			held = cmp.Or(held, "it is not known yet whether "+finding.Target()+" satisfies it")
+			held = cmp.Or(held, notKnown(&finding))
 		}
 	}
 	degraded := fleet.Degraded(addOn)
@@ -186,6 +186,15 @@ func (t target) unsatisfied(addOn *addonv1alpha1.ManagedClusterAddOn, findings f
 		return outdated
 	}
 	return held
+}
+
+// notKnown says that it is not known whether an edge is satisfied, and why.
+func notKnown(finding *evaluation.Finding) string {
+	known := "it is not known yet whether " + finding.Target() + " satisfies it"
+	if because := finding.HeldBecause(); because != "" {
+		known += ": " + because
+	}
+	return known
 }
 
 func unavailable(addOn *addonv1alpha1.ManagedClusterAddOn) string {

@@ -102,6 +102,14 @@ func (f Finding) Unsatisfied() bool {
 // Held reports whether the last verdict on the edge is kept.
 func (f Finding) Held() bool { return f.Verdict == Held }
 
+// HeldBecause is why the verdict is held, empty where the state of the cluster shows it.
+func (f Finding) HeldBecause() string {
+	if !f.Held() || f.Detail == nil {
+		return ""
+	}
+	return f.Detail.Because
+}
+
 // Blocks reports whether the add-on cannot work while the edge is unsatisfied.
 func (f Finding) Blocks() bool { return f.Type() != addonv1alpha1.DependencyTypeOptional }
 

@@ -15,6 +15,8 @@ import (
 const (
 	notReported = "the managed cluster's addon-agent has not reported it"
 
+	templateUnknown = "an AddOnTemplate is being rolled out, and which one runs until then is not known"
+
 	howToSetVersion = "set the annotation " + addonv1alpha1.AddOnVersionAnnotation +
 		" on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
 )
@@ -50,6 +52,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	switch {
 	case observed.Template.Unknown && lease.Current == "":
 		f.Verdict = Held // another version than that of the sources below may run
+		f.detail().Because = templateUnknown
 		return
 	case verdict == Satisfied:
 		f.Verdict = Satisfied

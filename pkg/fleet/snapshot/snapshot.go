@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -29,12 +28,16 @@ type Content struct {
 	Taken time.Time `json:"taken"`
 	// OCMVersion is that of Open Cluster Management on the hub.
 	OCMVersion string `json:"ocmVersion,omitempty"`
+	// Manager is what addon-manager shows of itself; nil in files of before.
+	Manager *Manager `json:"addonManager,omitempty"`
 	// Registrations are all ClusterManagementAddOns.
 	Registrations []addonv1alpha1.ClusterManagementAddOn `json:"clusterManagementAddOns"`
 	// AddOns are the ManagedClusterAddOns of all managed clusters, or of one.
 	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns"`
 	Clusters []clusterv1.ManagedCluster               `json:"managedClusters"`
 	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
+	// FactsNotServed: the hub does not serve their CRD, and declarations need them.
+	FactsNotServed bool `json:"managedClusterFactsNotServed,omitempty"`
 	// Configs are the AddOnDeploymentConfigs that conditions of dependencies read.
 	Configs []addonv1alpha1.AddOnDeploymentConfig `json:"addOnDeploymentConfigs,omitempty"`
 	// Templates are the metadata of the AddOnTemplates, with their versions.
@@ -132,15 +135,20 @@ func (s *Snapshot) OCMVersion(context.Context) (version string, read bool, err e
 	return s.Content.OCMVersion, true, nil
 }
 
-// Facts implements fleet.Reader. Whether the agent that reported them still runs is not
-// known here.
-func (s *Snapshot) Facts(_ context.Context, _ *catalog.Catalog, name string) (evaluation.Facts, error) {
-	object := s.has(name).facts
-	facts := fleet.FactsOf(object)
-	if object != nil {
-		facts.Requested = fleet.RequestedAt(object)
-	}
-	return facts, nil
+// Facts implements fleet.Reader.
+func (s *Snapshot) Facts(ctx context.Context, declared *catalog.Catalog, name string) (evaluation.Facts, error) {
+	on := s.has(name)
+	return fleet.Agents{Objects: s, Memory: memory{s}}.Facts(ctx, name, fleet.Reported{
+		Object: on.facts, NotServed: s.FactsNotServed,
+		Needed: fleet.Requestable(declared.Requests(slices.Collect(maps.Keys(on.addOns))...)),
+	})
+}
+
+// Lost reports whether verdicts on a managed cluster are held because it cannot be reached.
+// A cluster without an object can.
+func (s *Snapshot) Lost(name string) bool {
+	object := s.Object(name)
+	return object != nil && s.Policy() == evaluation.OfflineHold && fleet.ClusterStatus(object) == metav1.ConditionUnknown
 }
 
 // Object returns a managed cluster, nil where there is none.
@@ -194,36 +202,10 @@ func (s *Snapshot) Whole(name string) whatif.Cluster {
 	for addOn := range s.has(name).addOns {
 		names = append(names, addOn)
 	}
-	loader := fleet.Loader{Reader: s, Memory: memory{s}, Offline: evaluation.OfflineHold}
+	loader := fleet.Loader{Reader: s, Memory: memory{s}, Offline: s.Policy()}
 	described, addOns, err := loader.Whole(context.Background(), s.Declared, name, names, s.Taken)
 	if err != nil {
 		return whatif.Cluster{} // this reader has no errors
 	}
 	return whatif.Cluster{Cluster: described, AddOns: addOns}
 }
-
-// memory is what addon-manager remembers, as far as objects show it.
-type memory struct{ *Snapshot }
-
-// Back implements fleet.Memory.
-func (m memory) Back(name string, status metav1.ConditionStatus) time.Time {
-	object := m.Object(name)
-	if object == nil || status != metav1.ConditionTrue {
-		return time.Time{}
-	}
-	if condition := apimeta.FindStatusCondition(object.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); condition != nil {
-		return condition.LastTransitionTime.Time
-	}
-	return time.Time{}
-}
-
-// Found implements fleet.Memory.
-func (m memory) Found(key types.NamespacedName) time.Time {
-	if addOn := m.AddOnOn(key); addOn != nil && fleet.Available(addOn) != nil {
-		return fleet.Available(addOn).LastTransitionTime.Time
-	}
-	return time.Time{}
-}
-
-// RunningTemplate implements fleet.Memory: during a rollout, objects do not show it.
-func (m memory) RunningTemplate(types.NamespacedName) string { return "" }

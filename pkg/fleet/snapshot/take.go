@@ -47,6 +47,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 	if err := t.inputs(ctx, declared); err != nil {
 		return nil, err
 	}
+	content.Manager = readManager(ctx, hub)
 	return New(content), nil
 }
 
@@ -122,6 +123,7 @@ func (t *taking) facts(ctx context.Context) error {
 		t.into.Facts = append(t.into.Facts, list.Items...)
 	})
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		t.into.FactsNotServed = true
 		return nil
 	}
 	return err

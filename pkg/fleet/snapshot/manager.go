@@ -1,0 +1,79 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// Manager is what addon-manager shows of itself on the lease of its leader.
+type Manager struct {
+	// Offline is what becomes of verdicts on clusters that are lost; empty: it is not known.
+	Offline evaluation.OfflinePolicy `json:"offline,omitempty"`
+	// Leads is since when its leader leads.
+	Leads time.Time `json:"leads,omitzero"`
+	// Unread is why it is not known what becomes of these verdicts.
+	Unread string `json:"unread,omitempty"`
+}
+
+// leads is since when a leader leads, zero where that is not known.
+func (m *Manager) leads() time.Time {
+	if m == nil {
+		return time.Time{}
+	}
+	return m.Leads
+}
+
+// Policy is what becomes of verdicts on clusters that are lost. Where addon-manager does
+// not show it, its default is assumed.
+func (c *Content) Policy() evaluation.OfflinePolicy {
+	if c.Manager == nil || c.Manager.Offline == "" {
+		return evaluation.OfflineHold
+	}
+	return c.Manager.Offline
+}
+
+// readManager reads the lease of the leader in whatever namespace it is. It is no error
+// that it cannot be read: users need no right to, unless the policy is another than by default.
+func readManager(ctx context.Context, hub client.Reader) *Manager {
+	leases := &unstructured.UnstructuredList{}
+	leases.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("LeaseList"))
+	if err := hub.List(ctx, leases, client.MatchingFields{"metadata.name": names.AddonManager}); err != nil {
+		return &Manager{Unread: fmt.Sprintf("the lease of its leader cannot be read: %v", err)}
+	}
+	var newest *unstructured.Unstructured
+	for i := range leases.Items {
+		if newest == nil || timeIn(&leases.Items[i], "renewTime").After(timeIn(newest, "renewTime")) {
+			newest = &leases.Items[i]
+		}
+	}
+	if newest == nil {
+		return &Manager{Unread: "there is no lease of its leader"}
+	}
+	found := &Manager{Leads: timeIn(newest, "acquireTime")}
+	switch policy := evaluation.OfflinePolicy(newest.GetAnnotations()[names.OfflinePolicy]); policy {
+	case evaluation.OfflineHold, evaluation.OfflineStrict:
+		found.Offline = policy
+	case "":
+		found.Unread = "the lease of its leader has no annotation " + names.OfflinePolicy
+	default:
+		found.Unread = fmt.Sprintf("the annotation %s on the lease of its leader is %q", names.OfflinePolicy, policy)
+	}
+	return found
+}
+
+func timeIn(lease *unstructured.Unstructured, field string) time.Time {
+	text, _, _ := unstructured.NestedString(lease.Object, "spec", field)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}

@@ -1,0 +1,63 @@
+package snapshot
+
+import (
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// memory is what addon-manager remembers, as far as objects show it: the times of
+// conditions, but none before its leader began to lead.
+type memory struct{ *Snapshot }
+
+var (
+	_ fleet.Memory      = memory{}
+	_ fleet.AgentMemory = memory{}
+)
+
+// Back implements fleet.Memory.
+func (m memory) Back(name string, status metav1.ConditionStatus) time.Time {
+	if status == metav1.ConditionUnknown {
+		return time.Time{}
+	}
+	back := m.Manager.leads()
+	if object := m.Object(name); object != nil {
+		if condition := apimeta.FindStatusCondition(object.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); condition != nil {
+			back = evaluation.Later(back, condition.LastTransitionTime.Time)
+		}
+	}
+	return back
+}
+
+// Found implements fleet.Memory.
+func (m memory) Found(key types.NamespacedName) time.Time {
+	found := m.Manager.leads()
+	if addOn := m.AddOnOn(key); addOn != nil && fleet.Available(addOn) != nil {
+		found = evaluation.Later(found, fleet.Available(addOn).LastTransitionTime.Time)
+	}
+	return found
+}
+
+// RunningTemplate implements fleet.Memory. OCM removes it from the status of an add-on when
+// a rollout begins, and addon-manager keeps it in memory only.
+func (m memory) RunningTemplate(types.NamespacedName) string { return "" }
+
+// Silent implements fleet.AgentMemory. Since when an agent's add-on is not installed any
+// more is not known: for long.
+func (m memory) Silent(agent types.NamespacedName) time.Time { return m.Found(agent) }
+
+// Alive implements fleet.AgentMemory.
+func (m memory) Alive(types.NamespacedName) {}
+
+// Awaited implements fleet.AgentMemory: addon-manager requests at once what is needed, so
+// what is not requested yet became needed a moment ago.
+func (m memory) Awaited(string) time.Time { return m.Taken }
+
+// Requested implements fleet.AgentMemory.
+func (m memory) Requested(string) {}

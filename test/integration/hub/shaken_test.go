@@ -1,0 +1,208 @@
+package hub
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+// shaken is a hub on which everything changes that verdicts depend on.
+type shaken struct {
+	chance           *rand.Rand
+	clusters, addOns []string
+	templates        []string // of the versions 0.5.0 and 0.6.0
+}
+
+func newShaken() *shaken {
+	GinkgoHelper()
+	s := &shaken{chance: rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0)), addOns: make([]string, 10), clusters: make([]string, 5)}
+	for _, version := range []string{"0.5.0", "0.6.0"} {
+		template := addOnTemplate(unique("template"))
+		template.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: version})
+		create(template)
+		s.templates = append(s.templates, template.GetName())
+	}
+	for i := range s.addOns {
+		s.addOns[i] = unique("agreed")
+		registered := register(s.addOns[i], s.edges(s.addOns[:i])...)
+		if s.chance.IntN(3) == 0 {
+			amend(registered.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
+				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.30", Claims: map[string]string{"product": "OpenShift"}}
+			})
+		}
+	}
+	for i := range s.clusters {
+		s.clusters[i] = newCluster()
+		accept(s.clusters[i])
+		running(s.clusters[i], agentAddOn)
+		configure(s.clusters[i], "on", "on")
+		configure(s.clusters[i], "off", "off")
+		for _, addOn := range s.addOns {
+			if s.chance.IntN(5) > 0 {
+				running(s.clusters[i], addOn)
+			}
+		}
+	}
+	return s
+}
+
+// edges are edges of all kinds, on some of the add-ons.
+func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
+	for _, name := range on {
+		edge := required(name)
+		switch s.chance.IntN(12) {
+		case 0:
+		case 1:
+			edge = optional(name)
+		case 2:
+			edge.Name, edge.AddOn = name+"-too", name
+		case 3:
+			edge.When = &addonv1alpha1.DependencyWhen{ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"gated": "true"}}}
+		case 4:
+			edge.When = &addonv1alpha1.DependencyWhen{Expression: "config.?mode.orValue('') == 'on'"}
+		case 5, 6:
+			edge.Version = ">= 0.6"
+		case 7:
+			edge.Type, edge.Version = addonv1alpha1.DependencyTypeIfInstalled, ">= 0.6"
+		default:
+			continue
+		}
+		edges = append(edges, edge)
+	}
+	if s.chance.IntN(3) == 0 {
+		edges = append(edges, addonv1alpha1.AddonDependency{
+			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired, API: &addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
+		})
+	}
+	return edges
+}
+
+// shake changes something of an add-on, of its cluster, or of the agent there.
+func (s *shaken) shake() {
+	GinkgoHelper()
+	cluster, addOn := oneOf(s.chance, s.clusters...), oneOf(s.chance, s.addOns...)
+	there, err := version(cluster, addOn)()
+	statuses := []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse}
+	switch roll := s.chance.IntN(16); {
+	case roll == 0:
+		s.loseOrReturn(cluster)
+	case roll == 1:
+		answer(cluster, oneOf(s.chance, statuses...), oneOf(s.chance, "", "0.5.0", "0.6.0"))
+	case roll == 2:
+		report(cluster, agentAddOn, oneOf(s.chance, statuses...), leaseStale)
+	case roll == 3:
+		label(cluster, "gated", oneOf(s.chance, "true", "false"))
+	case roll == 4:
+		setStatus(cluster, kubernetesVersion(oneOf(s.chance, "v1.29.3", "v1.31.0")))
+	case roll == 5:
+		setStatus(cluster, claim("product", oneOf(s.chance, "OpenShift", "Other")))
+	case err != nil || there == "":
+		running(cluster, addOn)
+	case roll == 6:
+		uninstall(cluster, addOn)
+	case roll == 7:
+		versionAnnotation(cluster, addOn, oneOf(s.chance, "0.5.0", "0.6.0"))
+	case roll == 8:
+		refer(cluster, addOn, oneOf(s.chance, "on", "off"))
+	case roll == 9:
+		before, after := oneOf(s.chance, s.templates...), oneOf(s.chance, s.templates...)
+		deploy(cluster, addOn, before, before)
+		deploy(cluster, addOn, oneOf(s.chance, "", after), after)
+	case roll < 12:
+		report(cluster, addOn, metav1.ConditionFalse, leaseStale)
+	default:
+		report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
+	}
+}
+
+// loseOrReturn is a loss of the cluster as OCM's hub writes it, or its return.
+func (s *shaken) loseOrReturn(cluster string) {
+	GinkgoHelper()
+	if s.chance.IntN(3) > 0 {
+		reach(cluster, metav1.ConditionTrue)
+		return
+	}
+	lose(cluster)
+	for addOn := range now(versions(cluster)) {
+		report(cluster, addOn, metav1.ConditionUnknown, clusterLost)
+	}
+}
+
+func oneOf[T any](chance *rand.Rand, all ...T) T { return all[chance.IntN(len(all))] }
+
+// answer reports as an agent that is an add-on all that is requested: whether APIs are served,
+// and versions. It reports whether anything is requested.
+func answer(cluster string, served metav1.ConditionStatus, version string) bool {
+	GinkgoHelper()
+	key, facts := types.NamespacedName{Namespace: cluster, Name: cluster}, &dependencyv1alpha1.ManagedClusterFacts{}
+	if hubClient.Get(ctx, key, facts) != nil {
+		return false
+	}
+	alter(facts, key, true, func(facts *dependencyv1alpha1.ManagedClusterFacts) {
+		facts.Status = dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: agentAddOn}
+		for _, api := range facts.Spec.APIs {
+			facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api, Served: served})
+		}
+		for _, addOn := range facts.Spec.AddOns {
+			fact := dependencyv1alpha1.AddOnFact{AddOn: addOn, Version: version}
+			if version == "" {
+				fact.Reason, fact.Message = dependencyv1alpha1.ReasonLeaseNotFound, "the add-on has no lease"
+			}
+			facts.Status.AddOns = append(facts.Status.AddOns, fact)
+		}
+	})
+	return true
+}
+
+// differences are those between a stored report, and the one that the plugin prints. Of what
+// is held, the plugin has no last verdict; addon-manager also has a verdict where it
+// remembers which AddOnTemplate ran before a rollout. The plugin then holds that one, and says why.
+func differences(cluster string, stored, plugin *dependencyReport) (differ []string) {
+	if stored == nil || plugin == nil {
+		if stored != plugin {
+			differ = append(differ, fmt.Sprintf("%s: one report is missing: %v, %v", cluster, stored, plugin))
+		}
+		return differ
+	}
+	stored, plugin = content(stored), content(plugin)
+	held, explained := map[string]bool{}, map[string]bool{}
+	for _, edge := range plugin.Edges {
+		held[edge.AddOn+">"+edge.Dependency] = edge.Held
+		explained[edge.AddOn+">"+edge.Dependency] = edge.Held && edge.Found != ""
+	}
+	for _, edge := range stored.Edges {
+		if held[edge.AddOn+">"+edge.Dependency] && !edge.Held && !explained[edge.AddOn+">"+edge.Dependency] {
+			differ = append(differ, fmt.Sprintf("%s: held by the plugin only, without a reason: %+v", cluster, edge))
+		}
+	}
+	for _, of := range []*dependencyReport{stored, plugin} {
+		kept := of.Edges[:0]
+		for _, edge := range of.Edges {
+			if !held[edge.AddOn+">"+edge.Dependency] {
+				kept = append(kept, edge)
+			}
+		}
+		of.Edges = kept
+		of.Pending = slices.DeleteFunc(of.Pending, func(p dependencyv1alpha1.PendingEdge) bool { return held[p.AddOn+">"+p.Dependency] })
+		slices.SortFunc(of.Edges, func(a, b dependencyv1alpha1.ReportedEdge) int {
+			return cmp.Or(cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Dependency, b.Dependency))
+		})
+		if slices.Contains(slices.Collect(maps.Values(held)), true) {
+			of.Summary, of.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count what is held
+		}
+	}
+	if matches, _ := Equal(stored).Match(plugin); !matches {
+		differ = append(differ, fmt.Sprintf("%s: stored %+v\nprinted %+v", cluster, stored, plugin))
+	}
+	return differ
+}
