@@ -31,6 +31,7 @@ import (
 const (
 	cacheCommand = "hold-in-plain-cache"
 	listCommand  = "list-once"
+	pagesCommand = "list-pages"
 )
 
 func newCacheCommand() *cobra.Command {
@@ -39,6 +40,10 @@ func newCacheCommand() *cobra.Command {
 
 func newListCommand() *cobra.Command {
 	return newChildCommand(listCommand, "Read what addon-manager reads once, by streaming lists", listOnce)
+}
+
+func newPagesCommand() *cobra.Command {
+	return newChildCommand(pagesCommand, "Read what kubectl addon reads once, in pages", listPages)
 }
 
 func newChildCommand(name, short string, run func(context.Context, *rest.Config) error) *cobra.Command {

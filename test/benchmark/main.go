@@ -83,7 +83,7 @@ bound is missed.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.bin, "bin", builtPrograms, "Folder with addon-manager and addon-agent.")
+	flags.StringVar(&o.bin, "bin", builtPrograms, "Folder with addon-manager, addon-agent and kubectl-addon.")
 	flags.IntVar(&o.clusters, "clusters", 1000, "Managed clusters of the fleet.")
 	flags.IntVar(&o.addOns, "addons", simulator.MinAddOns, "Add-ons on each of them.")
 	flags.BoolVar(&o.agents, "agents", true, "Play also the scenarios that need an agent on every cluster.")
@@ -93,7 +93,7 @@ bound is missed.`,
 	flags.StringVar(&o.out, "out", figures, "Folder for the figures.")
 	flags.StringVar(&o.name, "name", "standard", "Name of the run, and of its files in the folder.")
 	flags.BoolVar(&o.profiles, "profiles", false, "Write processor and heap profiles of addon-manager to the folder as well.")
-	command.AddCommand(newDocumentCommand(), newCacheCommand(), newListCommand())
+	command.AddCommand(newDocumentCommand(), newCacheCommand(), newListCommand(), newPagesCommand(), newMeasureCommand())
 	return command
 }
 
@@ -113,7 +113,7 @@ func (o *options) validate() error {
 			return fmt.Errorf("--scenarios: there is no %q; --help lists them", id)
 		}
 	}
-	for _, name := range []string{"addon-manager", "addon-agent"} {
+	for _, name := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
 		if _, err := os.Stat(filepath.Join(o.bin, name)); err != nil {
 			return fmt.Errorf("no %s to run: %w (run `make build`, or name another folder with --bin)", name, err)
 		}

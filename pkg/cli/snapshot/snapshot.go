@@ -23,11 +23,12 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Long: `Write the inputs of the evaluation of dependencies to a file, or to standard output. The
 other verbs read the file with --from, without a hub.
 
-The file has names, labels, annotations, versions, claims and taints of managed clusters
-and add-ons, their conditions, what add-ons declare, and the placements that install them.
-It has no Secrets, no other specs, no managedFields, and no annotation of an add-on of more
-than 256 bytes. It has variables of AddOnDeploymentConfigs only if a condition of a
-dependency on this hub reads them.`,
+The file has what add-ons declare, the placements that install them, their conditions and
+versions, and names, labels, claims, taints and versions of managed clusters. Of labels and
+annotations of add-ons, and of variables of AddOnDeploymentConfigs, it has only those that
+the expression of a dependency reads. It has no Secrets, no proxy configuration, no other
+specs and no managedFields. What looks like a credential in a message or a claim is
+replaced: read the file before you pass it on.`,
 		Example: `  # For a colleague, or a bug report
   kubectl addon snapshot fleet.json
   kubectl addon why --from fleet.json`,
