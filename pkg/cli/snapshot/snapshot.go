@@ -24,7 +24,8 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 other verbs read the file with --from, without a hub.
 
 The file has names, labels, annotations, versions, claims and taints of managed clusters
-and add-ons, their conditions, what add-ons declare, and the placements that install them.
+and add-ons, their conditions and namespaces, what add-ons declare, and the placements
+that install them.
 It has no Secrets, no other specs, no managedFields, and no annotation of an add-on of more
 than 256 bytes. It has variables of AddOnDeploymentConfigs only if a condition of a
 dependency on this hub reads them.`,

@@ -59,9 +59,17 @@ type taking struct {
 func (t *taking) addOns(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusteraddons", t.namespace, func(list *addonv1alpha1.ManagedClusterAddOnList) {
 		for i := range list.Items {
-			t.into.AddOns = append(t.into.AddOns, *fleet.LeanAddOn(&list.Items[i]))
+			t.into.AddOns = append(t.into.AddOns, *withNamespace(&list.Items[i]))
 		}
 	})
+}
+
+// withNamespace keeps where the add-on's agent runs, too: people are sent there.
+func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	lean := fleet.LeanAddOn(full)
+	lean.Status.Namespace = full.Status.Namespace
+	lean.Spec.InstallNamespace = full.Spec.InstallNamespace //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	return lean
 }
 
 // clusters reads the managed clusters: all, or the one.
