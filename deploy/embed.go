@@ -2,7 +2,7 @@
 // them too.
 package deploy
 
-import _ "embed"
+import "embed"
 
 // addon-agent as an add-on: the YAML of a ClusterManagementAddOn and an
 // AddOnTemplate.
@@ -12,3 +12,9 @@ var (
 	//go:embed agent-addon/addontemplate.yaml
 	AgentAddOnTemplate []byte
 )
+
+// Roles are the rights of the parts on the hub, for the plugin to compare.
+//
+//go:embed hub/clusterrole.yaml hub/role.yaml hub/webhook-clusterrole.yaml hub/webhook-role.yaml
+//go:embed hub/graft-clusterrole.yaml hub/guard-policy-clusterrole.yaml hub/guard-webhook-clusterrole.yaml
+var Roles embed.FS

@@ -59,6 +59,17 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}
 	unreported := serving
 	unreported.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
+	silent := func(reason string, of addonv1alpha1.ManagedClusterAddOn) snapshot.Content {
+		content, one := small("a: b, b", "a"), installed("c1", "b", false, reason, 1)
+		if one.Annotations, one.Status.Namespace = of.Annotations, of.Status.Namespace; reason == "" {
+			one.Status.Conditions = nil
+		}
+		content.AddOns = append(content.AddOns, one)
+		return content
+	}
+	var elsewhere, hostile addonv1alpha1.ManagedClusterAddOn
+	elsewhere.Annotations, elsewhere.Status.Namespace = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "hosting"}, "bs"
+	hostile.Status.Namespace = "$(reboot)"
 	many := small("a: b, b", "a")
 	for i := range 600 {
 		name := fmt.Sprintf("managed-cluster-%03d", i)
@@ -73,6 +84,16 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 		want    []string
 	}{
 		"it can be enabled": {small("a: b, b", "a"), []string{"run        clusteradm addon enable --names b --clusters c1\n"}},
+		"its agent stopped": {silent("ManagedClusterAddOnLeaseUpdateStopped", addonv1alpha1.ManagedClusterAddOn{}), []string{
+			"note       repair its agent on c1, in namespace open-cluster-management-agent-addon: it last renewed its lease b at about 2026-08-01 09:49 UTC.",
+			"The command only shows more\n", "run        kubectl describe managedclusteraddon b -n c1\n",
+		}},
+		"its agent has not started": {silent("ManagedClusterAddOnLeaseNotFound", elsewhere), []string{
+			"repair its agent on hosting, in namespace bs: it has not made its lease b",
+		}},
+		"its own check fails":           {silent("ProbeUnavailable", addonv1alpha1.ManagedClusterAddOn{}), []string{": its health check fails."}},
+		"it has not reported":           {silent("", addonv1alpha1.ManagedClusterAddOn{}), []string{": it has not reported yet."}},
+		"a name that a shell could run": {silent("ProbeUnavailable", hostile), []string{"run        kubectl describe managedclusteraddon b -n c1\n"}},
 		"it is not registered": {small("a: b", "a"), []string{
 			"b has no ClusterManagementAddOn on this hub", "correct what a declares", "run        kubectl get clustermanagementaddons\n",
 		}},

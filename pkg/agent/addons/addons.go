@@ -3,7 +3,6 @@
 package addons
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -113,19 +112,6 @@ func strip(object any) (any, error) {
 // runs on the managed cluster itself.
 func HostingCluster(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return addOn.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey]
-}
-
-// defaultInstallNamespace is where OCM installs an add-on that names no namespace.
-const defaultInstallNamespace = "open-cluster-management-agent-addon"
-
-// InstallNamespace returns the namespace in which the add-on's agent runs and
-// keeps its lease.
-func InstallNamespace(addOn *addonv1alpha1.ManagedClusterAddOn) string {
-	return cmp.Or(
-		addOn.Status.Namespace,
-		addOn.Spec.InstallNamespace, //nolint:staticcheck // deprecated, and still where OCM installs an add-on
-		defaultInstallNamespace,
-	)
 }
 
 // Customized reports whether the add-on's own manager checks its health.

@@ -43,7 +43,7 @@ func Of(addOn *addonv1alpha1.ManagedClusterAddOn) Reference {
 	if addons.HostingCluster(addOn) != "" {
 		place = Hosting
 	}
-	return Reference{Place: place, Namespace: addons.InstallNamespace(addOn), Name: addOn.Name}
+	return Reference{Place: place, Namespace: availability.InstallNamespace(addOn), Name: addOn.Name}
 }
 
 // Version is what a lease reports of the version of its add-on.

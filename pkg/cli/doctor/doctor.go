@@ -1,4 +1,5 @@
-// Package doctor is the verb of kubectl addon that checks Interlock itself.
+// Package doctor is the verb of kubectl addon that checks Interlock itself. Each check has
+// a file of its own.
 package doctor
 
 import (
@@ -6,108 +7,140 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/version"
 )
 
 // ErrUnwell is returned when a check fails.
 var ErrUnwell = errors.New("a check failed")
 
-// result is what a check found.
-type result struct {
-	mark   mark
-	found  string
-	repair string // what to do; empty where nothing is to be done
-}
-
-type mark string
-
-const (
-	well    mark = "✔"
-	unwell  mark = "✖"
-	unknown mark = "?"
-	note    mark = "-" // no failure: a setting, or a state
-)
-
-// hub is what the checks read.
-type hub struct {
-	client.Reader
-	fleet     *snapshot.Snapshot
-	namespace string // of Interlock
-	now       time.Time
+type options struct {
+	genericiooptions.IOStreams
 	source    *source.Source
+	flags     *output.Flags
+	namespace string
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	namespace := "interlock-system"
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(), namespace: "interlock-system"}
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether Interlock itself works",
-		Long: `Check Interlock on a hub: its pods, its leader, its webhook, the guard, the graft,
-addon-agent on the managed clusters, and the declarations of add-ons. The line below a
-failed check shows how to repair it.
+		Long: `Check Interlock on a hub: the version of Open Cluster Management, Interlock's pods,
+versions, rights and leader, its webhook, the guard, the graft, the records of
+declarations, addon-agent on the managed clusters and what it was requested to report,
+the declarations of add-ons, and verdicts that are held. The line below a check that
+failed, or that is worth a look, shows what to do.
+
+It writes nothing. Whether the API server acts on the guard is found by what add-ons
+report: none may be available while a Required dependency fails.
 
 It exits with 1 when a check fails. "?" marks a check that you have no right to make.`,
 		Example: `  kubectl addon doctor
 
   # Installed in another namespace
-  kubectl addon doctor --interlock-namespace interlock`,
+  kubectl addon doctor --interlock-namespace interlock
+
+  # Only what failed, for a program
+  kubectl addon doctor -o jsonpath='{.items[?(@.status=="Failed")].found}'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if from.IsFile() {
 				return cmdline.UsageError(errors.New("--from: doctor needs a hub"))
 			}
-			ctx := command.Context()
-			fleet, err := from.Snapshot(ctx, "")
-			if err != nil {
-				return err
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
 			}
-			reader, _, err := from.Connect()
-			if err != nil {
-				return err
-			}
-			return examine(ctx, &hub{Reader: reader, fleet: fleet, namespace: namespace, now: time.Now(), source: from}, streams)
+			return o.run(command.Context())
 		},
 	}
-	command.Flags().StringVar(&namespace, "interlock-namespace", namespace, "The namespace that Interlock is installed in.")
+	command.Flags().StringVar(&o.namespace, "interlock-namespace", o.namespace, "The namespace that Interlock is installed in.")
+	o.flags.AddTo(command)
 	return command
 }
 
-var checks = []func(context.Context, *hub) []result{
-	openClusterManagement, addonManager, leader, webhook, guarded, grafted, agents, declarations, lostClusters, offlinePolicy,
+func (o *options) run(ctx context.Context) error {
+	fleet, err := o.source.Snapshot(ctx, "")
+	if err != nil {
+		return err
+	}
+	reader, _, err := o.source.Connect()
+	if err != nil {
+		return err
+	}
+	found := examine(ctx, on(reader, fleet, o.namespace, time.Now(), plain(version.Version)))
+	if err := o.flags.Print(o.Out, found, func() error { return write(o.Out, o.source, found) }); err != nil {
+		return err
+	}
+	if found.Failed() {
+		return ErrUnwell
+	}
+	return nil
 }
 
-func examine(ctx context.Context, on *hub, streams genericiooptions.IOStreams) error {
-	var failed error
-	note := ""
+// check is one thing to look at.
+type check struct {
+	name string
+	run  func(context.Context, *hub) []result
+}
+
+var checks = []check{
+	{"open-cluster-management", openClusterManagement},
+	{"addon-manager", addonManager},
+	{"leader", leader},
+	{"webhook", webhook},
+	{"versions", sameVersions},
+	{"rights", rights},
+	{"guard", guarded},
+	{"graft", grafted},
+	{"records", recorded},
+	{"agents", agents},
+	{"facts", answered},
+	{"declarations", declarations},
+	{"held", held},
+	{"offline", offlinePolicy},
+}
+
+func examine(ctx context.Context, on *hub) *report.Diagnosis {
+	found := report.NewDiagnosis()
 	for _, check := range checks {
-		for _, found := range check(ctx, on) {
-			fmt.Fprintf(streams.Out, "%s %s\n", found.mark, text.OneLine(found.found))
-			if found.repair != "" {
-				fmt.Fprintf(streams.Out, "  → %s\n", on.source.Command(found.repair))
-			}
-			note = cmp.Or(note, on.source.Note(found.repair))
-			if found.mark == unwell {
-				failed = ErrUnwell
-			}
+		for _, one := range check.run(ctx, on) {
+			found.Items = append(found.Items, report.Checked{
+				Check: check.name, Status: one.status, Found: text.OneLine(one.found),
+				Repair: one.repair,
+			})
 		}
 	}
-	if note != "" {
-		fmt.Fprintln(streams.Out, note)
-	}
-	return failed
+	return found
 }
 
-// unread is the result of a check that could not read what it needs.
-func unread(what string, err error) []result {
-	return []result{{unknown, fmt.Sprintf("%s cannot be read: %v", what, err), ""}}
+var marks = map[report.CheckStatus]string{well: "✔", unwell: "✖", unknown: "?", note: "-"}
+
+func write(out io.Writer, from *source.Source, found *report.Diagnosis) error {
+	var lines []string
+	note := ""
+	for _, one := range found.Items {
+		lines = append(lines, marks[one.Status]+" "+one.Found)
+		if one.Repair != "" {
+			lines = append(lines, "  → "+from.Command(one.Repair))
+		}
+		note = cmp.Or(note, from.Note(one.Repair))
+	}
+	if note != "" {
+		lines = append(lines, note)
+	}
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
 }

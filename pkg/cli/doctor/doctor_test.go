@@ -14,15 +14,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/deploy"
+	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -45,22 +48,70 @@ func (o objects) Get(_ context.Context, key client.ObjectKey, into client.Object
 	return yaml.Unmarshal([]byte(text), into)
 }
 
-func (objects) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("nothing is listed")
+// List implements client.Reader, for objects of one kind.
+func (o objects) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	list := into.(*unstructured.UnstructuredList)
+	kind := strings.TrimSuffix(list.GetKind(), "List")
+	for name, text := range o {
+		if !strings.HasPrefix(name, kind+" ") {
+			continue
+		}
+		if failure, is := strings.CutPrefix(text, "error: "); is {
+			return errors.New(failure)
+		}
+		item := unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &item.Object); err != nil {
+			return err
+		}
+		list.Items = append(list.Items, item)
+	}
+	return nil
 }
+
+const (
+	running = `{spec: {replicas: 2, template: {spec: {containers: [{image: "example.com:5000/interlock:0.1.0@sha256:1"}]}}},
+  status: {readyReplicas: 2}}`
+	// withField and withoutField are versions of a CRD.
+	withField = `versions: [{served: false},
+  {served: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {dependencies: {type: array}}}}}}}]`
+	withoutField = `versions: [{served: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {}}}}}}]`
+	endpoints    = `endpoints: [{conditions: {ready: true}}, {conditions: {}}, {conditions: {ready: false}}]`
+	bound        = `{roleRef: {kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: %s, namespace: interlock-system}]}`
+	byGraft      = `metadata: {annotations: {interlock.open-cluster-management.io/graft: "{}"}}`
+)
 
 // wellHub is a hub where all is well.
 func wellHub() objects {
-	running := `{spec: {replicas: 2, template: {spec: {containers: [{image: "example.com/interlock:1"}]}}}, status: {readyReplicas: 2}}`
-	return objects{
-		"CustomResourceDefinition " + fleet.OCMVersionCRD:       `metadata: {annotations: {operator.open-cluster-management.io/version: 1.2.1}}`,
-		"CustomResourceDefinition " + registration:              `metadata: {annotations: {interlock.open-cluster-management.io/graft: "{}"}}`,
-		"Deployment interlock-addon-manager":                    running,
-		"Deployment interlock-webhook":                          running,
-		"Lease interlock-addon-manager":                         lease("2026-08-01T10:04:55.123456Z"),
-		"ValidatingWebhookConfiguration interlock-webhook":      `webhooks: [{clientConfig: {caBundle: YQ==}}]`,
-		"MutatingAdmissionPolicy interlock-required-dependency": `{}`,
+	all := objects{
+		"CustomResourceDefinition " +
+			fleet.OCMVersionCRD: `metadata: {annotations: {operator.open-cluster-management.io/version: 1.2.1}}`,
+		"CustomResourceDefinition " + registration:                     "{" + byGraft + ", spec: {" + withField + "}}",
+		"CustomResourceDefinition " + dependencyv1alpha1.CRDName:       `{}`,
+		"Deployment interlock-addon-manager":                           running,
+		"Deployment interlock-webhook":                                 running,
+		"Lease interlock-addon-manager":                                lease("2026-08-01T10:04:55.123456Z"),
+		"EndpointSlice interlock-webhook":                              endpoints,
+		"ValidatingWebhookConfiguration interlock-webhook":             `webhooks: [{clientConfig: {caBundle: YQ==}}]`,
+		"MutatingWebhookConfiguration interlock-webhook":               `webhooks: [{clientConfig: {caBundle: YQ==}}]`,
+		"MutatingAdmissionPolicy interlock-required-dependency":        manifest("guard/policy.yaml"),
+		"MutatingAdmissionPolicyBinding interlock-required-dependency": manifest("guard/binding.yaml"),
 	}
+	for _, grant := range grants {
+		role := shippedRole(grant.file)
+		content, _ := deploy.Roles.ReadFile("hub/" + grant.file)
+		all[role.Kind+" "+role.Name] = string(content)
+		all[role.Kind+"Binding "+role.Name] = fmt.Sprintf(bound,
+			role.Kind, role.Name, grant.account)
+	}
+	return all
+}
+
+func manifest(path string) string {
+	content, err := manifests.Guard.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return string(content)
 }
 
 func lease(renewed string) string {
@@ -73,53 +124,75 @@ func content() snapshot.Content {
 	agent := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-agent"}}
 	agent.Status.Conditions = []metav1.Condition{{Type: "Available", Status: metav1.ConditionTrue}}
 	return snapshot.Content{
-		Taken: fixture.Now.Time, Registrations: fixture.Registrations("a: b, b"), Manager: &snapshot.Manager{Offline: evaluation.OfflineHold},
+		Taken: fixture.Now.Time, Registrations: append(fixture.Registrations("b"), fixture.Annotated("a", "- name: b")),
+		Manager: &snapshot.Manager{Offline: evaluation.OfflineHold},
 		Clusters: []clusterv1.ManagedCluster{reached}, AddOns: []addonv1alpha1.ManagedClusterAddOn{agent},
 	}
 }
 
-func TestDoctor(t *testing.T) {
+// look makes all checks on a hub with some changes.
+func look(t *testing.T, change func(objects, *snapshot.Content)) *report.Diagnosis {
+	t.Helper()
+	all, taken := wellHub(), content()
+	if change != nil {
+		change(all, &taken)
+	}
+	return examine(t.Context(), on(all, snapshot.New(taken), "interlock-system", fixture.Now.Add(time.Second), "0.1.0"))
+}
+
+// found is what one check found, as lines.
+func found(of *report.Diagnosis, check string) string {
+	var lines []string
+	for _, one := range of.Items {
+		if one.Check == check {
+			lines = append(lines, marks[one.Status]+" "+one.Found+" → "+one.Repair)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// changed is a case of a table: what is changed of a hub where all is well, and what the check
+// finds then.
+type changed struct {
+	change func(objects, *snapshot.Content)
+	want   []string
+}
+
+func try(t *testing.T, check string, cases map[string]changed) {
+	t.Helper()
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := found(look(t, test.change), check)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestDoctorPrints(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(objects, *snapshot.Content)
 		want   []string
 		failed bool
 	}{
 		"all is well": {want: []string{
-			"✔ Open Cluster Management 1.2.1, managed clusters: 1",
-			"✔ interlock-addon-manager runs with 2 replicas of example.com/interlock:1",
-			"✔ pod-1 leads", "✔ The API server trusts the webhook", "✔ The guard is installed, as a MutatingAdmissionPolicy",
-			"✔ addon-agent is available on all managed clusters that have it: 1",
-			"✔ 1 of 2 add-ons declare dependencies, and all declarations can be used",
-			"✔ All managed clusters can be reached",
-			"✔ The plugin evaluates as addon-manager does, with --offline=hold",
+			"✔ Open Cluster Management 1.2.1, managed clusters: 1\n",
+			"✔ interlock-addon-manager runs with 2 replicas of example.com:5000/interlock:0.1.0@sha256:1\n",
+			"✔ 1 of 2 add-ons declare dependencies, and all declarations can be used\n",
 		}},
 		"not installed": {func(o objects, _ *snapshot.Content) { clear(o) }, []string{
-			"✖ interlock-addon-manager is not installed in interlock-system.", "→ docs/install.md", "✖ No replica of addon-manager has ever led",
-			"✖ The API server is not configured to call the webhook", "- No guard is installed", "✖ There is no CRD of ClusterManagementAddOns",
+			"✖ interlock-addon-manager is not installed in interlock-system.", "  → docs/install.md", "✖ No replica of addon-manager has ever led",
+			"✖ The API server is not configured to call the webhook to check", "- No guard is installed",
+			"✖ There is no CRD of ClusterManagementAddOns",
 		}, true},
-		"pods that are not ready": {func(o objects, _ *snapshot.Content) {
-			o["Deployment interlock-webhook"] = `{spec: {replicas: 2}, status: {readyReplicas: 1}}`
-		}, []string{
-			"✖ interlock-webhook has 1 of 2 replicas ready", "→ kubectl -n interlock-system describe deployment interlock-webhook",
-		}, true},
-		"no leader": {func(o objects, _ *snapshot.Content) {
-			o["Lease interlock-addon-manager"] = lease("2026-08-01T10:00:00.000000Z")
-		}, []string{"✖ No replica of addon-manager leads", "→ kubectl -n interlock-system logs deployment/interlock-addon-manager"}, true},
-		"a webhook without CA": {func(o objects, _ *snapshot.Content) {
-			o["ValidatingWebhookConfiguration interlock-webhook"] = `webhooks: [{clientConfig: {}}]`
-		}, []string{"✖ The API server does not trust the webhook"}, true},
 		"missing rights": {func(o objects, _ *snapshot.Content) {
-			o["Lease interlock-addon-manager"] = "error: leases is forbidden"
-		}, []string{"? The lease of the leader cannot be read: leases is forbidden"}, false},
-		"a silent agent": {func(_ objects, c *snapshot.Content) {
-			c.AddOns[0].Status.Conditions[0].Status = metav1.ConditionUnknown
-		}, []string{
-			"✖ addon-agent is not available on 1 of 1 managed clusters, such as cluster1",
-			"→ kubectl describe managedclusteraddon interlock-agent -n cluster1",
-		}, true},
-		"a lost cluster": {func(_ objects, c *snapshot.Content) {
-			c.Clusters[0].Status.Conditions[0].Status = metav1.ConditionUnknown
-		}, []string{"- 1 of 1 managed clusters cannot be reached", "- addon-agent is installed on no managed cluster"}, false},
+			for name := range o {
+				o[name] = "error: this is forbidden"
+			}
+		}, []string{"? The lease of the leader cannot be read: this is forbidden\n  → docs/kubectl-addon.md#rights"}, false},
 		"a lost cluster, strictly": {func(_ objects, c *snapshot.Content) {
 			c.Clusters[0].Status.Conditions[0].Status, c.Manager.Offline = metav1.ConditionUnknown, evaluation.OfflineStrict
 		}, []string{
@@ -128,33 +201,55 @@ func TestDoctor(t *testing.T) {
 		}, false},
 		"an unknown policy": {func(_ objects, c *snapshot.Content) {
 			c.Manager = &snapshot.Manager{Unread: "the lease of its leader cannot be read: leases is forbidden"}
-		}, []string{"? The value of --offline is not known, so the plugin evaluates with hold: the lease of its leader cannot be read: leases is forbidden"}, false},
+		}, []string{"so the plugin evaluates with hold: the lease of its leader cannot be read: leases is forbidden"}, false},
 		"an unusable declaration": {func(_ objects, c *snapshot.Content) {
 			c.Registrations = append(c.Registrations, fixture.Annotated("c", "- name: [\x1b[31m"))
 		}, []string{"✖ What c declares cannot be used", "→ kubectl edit clustermanagementaddon c --context 'prod hub'\n"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			on, taken := wellHub(), content()
-			if test.change != nil {
-				test.change(on, &taken)
-			}
-			streams, _, out, _ := genericiooptions.NewTestIOStreams()
 			from := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			*from.Config.Context = "prod hub"
-			err := examine(t.Context(), &hub{
-				Reader: on, fleet: snapshot.New(taken), namespace: "interlock-system", now: fixture.Now.Add(time.Second), source: from,
-			}, streams)
-			if failed := errors.Is(err, ErrUnwell); failed != test.failed {
-				t.Errorf("it ended with %v", err)
+			diagnosis := look(t, test.change)
+			var out strings.Builder
+			if err := write(&out, from, diagnosis); err != nil {
+				t.Fatal(err)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("no %q", want)
 				}
 			}
-			if test.failed != strings.Contains(out.String(), "✖") || strings.Contains(out.String(), "\x1b") || t.Failed() {
-				t.Errorf("it printed:\n%s", out)
+			failed := strings.Contains(out.String(), "✖")
+			if test.failed != failed || diagnosis.Failed() != failed || strings.Contains(out.String(), "\x1b") || t.Failed() {
+				t.Errorf("it printed:\n%s", out.String())
 			}
 		})
 	}
+}
+
+// Whoever reads that something is wrong reads what to do.
+func TestFindingsHaveARepair(t *testing.T) {
+	for name, change := range map[string]func(objects, *snapshot.Content){
+		"well": nil, "nothing": func(o objects, c *snapshot.Content) { clear(o); *c = snapshot.Content{} },
+	} {
+		for _, one := range look(t, change).Items {
+			if (one.Repair == "") != (one.Status == well) {
+				t.Errorf("%s: %s: %q with the repair %q", name, one.Status, one.Found, one.Repair)
+			}
+			if name == "well" && one.Status != well {
+				t.Errorf("%s: %s", one.Check, one.Found)
+			}
+		}
+	}
+}
+
+// facts are requested of cluster1 so many seconds ago.
+func facts(generation, observed int64, seconds int) []dependencyv1alpha1.ManagedClusterFacts {
+	one := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "cluster1", Name: "cluster1",
+		Generation: generation,
+	}}
+	one.CreationTimestamp = metav1.NewTime(fixture.Now.Add(-time.Duration(seconds) * time.Second))
+	one.Status.ObservedGeneration = observed
+	return []dependencyv1alpha1.ManagedClusterFacts{one}
 }

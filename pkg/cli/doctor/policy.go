@@ -14,9 +14,9 @@ func offlinePolicy(_ context.Context, h *hub) []result {
 	case manager != nil && manager.Offline != "":
 		return []result{{well, fmt.Sprintf("The plugin evaluates as addon-manager does, with --offline=%s", policy), ""}}
 	case manager != nil && manager.Unread != "":
-		return []result{{unknown, fmt.Sprintf("The value of --offline is not known, so the plugin evaluates with %s: %s", policy, manager.Unread), ""}}
+		return []result{{unknown, fmt.Sprintf("The value of --offline is not known, so the plugin evaluates with %s: %s", policy, manager.Unread), rightsPage}}
 	default:
-		return []result{{unknown, fmt.Sprintf("The value of --offline is not known, so the plugin evaluates with %s", policy), ""}}
+		return []result{{unknown, fmt.Sprintf("The value of --offline is not known, so the plugin evaluates with %s", policy), rightsPage}}
 	}
 }
 

@@ -40,6 +40,7 @@ const timeout = 30 * time.Second
 // and is not interrupted by Ctrl-C.
 func mapper() meta.RESTMapper {
 	const addOns, clusters = "addon.open-cluster-management.io/v1alpha1", "cluster.open-cluster-management.io"
+	const rbac = "rbac.authorization.k8s.io/v1"
 	known := meta.NewDefaultRESTMapper(nil)
 	for kind, of := range map[string][]string{
 		"ClusterManagementAddOn": {addOns, ""}, "AddOnTemplate": {addOns, ""}, "ManagedClusterAddOn": {addOns, "namespaced"},
@@ -52,6 +53,9 @@ func mapper() meta.RESTMapper {
 		"Deployment": {"apps/v1", "namespaced"}, "Lease": {"coordination.k8s.io/v1", "namespaced"},
 		"ValidatingWebhookConfiguration": {"admissionregistration.k8s.io/v1", ""},
 		"MutatingWebhookConfiguration":   {"admissionregistration.k8s.io/v1", ""},
+		"EndpointSlice":                  {"discovery.k8s.io/v1", "namespaced"},
+		"ClusterRole":                    {rbac, ""}, "ClusterRoleBinding": {rbac, ""},
+		"Role": {rbac, "namespaced"}, "RoleBinding": {rbac, "namespaced"},
 	} {
 		scope := meta.RESTScopeRoot
 		if of[1] != "" {
@@ -64,6 +68,7 @@ func mapper() meta.RESTMapper {
 	known.AddSpecific(dependencyv1alpha1.GroupVersion.WithKind("ManagedClusterFacts"), facts, facts, meta.RESTScopeNamespace)
 	for _, version := range []string{"v1", "v1beta1"} {
 		policy := schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: version, Kind: "MutatingAdmissionPolicy"}
+		known.Add(policy.GroupVersion().WithKind(policy.Kind+"Binding"), meta.RESTScopeRoot)
 		known.AddSpecific(policy, policy.GroupVersion().WithResource("mutatingadmissionpolicies"),
 			policy.GroupVersion().WithResource("mutatingadmissionpolicy"), meta.RESTScopeRoot)
 	}

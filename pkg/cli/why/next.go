@@ -17,8 +17,11 @@ import (
 // a terminal cuts a line off at 4,096.
 const maxNames = 3000
 
-// doctor checks the parts of Interlock.
-const doctor = "kubectl addon doctor"
+// doctor checks the parts of Interlock, and describe shows an add-on on a managed cluster.
+const (
+	doctor   = "kubectl addon doctor"
+	describe = "kubectl describe managedclusteraddon %s -n %s"
+)
 
 // step is what to do about a cause.
 type step struct {
@@ -47,8 +50,10 @@ func next(of *snapshot.Snapshot, item *report.RootCause) step {
 		return enable(of, item.AddOn, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
 		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
+	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
+		return notAvailable(of, item.AddOn, first)
 	case item.AddOn != "":
-		return step{run: fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", item.AddOn, first)}
+		return step{run: fmt.Sprintf(describe, item.AddOn, first)}
 	case item.Requirement != "" && of.Object(first) == nil:
 		return unregistered(clusters)
 	case item.Requirement != "":
@@ -130,7 +135,7 @@ func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, fir
 	for _, provider := range item.Providers {
 		if of.IsOn(first, provider) {
 			return step{
-				run:  fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", provider, first),
+				run:  fmt.Sprintf(describe, provider, first),
 				note: provider + " provides the API, and is installed there",
 			}
 		}

@@ -107,6 +107,9 @@ func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 // Lost reports whether an add-on lacks fields that its record has.
 func Lost(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
 
+// Recorded reports whether nothing is lost of an add-on without its fields.
+func Recorded(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Recorded() }
+
 // RemovedRecord returns the record that counted before a write and is gone after it, else
 // nothing. Without its fields, the add-on then declares nothing any more. Where the CRD
 // lacks the fields, a record that was beside fields counts too: a watch may have missed

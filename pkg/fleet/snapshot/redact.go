@@ -28,8 +28,8 @@ func newUnread(declared *evaluation.Evaluator) *unread {
 	return &unread{declared: declared, keys: map[string]expression.Keys{}, variables: map[types.NamespacedName]expression.Keys{}}
 }
 
-// removeFrom reduces an add-on to its conditions, references, and versions, and the labels and
-// annotations that conditions of its dependencies read.
+// removeFrom reduces an add-on to its conditions, references, versions and where its agent runs,
+// and the labels and annotations that conditions of its dependencies read.
 func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	keys, known := u.keys[addOn.Name]
 	if !known {
@@ -39,7 +39,7 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	addOn.UID, addOn.ResourceVersion = "", ""
 	addOn.Labels = only(addOn.Labels, keys.Labels.Has)
 	addOn.Annotations = only(addOn.Annotations, func(name string) bool {
-		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name)
+		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
 	})
 	if config, refers := fleet.ConfigOf(addOn); refers && keys.Config.Any() {
 		u.variables[config] = u.variables[config].With(keys)

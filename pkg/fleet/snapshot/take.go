@@ -65,11 +65,19 @@ func (t *taking) addOns(ctx context.Context) error {
 			t.into.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*more)) // to grow, it would be copied
 		}
 		for i := range list.Items {
-			lean := fleet.LeanAddOn(&list.Items[i])
+			lean := withNamespace(&list.Items[i])
 			t.unread.removeFrom(lean)
 			t.into.AddOns = append(t.into.AddOns, *lean)
 		}
 	})
+}
+
+// withNamespace keeps where the add-on's agent runs, too: people are sent there.
+func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	lean := fleet.LeanAddOn(full)
+	lean.Status.Namespace = full.Status.Namespace
+	lean.Spec.InstallNamespace = full.Spec.InstallNamespace //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	return lean
 }
 
 // clusters reads the managed clusters: all, or the one. One right, to list, suffices for all

@@ -1,0 +1,55 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+func TestRights(t *testing.T) {
+	const role, graft = "ClusterRole interlock-addon-manager", "ClusterRoleBinding interlock-addon-manager-graft"
+	less := func(o objects, _ *snapshot.Content) {
+		o[role] = strings.Replace(o[role], "resources: [managedclusters]\n    verbs: [list, watch]",
+			"resources: [managedclusters]\n    verbs: [list]", 1)
+	}
+	try(t, "rights", map[string]changed{
+		"all of them": {nil, []string{"✔ addon-manager and its webhook have the rights that they need"}},
+		"all by wildcards": {
+			func(o objects, _ *snapshot.Content) {
+				o[role] = `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`
+			},
+			[]string{"✔"},
+		},
+		"a verb is missing": {less, []string{
+			"✖ The ClusterRole interlock-addon-manager lacks rights that interlock-addon-manager needs: watch managedclusters → helm upgrade",
+		}},
+		"another version": {func(o objects, c *snapshot.Content) {
+			less(o, c)
+			o["Deployment interlock-addon-manager"] = strings.Replace(running, "0.1.0", "0.2.0", 1)
+		}, []string{"- The ClusterRole interlock-addon-manager lacks rights", "may need other rights"}},
+		"another name": {func(o objects, _ *snapshot.Content) {
+			o["Role interlock-webhook"] = strings.Replace(o["Role interlock-webhook"], "[interlock-webhook-ca]", "[other]", 1)
+		}, []string{"✖ The Role interlock-webhook lacks rights", ": list configmaps, update configmaps, watch configmaps"}},
+		"a role is missing": {
+			func(o objects, _ *snapshot.Content) { delete(o, role) },
+			[]string{"✖ The ClusterRole interlock-addon-manager is missing"},
+		},
+		"bound to another account": {func(o objects, _ *snapshot.Content) {
+			o["RoleBinding interlock-addon-manager"] = strings.Replace(o["RoleBinding interlock-addon-manager"], "namespace: interlock-system",
+				"namespace: default", 1)
+		}, []string{"✖ No RoleBinding interlock-addon-manager gives interlock-addon-manager its rights"}},
+		"no right to graft": {
+			func(o objects, _ *snapshot.Content) { delete(o, graft) },
+			[]string{"✖ No ClusterRoleBinding interlock-addon-manager-graft"},
+		},
+		"no graft": {func(o objects, _ *snapshot.Content) {
+			delete(o, graft)
+			o["CustomResourceDefinition "+registration] = "spec: {" + withField + "}"
+		}, []string{"✔"}},
+		"not readable": {
+			func(o objects, _ *snapshot.Content) { o[role] = "error: forbidden" },
+			[]string{"? The rights of interlock-addon-manager cannot be read: forbidden → docs/kubectl-addon.md#rights"},
+		},
+	})
+}

@@ -1,0 +1,50 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// notAvailable is for an add-on whose own agent does not work. The hub only shows that: what is
+// to be repaired is on a cluster that the plugin has no access to, so a note says where.
+func notAvailable(of *snapshot.Snapshot, addOn, cluster string) step {
+	todo := step{run: fmt.Sprintf(describe, addOn, cluster)}
+	installed := of.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
+	if installed == nil {
+		return todo
+	}
+	where := cmp.Or(installed.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey], cluster)
+	namespace := availability.InstallNamespace(installed)
+	if len(validation.IsDNS1123Subdomain(where))+len(validation.IsDNS1123Label(namespace)) > 0 {
+		return todo
+	}
+	todo.note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
+		where, namespace, finding(addOn, fleet.Available(installed)))
+	return todo
+}
+
+// finding is what Available says of an add-on's agent.
+func finding(addOn string, available *metav1.Condition) string {
+	switch {
+	case available == nil:
+		return "it has not reported yet"
+	case available.Reason == availability.ReasonLeaseStopped && !available.LastTransitionTime.IsZero():
+		renewed := available.LastTransitionTime.Add(-availability.DefaultGracePeriod)
+		return fmt.Sprintf("it last renewed its lease %s at about %s", addOn, renewed.UTC().Format("2006-01-02 15:04 MST"))
+	case available.Reason == availability.ReasonLeaseStopped:
+		return fmt.Sprintf("it does not renew its lease %s", addOn)
+	case available.Reason == availability.ReasonLeaseNotFound:
+		return fmt.Sprintf("it has not made its lease %s, so it has not started", addOn)
+	default:
+		return "its health check fails"
+	}
+}

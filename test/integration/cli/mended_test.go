@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/setup"
+	"open-cluster-management.io/interlock/test/testenv"
+)
+
+// A new user has 50 managed clusters. On 30 of them an add-on is missing that two others
+// require, and addon-manager says so of 60 add-ons. The user knows what the README shows: why,
+// the command that it prints, and wait.
+var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
+	const clusters, affected = 50, 30
+	var (
+		fleet *testenv.Cluster
+		admin client.Client
+	)
+
+	named := func(i int) string { return fmt.Sprintf("member%02d", i) }
+	install := func(ctx context.Context, cluster, addOn string) {
+		created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
+		Expect(admin.Create(ctx, created)).To(Succeed())
+		patch := client.MergeFrom(created.DeepCopy())
+		meta.SetStatusCondition(&created.Status.Conditions, metav1.Condition{
+			Type: "Available", Status: metav1.ConditionTrue, Reason: ocmv1alpha1.AddonAvailableReasonLeaseLeaseUpdated,
+		})
+		Expect(admin.Status().Patch(ctx, created, patch)).To(Succeed())
+	}
+	degraded := func(ctx context.Context) (count int) {
+		var all addonv1alpha1.ManagedClusterAddOnList
+		Expect(admin.List(ctx, &all)).To(Succeed())
+		for i := range all.Items {
+			if meta.IsStatusConditionTrue(all.Items[i].Status.Conditions, "Degraded") {
+				count++
+			}
+		}
+		return count
+	}
+	onFleet := func(args ...string) (out, errOut string, code int) {
+		return run(append(args, "--kubeconfig", fleet.Kubeconfig())...)
+	}
+
+	BeforeAll(func(ctx context.Context) {
+		fleet = setup.Hub(ctx, nil)
+		admin = setup.Administrator(fleet, addonv1alpha1.AddToScheme, clusterv1.Install)
+		setup.Run(setup.Program("addon-manager"), "--kubeconfig", fleet.Kubeconfig(), "--metrics-bind-address=0", "--health-probe-bind-address=0",
+			"--leader-elect=false")
+		for _, registered := range fixture.Registrations("gateway: store, portal: store, store") {
+			registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+			Expect(admin.Create(ctx, &registered)).To(Succeed())
+		}
+		for i := range clusters {
+			member := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: named(i)}}
+			Expect(admin.Create(ctx, member)).To(Succeed())
+			meta.SetStatusCondition(&member.Status.Conditions, metav1.Condition{
+				Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "ManagedClusterAvailable",
+			})
+			Expect(admin.Status().Update(ctx, member)).To(Succeed())
+			Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: named(i)}})).To(Succeed())
+			install(ctx, named(i), "gateway")
+			install(ctx, named(i), "portal")
+			if i >= affected {
+				install(ctx, named(i), "store")
+			}
+		}
+		Eventually(degraded).WithContext(ctx).WithTimeout(time.Minute).Should(Equal(2 * affected))
+	})
+
+	It("is understood, mended by the command that is printed, and seen green", func(ctx context.Context) {
+		_, _, code := onFleet("wait", "-A", "--timeout", "1s")
+		Expect(code).To(Equal(1))
+
+		began := time.Now()
+		out, errOut, code := onFleet("why")
+		Expect(code).To(Equal(0), errOut)
+		Expect(time.Since(began)).To(BeNumerically("<", 10*time.Second))
+		Expect(out).To(HavePrefix("1 root cause of add-ons on 50 managed clusters:\n\n1. store is not installed\n"))
+		Expect(out).To(MatchRegexp(`breaks +30 of 50 managed clusters, 60 of 100 add-ons: gateway \(30\), portal \(30\)`))
+
+		enabled := enabledBy(out, fleet.Kubeconfig())
+		Expect(enabled).To(HaveLen(affected))
+		for _, one := range enabled {
+			install(ctx, one.Namespace, one.Name)
+		}
+
+		_, errOut, code = onFleet("wait", "-A", "--timeout", "1m")
+		Expect(code).To(Equal(0), errOut)
+		Eventually(degraded).WithContext(ctx).WithTimeout(time.Minute).Should(BeZero())
+		out, errOut, code = onFleet("why")
+		Expect(code).To(Equal(0), errOut)
+		Expect(out).To(Equal("No Required dependency keeps add-ons from working on 50 managed clusters.\n"))
+		out, errOut, code = onFleet("status", "-A", "--failing", "--check")
+		Expect(code).To(Equal(0), out+errOut)
+	})
+})
+
+var runLine = regexp.MustCompile(`(?m)^ +run +(.*)$`)
+
+// enabledBy are the add-ons that the printed commands would install, by cluster. This suite has
+// no clusteradm, which `make clusteradm` builds. So it does what `clusteradm addon enable` does:
+// it creates the ManagedClusterAddOns that the command names.
+func enabledBy(out, kubeconfig string) (enabled []client.ObjectKey) {
+	GinkgoHelper()
+	lines := runLine.FindAllStringSubmatch(out, -1)
+	Expect(lines).NotTo(BeEmpty(), out)
+	for _, line := range lines {
+		command := strings.Fields(line[1])
+		Expect(command[:3]).To(Equal([]string{"clusteradm", "addon", "enable"}), line[1])
+		flags := map[string]string{}
+		for pair := range slices.Chunk(command[3:], 2) {
+			flags[pair[0]] = pair[1]
+		}
+		Expect(flags).To(HaveLen(3))
+		Expect(flags).To(HaveKeyWithValue("--kubeconfig", kubeconfig), "it acts on the hub that was read")
+		for _, addOn := range strings.Split(flags["--names"], ",") {
+			for _, cluster := range strings.Split(flags["--clusters"], ",") {
+				enabled = append(enabled, client.ObjectKey{Namespace: cluster, Name: addOn})
+			}
+		}
+	}
+	return enabled
+}
