@@ -125,7 +125,7 @@ func content() snapshot.Content {
 	agent.Status.Conditions = []metav1.Condition{{Type: "Available", Status: metav1.ConditionTrue}}
 	return snapshot.Content{
 		Taken: fixture.Now.Time, Registrations: append(fixture.Registrations("b"), fixture.Annotated("a", "- name: b")),
-		Manager: &snapshot.Manager{Offline: evaluation.OfflineHold},
+		Manager:  &snapshot.Manager{Offline: evaluation.OfflineHold},
 		Clusters: []clusterv1.ManagedCluster{reached}, AddOns: []addonv1alpha1.ManagedClusterAddOn{agent},
 	}
 }
