@@ -37,7 +37,7 @@ func newShaken() *shaken {
 		registered := register(s.addOns[i], s.edges(s.addOns[:i])...)
 		if s.chance.IntN(3) == 0 {
 			amend(registered.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
-				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.30", Claims: map[string]string{"product": "OpenShift"}}
+				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.30", Claims: map[string]addonv1alpha1.ClaimRequirement{"product": "OpenShift"}}
 			})
 		}
 	}
