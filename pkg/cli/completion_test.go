@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +70,25 @@ func TestACompletionDoesNotWaitForASlowHub(t *testing.T) {
 	got := run(t, cobra.ShellCompNoDescRequestCmd, "why", "--server="+slow.URL, "-n", "a")
 	if taken := time.Since(start); !strings.HasPrefix(got, ":4\n") || taken > 10*time.Second {
 		t.Errorf("after %s\n%s", taken, got)
+	}
+}
+
+// Shells that are installed accept their script; bash is everywhere.
+func TestShellsAcceptTheCompletion(t *testing.T) {
+	for shell, check := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}} {
+		script := filepath.Join(t.TempDir(), "completion")
+		printed := run(t, "completion", shell)
+		if err := os.WriteFile(script, []byte(printed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			t.Logf("%s is not installed", shell)
+			continue
+		}
+		if out, err := exec.CommandContext(t.Context(), path, append(check, script)...).CombinedOutput(); err != nil || len(printed) < 1000 {
+			t.Errorf("%s: %v: %s", shell, err, out)
+		}
 	}
 }
 

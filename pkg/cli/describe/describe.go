@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/manifest"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -71,7 +70,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 			if i > 0 {
 				fmt.Fprintln(o.Out)
 			}
-			return printDescription(o.Out, found)
+			return o.printDescription(found)
 		}); err != nil {
 			return err
 		}
@@ -111,7 +110,8 @@ func (o *options) read(ctx context.Context, args []string) (all []addonv1alpha1.
 
 var heading = []string{"NEEDS", "TYPE", "WHAT", "WHEN", "WITHOUT IT"}
 
-func printDescription(out io.Writer, found *report.Description) error {
+func (o *options) printDescription(found *report.Description) error {
+	out, screen := o.Out, terminal.Of(o.Out)
 	title := text.Name(found.AddOn)
 	if found.Version != "" {
 		title += " " + text.OneLine(found.Version)
@@ -119,7 +119,7 @@ func printDescription(out io.Writer, found *report.Description) error {
 	if found.Declared != "" {
 		title += ", declared in " + text.OneLine(found.Declared)
 	}
-	fmt.Fprintln(out, title)
+	fmt.Fprintln(out, screen.Wrap(title, 2))
 	var rows [][]string
 	for _, need := range found.Needs {
 		what, when := need.What, need.When
@@ -137,8 +137,8 @@ func printDescription(out io.Writer, found *report.Description) error {
 	case len(rows) == 0:
 		fmt.Fprintln(out, "It has no dependencies.")
 	default:
-		shown := table.New(out, heading)
-		shown.Uncut = true // what an author wrote is why it is read
+		shown := o.flags.Table(out, heading)
+		shown.Whole = true // what an author wrote is why it is read
 		if err := shown.Print(rows); err != nil {
 			return err
 		}
@@ -148,11 +148,11 @@ func printDescription(out io.Writer, found *report.Description) error {
 		items []string
 	}{{"Provides", found.Provides}, {"Needed by", found.NeededBy}} {
 		if len(list.items) > 0 {
-			fmt.Fprintf(out, "%s: %s\n", list.title, text.OneLine(strings.Join(list.items, ", ")))
+			fmt.Fprintln(out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))
 		}
 	}
 	for _, problem := range found.Problems {
-		fmt.Fprintf(out, "Problem: %s\n", text.OneLine(problem))
+		fmt.Fprintln(out, screen.Wrap("Problem: "+text.OneLine(problem), 2))
 	}
 	return nil
 }

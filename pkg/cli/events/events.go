@@ -42,7 +42,7 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(), table: table.New(streams.Out, heading), shown: map[report.TimelineItem]bool{}}
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide), shown: map[report.TimelineItem]bool{}}
 	command := &cobra.Command{
 		Use:   "events [ADDON]",
 		Short: "Show the events and conditions of an add-on and its dependencies",
@@ -96,7 +96,9 @@ func (o *options) complete(args []string) error {
 	if err := o.flags.Validate(); err != nil {
 		return err
 	}
-	if o.watch && o.flags.Chosen() {
+	o.table = o.flags.Table(o.Out, heading)
+	o.table.Spare = o.spare()
+	if o.watch && o.flags.IsData() {
 		return errors.New("--watch prints a table: it cannot be combined with --output")
 	}
 	return nil
@@ -187,6 +189,14 @@ func (o *options) isNew(item report.TimelineItem) bool {
 	}
 	o.shown[item] = true
 	return true
+}
+
+// spare are columns that a narrow terminal has no room for: messages say more.
+func (o *options) spare() []string {
+	if o.filter.Cluster != "" {
+		return []string{"CLUSTER", "TYPE", "REASON"}
+	}
+	return []string{"TYPE", "REASON"}
 }
 
 func row(item report.TimelineItem) []string {

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -28,11 +30,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	about "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/picture"
 )
 
 var update = flag.Bool("update", false, "write what the verb prints")
@@ -172,6 +176,36 @@ func TestTimeline(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), printed.String()); diff != "" {
 		t.Errorf("%s (-want +got), go test ./pkg/cli/events -update accepts it:\n%s", golden, diff)
+	}
+}
+
+// The picture is shown on docs/kubectl-addon.md.
+func TestTimelineFitsTheScreen(t *testing.T) {
+	from := hub(t, interceptor.Funcs{})
+	taken, err := snapshot.Take(t.Context(), from, "cluster1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	happened, err := read(t.Context(), from, lists("cluster1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{80, 200} {
+		o, _ := newOptions()
+		screen := &picture.Screen{On: terminal.Screen{Width: width}}
+		o.Out, o.table = screen, table.New(screen, heading)
+		o.table.Spare = o.spare()
+		if err := o.print(taken, happened); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(screen.String()) {
+			if utf8.RuneCountInString(strings.TrimSpace(line)) > width {
+				t.Errorf("on %d columns: %s", width, line)
+			}
+		}
+		picture.Compare(t, fmt.Sprintf("../testdata/screens/events_cluster-gateway_-n_cluster1_%d.txt", width), screen.String())
+		picture.Compare(t, fmt.Sprintf("../../../docs/terminal/events-%d.svg", width),
+			picture.SVG("kubectl addon events cluster-gateway -n cluster1", screen.String(), width))
 	}
 }
 

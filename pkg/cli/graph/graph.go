@@ -19,7 +19,7 @@ import (
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	flags := output.NewFlags()
-	format := "mermaid"
+	format, all := "mermaid", false
 	command := &cobra.Command{
 		Use:   "graph [ADDON]",
 		Short: "Write the graph of dependencies, for documents",
@@ -47,7 +47,7 @@ and all its dependents.`,
 			if !known {
 				return cmdline.UsageError(fmt.Errorf("--format=%q: must be mermaid, dot or svg", format))
 			}
-			graph, err := find(command.Context(), from, args)
+			graph, err := find(command.Context(), from, from.Cluster(all), args)
 			if err != nil {
 				return err
 			}
@@ -55,14 +55,15 @@ and all its dependents.`,
 		},
 	}
 	command.Flags().StringVar(&format, "format", format, "Format of the graph: mermaid, dot or svg.")
+	command.Flags().BoolVarP(&all, "all-namespaces", "A", false, "Count all managed clusters, which is the default without -n.")
 	flags.AddTo(command)
 	return command
 }
 
 var formats = map[string]func(io.Writer, *report.Graph) error{"mermaid": mermaid, "dot": dot, "svg": svg}
 
-func find(ctx context.Context, from *source.Source, args []string) (*report.Graph, error) {
-	cluster, addOn := *from.Config.Namespace, ""
+func find(ctx context.Context, from *source.Source, cluster string, args []string) (*report.Graph, error) {
+	addOn := ""
 	if len(args) == 1 {
 		addOn = args[0]
 	}

@@ -40,11 +40,13 @@ type options struct {
 	placement string
 	placed    *placed
 	trial     report.Trial
+
+	allNamespaces bool
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:     "impact",
 		Aliases: []string{"preflight"},
@@ -83,6 +85,7 @@ It exits with 1 when a dependency would become unsatisfied.`,
 		},
 	}
 	flags := command.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Try it on all managed clusters, which is the default without -n.")
 	flags.StringSliceVar(&o.trial.Remove, "remove", nil, "The add-on is uninstalled. Can be repeated.")
 	flags.StringSliceVar(&o.trial.Install, "install", nil, "The add-on is installed, and available, on managed clusters that do not have it yet. Can be repeated.")
 	flags.StringVar(&o.placement, "placement", "", "Only on the managed clusters that the Placement in this `FILE` selects, - for standard input.")
@@ -154,7 +157,7 @@ func (o *options) complete() error {
 }
 
 func (o *options) run(ctx context.Context) error {
-	cluster := *o.source.Config.Namespace
+	cluster := o.source.Cluster(o.allNamespaces)
 	fleet, err := o.source.Snapshot(ctx, cluster, o.trial.Registrations...)
 	if err != nil {
 		return err
@@ -174,11 +177,11 @@ func (o *options) run(ctx context.Context) error {
 			fmt.Fprintf(o.ErrOut, "%s is installed nowhere, so its own dependencies were not tried: kubectl addon describe -f shows them.\n", text.Name(addOn.Name))
 		}
 	}
-	if err := o.flags.Print(o.Out, found, func() error { return printImpact(o.Out, found) }); err != nil {
+	if err := o.flags.Print(o.Out, found, func() error { return o.printImpact(found) }); err != nil {
 		return err
 	}
 	if found.Breaks() {
-		return ErrBreaks
+		return o.breaks(found)
 	}
 	return nil
 }

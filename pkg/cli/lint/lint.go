@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/manifest"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -110,10 +111,25 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	}
 	for _, finding := range o.found.Items {
 		if finding.Severity == report.SeverityError {
-			return ErrFound
+			return fmt.Errorf("%w: correct them, and run this again: %s", ErrFound, o.again(paths))
 		}
 	}
 	return nil
+}
+
+// again is the command that checks the same.
+func (o *options) again(paths []string) string {
+	line := "kubectl addon lint"
+	for _, path := range paths {
+		line += " " + source.Quoted(path)
+	}
+	if o.live {
+		line += " --live"
+	}
+	if !o.live && !o.source.IsFile() {
+		return line // no hub was read
+	}
+	return o.source.Command(line)
 }
 
 // formatSARIF is the format of lint itself.
@@ -123,13 +139,18 @@ func (o *options) show(registrations int) error {
 	if o.flags.Is(formatSARIF) {
 		return o.printSARIF(o.Out)
 	}
-
+	screen := terminal.Of(o.Out)
 	for _, finding := range o.found.Items {
 		where := text.OneLine(finding.Path)
 		if finding.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, finding.Line)
 		}
-		fmt.Fprintf(o.Out, "%s: %s%s: %s [%s]\n", where, subject(&finding), finding.Severity, text.OneLine(finding.Message), finding.Rule)
+		color := terminal.Yellow
+		if finding.Severity == report.SeverityError {
+			color = terminal.Red
+		}
+		fmt.Fprintln(o.Out, screen.Wrap(fmt.Sprintf("%s: %s%s: %s [%s]", where, subject(&finding),
+			screen.Paint(color, string(finding.Severity)), text.OneLine(finding.Message), finding.Rule), 2))
 	}
 	if len(o.found.Items) == 0 {
 		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns.\n", registrations)

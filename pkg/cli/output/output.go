@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 )
 
@@ -24,6 +25,8 @@ type Flags struct {
 	print *genericclioptions.PrintFlags
 	// own are formats that the verb prints itself.
 	own []string
+	// headless: tables have no headings.
+	headless bool
 	// printer is nil while no format is chosen, or one of the verb itself.
 	printer printers.ResourcePrinter
 }
@@ -49,6 +52,7 @@ func (f *Flags) IsData() bool { return f.printer != nil }
 // AddTo adds the flags to a verb.
 func (f *Flags) AddTo(command *cobra.Command) {
 	f.print.AddFlags(command)
+	command.Flags().BoolVar(&f.headless, "no-headers", false, "Tables have no headings.")
 	format := command.Flags().Lookup("output")
 	format.Usage = "Output format. If empty, output for people. One of: (" + strings.Join(f.formats(), ", ") + ")."
 	*f.print.OutputFormat = ""
@@ -78,6 +82,13 @@ func (f *Flags) Validate() error {
 
 // Chosen reports whether a format is chosen.
 func (f *Flags) Chosen() bool { return *f.print.OutputFormat != "" }
+
+// Table returns a table without rows, as the flags choose it.
+func (f *Flags) Table(out io.Writer, heading []string) *table.Table {
+	empty := table.New(out, heading)
+	empty.Uncut, empty.Headless = f.Is(Wide), f.headless
+	return empty
+}
 
 // Print prints a report in the chosen format, and without one calls the function that
 // prints it for people.

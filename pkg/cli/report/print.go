@@ -12,9 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 var (
@@ -23,7 +24,8 @@ var (
 )
 
 // printReports prints a table of the edges, and one of those that rollouts change.
-func printReports(out io.Writer, found *report.DependencyReports, of *snapshot.Snapshot, cluster string) error {
+func (o *options) printReports(found *report.DependencyReports, of *snapshot.Snapshot, cluster string) error {
+	out := o.Out
 	var rows, pending [][]string
 	left := 0
 	for i := range found.Items {
@@ -38,17 +40,28 @@ func printReports(out io.Writer, found *report.DependencyReports, of *snapshot.S
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "No dependency is known to be unsatisfied.")
-	} else if err := printEdges(out, rows, cluster); err != nil {
+	} else if err := o.printEdges(rows, cluster); err != nil {
 		return err
 	}
 	if len(pending) > 0 {
 		fmt.Fprint(out, "\nRollouts under way change these:\n")
-		if err := table.Print(out, pendingHeading, pending); err != nil {
+		if err := o.flags.Table(out, pendingHeading).Print(pending); err != nil {
 			return err
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(out, "\n%d entries are left out, because a report has at most %d KiB.\n", left, report.MaxBytes>>10)
+		fmt.Fprintln(out)
+		fmt.Fprintln(out, terminal.Of(out).Wrap(fmt.Sprintf("%d entries are left out, because a report has at most %d KiB.", left, report.MaxBytes>>10), 0))
+	}
+	return nil
+}
+
+// printNames prints what kubectl get takes: the reports of addon-manager have the same names.
+func printNames(out io.Writer, found *report.DependencyReports) error {
+	for i := range found.Items {
+		if _, err := fmt.Fprintf(out, "addondependencyreport.%s/%s\n", dependencyv1alpha1.GroupVersion.Group, text.Name(found.Items[i].Name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -63,18 +76,19 @@ func (o *options) printLost(out io.Writer, of *snapshot.Snapshot, cluster string
 	if cluster != "" && len(validation.IsDNS1123Subdomain(cluster)) == 0 {
 		which = cluster + " -n " + cluster
 	}
-	command := "kubectl get addondependencyreports " + which + " -o yaml"
-	fmt.Fprintf(out, "\nManaged clusters that cannot be reached, so their verdicts are held: %d\n", lost)
-	fmt.Fprint(out, "The last ones are not known here. They are in the reports on the hub, where addon-manager runs with --reports:\n")
+	command, screen := "kubectl get addondependencyreports "+which+" -o yaml", terminal.Of(out)
+	fmt.Fprintln(out)
+	fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Managed clusters that cannot be reached, so their verdicts are held: %d", lost), 0))
+	fmt.Fprintln(out, screen.Wrap("The last ones are not known here. They are in the reports on the hub, where addon-manager runs with --reports:", 0))
 	if note := o.source.Note(command); note != "" {
-		fmt.Fprintf(out, "note %s\n", note)
+		fmt.Fprintln(out, "note "+screen.Wrap(note, len("note ")))
 	}
 	fmt.Fprintf(out, "run  %s\n", o.source.Command(command))
 }
 
 // printEdges prints the cause of each edge even where a terminal has no room for all columns.
-func printEdges(out io.Writer, rows [][]string, cluster string) error {
-	shown := table.New(out, heading)
+func (o *options) printEdges(rows [][]string, cluster string) error {
+	shown := o.flags.Table(o.Out, heading)
 	shown.Spare = []string{"SINCE", "TYPE", "VERDICT"}
 	if cluster != "" {
 		shown.Spare = append([]string{"CLUSTER"}, shown.Spare...)

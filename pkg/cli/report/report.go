@@ -25,7 +25,7 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide, output.Name)}
 	command := &cobra.Command{
 		Use:   "report",
 		Short: "List dependencies that are not satisfied, and their causes, by managed cluster",
@@ -66,11 +66,14 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	found := report.OnClusters(fleet, cluster, scope)
-	if o.flags.Chosen() {
+	if o.flags.Chosen() && !o.flags.Is(output.Wide) {
 		o.printLost(o.ErrOut, fleet, cluster)
 	}
 	return o.flags.Print(o.Out, found, func() error {
-		if err := printReports(o.Out, found, fleet, cluster); err != nil {
+		if o.flags.Is(output.Name) {
+			return printNames(o.Out, found)
+		}
+		if err := o.printReports(found, fleet, cluster); err != nil {
 			return err
 		}
 		o.printLost(o.Out, fleet, cluster)

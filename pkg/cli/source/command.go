@@ -16,13 +16,13 @@ func (s *Source) Command(line string) string {
 	case !isCommand(line):
 		return line
 	case s.IsFile() && readsFiles(line):
-		return line + " --from " + quoted(s.file)
+		return line + " --from " + Quoted(s.file)
 	case s.IsFile():
 		return line
 	}
 	for _, flag := range []struct{ name, value string }{{"context", *s.Config.Context}, {"kubeconfig", *s.Config.KubeConfig}} {
 		if flag.value != "" {
-			line += " --" + flag.name + " " + quoted(flag.value)
+			line += " --" + flag.name + " " + Quoted(flag.value)
 		}
 	}
 	return line
@@ -74,8 +74,8 @@ func readsFiles(line string) bool {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// quoted is an argument as a POSIX shell reads it.
-func quoted(argument string) string {
+// Quoted is an argument as a POSIX shell reads it.
+func Quoted(argument string) string {
 	if plain.MatchString(argument) {
 		return argument
 	}

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +37,8 @@ func (o *options) print(rows []Row, all int, now time.Time) error {
 		for _, row := range rows {
 			cells = append(cells, cellsOf(row, now))
 		}
-		shown := table.New(o.Out, heading)
-		shown.Uncut, shown.Spare = o.flags.Is(output.Wide), o.spare()
+		shown := o.flags.Table(o.Out, heading)
+		shown.Spare = o.spare()
 		return shown.Print(cells)
 	})
 }
@@ -46,9 +47,9 @@ func (o *options) print(rows []Row, all int, now time.Time) error {
 // where one is named.
 func (f *filter) spare() []string {
 	if f.namespace != "" {
-		return []string{"MESSAGE", "NAMESPACE"}
+		return []string{"MESSAGE", "NAMESPACE", "SINCE"}
 	}
-	return []string{"MESSAGE"}
+	return []string{"MESSAGE", "SINCE"}
 }
 
 // printNames prints what kubectl get takes, as kubectl get -o name does.
@@ -61,9 +62,13 @@ func printNames(out io.Writer, rows []Row) error {
 	return nil
 }
 
+// breakable is where a heading of more than one word can have two lines.
+var breakable = regexp.MustCompile("([a-z])([A-Z])")
+
 // printSummary prints a column for each verdict that there is, and for those on which all
 // depends.
-func printSummary(out io.Writer, found *report.Summary) error {
+func (o *options) printSummary(found *report.Summary) error {
+	out := o.Out
 	if _, err := fmt.Fprintf(out, "Dependencies on %s:\n", found.All()); err != nil || len(found.Items) == 0 {
 		return err
 	}
@@ -73,7 +78,7 @@ func printSummary(out io.Writer, found *report.Summary) error {
 	})
 	heading := []string{"ADD-ON", "DEPENDENCY", "TYPE"}
 	for _, verdict := range verdicts {
-		heading = append(heading, strings.ToUpper(string(verdict)))
+		heading = append(heading, strings.ToUpper(breakable.ReplaceAllString(string(verdict), "$1"+table.Break+"$2")))
 	}
 	rows := make([][]string, 0, len(found.Items))
 	for _, item := range found.Items {
@@ -83,5 +88,7 @@ func printSummary(out io.Writer, found *report.Summary) error {
 		}
 		rows = append(rows, row)
 	}
-	return table.Print(out, heading, rows)
+	shown := o.flags.Table(out, heading)
+	shown.Spare = []string{"TYPE"}
+	return shown.Print(rows)
 }

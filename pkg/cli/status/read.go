@@ -13,6 +13,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
@@ -83,7 +84,7 @@ func (h *hub) checkCluster(ctx context.Context, isCheck bool) error {
 	err := h.Get(ctx, client.ObjectKey{Name: h.namespace}, cluster)
 	switch {
 	case apierrors.IsNotFound(err) && h.implied:
-		return fmt.Errorf("no managed cluster named: the kubeconfig's namespace %q is none on this hub; name one with -n CLUSTER, or list all with -A", h.namespace)
+		return cmdline.UsageError(fmt.Errorf("no managed cluster named: the kubeconfig's namespace %q is none on this hub; name one with -n CLUSTER, or list all with -A", h.namespace))
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("no managed cluster %q on this hub: name another with -n, or list all with -A", h.namespace)
 	case err != nil && isCheck:

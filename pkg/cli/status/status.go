@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -129,7 +130,6 @@ func (o *options) validate() error {
 		{"--failing", o.failing},
 		{"--reason", len(o.reasons) > 0},
 		{"--watch", o.watch},
-		{"-o wide", o.flags.Is(output.Wide)},
 		{"-o name", o.flags.Is(output.Name)},
 	}
 	if o.summary {
@@ -162,7 +162,7 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if o.name != "" && len(all) == 0 {
-		return errors.New(o.nothingFound())
+		return o.notFound()
 	}
 	if o.check && o.selectsNone() {
 		return fmt.Errorf("no managed cluster to check has the labels %s: kubectl get managedclusters --show-labels lists them", o.selector)
@@ -172,9 +172,30 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
-		return ErrUnsatisfied
+		return fmt.Errorf("%w: %s", ErrUnsatisfied, o.source.Command(o.why()))
 	}
 	return nil
+}
+
+// why is the command that finds the causes of what is listed.
+func (o *options) why() string {
+	line := "kubectl addon why"
+	if o.name != "" {
+		line += " " + source.Quoted(o.name)
+	}
+	if o.namespace != "" {
+		line += " -n " + source.Quoted(o.namespace)
+	}
+	return line
+}
+
+// notFound is the error where a named add-on is not installed.
+func (o *options) notFound() error {
+	message := o.nothingFound()
+	if o.namespace != "" || o.selector != nil {
+		return errors.New(message)
+	}
+	return fmt.Errorf("%s: %s lists what is installed", strings.TrimSuffix(message, "."), o.source.Command("kubectl addon status -A"))
 }
 
 // read reads the rows of the named add-on and clusters, and when they were read.
@@ -227,7 +248,7 @@ func (o *options) runSummary(ctx context.Context) error {
 	o.selectIn(on)
 	found := report.FindSummary(on, o.on, o.name)
 	if o.name != "" && len(found.Items) == 0 && source.CheckInstalled(on, o.name, o.namespace) != nil {
-		return errors.New(o.nothingFound())
+		return o.notFound()
 	}
-	return o.flags.Print(o.Out, found, func() error { return printSummary(o.Out, found) })
+	return o.flags.Print(o.Out, found, func() error { return o.printSummary(found) })
 }

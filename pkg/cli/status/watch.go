@@ -37,7 +37,7 @@ func (o *options) runWatch(ctx context.Context) error {
 
 // follow shows what changes. It returns an error when the context ends, too.
 func (o *options) follow(ctx context.Context, hub client.WithWatch) error {
-	s := &shown{options: o, table: table.New(o.Out, Heading), rows: map[string]Row{}}
+	s := &shown{options: o, table: o.flags.Table(o.Out, Heading), rows: map[string]Row{}}
 	s.table.Spare = o.spare()
 	all := []follow.Watched{{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: o.namespace, Options: o.named()}}
 	watched, err := follow.Start(ctx, hub, all, follow.Failures)

@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -38,7 +37,9 @@ func (o *options) show(workloads int) error {
 		fmt.Fprintf(o.ErrOut, "No undeclared dependencies found in %d AddOnTemplates and ManifestWorks.\n", workloads)
 		return nil
 	}
-	return table.Print(o.Out, []string{"ADD-ON", "MAY NEED", "TYPE", "BECAUSE"}, rows)
+	shown := o.flags.Table(o.Out, []string{"ADD-ON", "MAY NEED", "TYPE", "BECAUSE"})
+	shown.Spare = []string{"TYPE"}
+	return shown.Print(rows)
 }
 
 // printYAML prints a document for each add-on, to be pasted into its spec.

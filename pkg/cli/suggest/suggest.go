@@ -25,6 +25,8 @@ type options struct {
 	source *source.Source
 	flags  *output.Flags
 	found  *report.Suggestions
+
+	allNamespaces bool
 }
 
 // NewCommand returns the verb.
@@ -64,12 +66,13 @@ first managed cluster that has the add-on, or on that of -n. It cannot read a sn
 			return o.run(command.Context(), addOn)
 		},
 	}
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Take the first managed cluster that has the add-on, which is the default without -n.")
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) run(ctx context.Context, addOn string) error {
-	fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace)
+	fleet, err := o.source.Snapshot(ctx, o.source.Cluster(o.allNamespaces))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,85 +9,74 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// shown are the aligned rows as the output shows them. Colors come last: what aligns
-// columns would count their characters.
+// shown are the rows as the output shows them: aligned for no screen, else fitted to it.
 func (t *Table) shown(rows [][]string) string {
 	screen := terminal.Of(t.out)
 	if screen == (terminal.Screen{}) {
 		return t.aligned.String()
 	}
-	widths := t.writer.RememberedWidths()
-	if t.columns == nil { // rows that come later have the columns of the heading
-		t.columns = t.fitting(screen.Width, widths, rows)
-	}
+	t.learn(rows)
+	places := t.fit(screen.Width)
 	var lines strings.Builder
-	for _, cells := range rows {
-		t.show(&lines, screen, cells, widths)
-		lines.WriteString("\n")
+	for r, cells := range rows {
+		below := ""
+		if t.drawn && r+1 < len(rows) {
+			below = continued(rows[r+1][0])
+		}
+		t.show(&lines, screen, places, cells, below)
 	}
 	return lines.String()
 }
 
-// show adds one line; cells are the texts of all columns.
-func (t *Table) show(lines *strings.Builder, screen terminal.Screen, cells []string, widths []int) {
-	start := 0
-	for i, column := range t.columns {
-		content, isLast := cells[column], i == len(t.columns)-1
-		if isLast && screen.Width > 0 && !t.Uncut {
-			content = text.Cut(content, t.room(screen.Width, start))
+// show adds a row, in as many lines as its longest cell has. below is what the drawing in the
+// first column has beside all but the first line.
+func (t *Table) show(lines *strings.Builder, screen terminal.Screen, places layout, cells []string, below string) {
+	parts, height := make([][]string, len(places.columns)), 1
+	for i, column := range places.columns {
+		parts[i] = t.parts(column, cells[column], places.widths[i])
+		height = max(height, len(parts[i]))
+	}
+	for n := range height {
+		line, pending := "", 0
+		for i, column := range places.columns {
+			part := ""
+			if n < len(parts[i]) {
+				part = parts[i][n]
+			} else if t.isDrawn(column) {
+				part = text.Cut(below, places.widths[i])
+			}
+			if part != "" {
+				line += strings.Repeat(" ", pending) + screen.Paint(ColorOf(t.heading[column], cells[column]), part)
+				pending = 0
+			}
+			pending += places.widths[i] + gap - utf8.RuneCountInString(part)
 		}
-		lines.WriteString(screen.Paint(ColorOf(t.heading[column], content), content))
-		if !isLast {
-			lines.WriteString(strings.Repeat(" ", max(0, widths[column]-utf8.RuneCountInString(content))))
-			start += widths[column]
-		}
+		lines.WriteString(line + "\n")
 	}
 }
 
-const (
-	// least is how much room the last column should have, and scant what is still readable.
-	least = 20
-	scant = 8
-)
-
-// fitting are the columns that are shown, by their places: all, but for spare ones on a
-// screen that is too narrow.
-func (t *Table) fitting(width int, widths []int, rows [][]string) []int {
-	columns := make([]int, len(t.heading))
-	for i := range columns {
-		columns[i] = i
+// parts are the lines of a cell. Without a width for all, it has one.
+func (t *Table) parts(column int, content string, width int) []string {
+	switch {
+	case width >= utf8.RuneCountInString(plain(content)):
+		return []string{plain(content)}
+	case t.isDrawn(column) || t.isCut(column):
+		return []string{text.Cut(plain(content), width)}
+	case t.Whole:
+		return shortened(content, width, 0)
+	default:
+		return shortened(content, width, maxLines)
 	}
-	if width == 0 || t.Uncut {
-		return columns
-	}
-	for _, spare := range t.Spare {
-		start, last, longest := 0, columns[len(columns)-1], 0
-		for _, column := range columns[:len(columns)-1] {
-			start += widths[column]
-		}
-		for _, cells := range rows {
-			longest = max(longest, utf8.RuneCountInString(cells[last]))
-		}
-		if width-start >= min(longest, least) {
-			break
-		}
-		columns = slices.DeleteFunc(columns, func(column int) bool { return t.heading[column] == spare })
-	}
-	return columns
 }
 
-// room is how long the last column may be: up to the end of a line of the screen, and of the
-// next one where there is too little room.
-func (t *Table) room(width, start int) int {
-	if len(t.Spare) > 0 && width-start >= scant {
-		return width - start
-	}
-	end := width
-	for end-start < least {
-		end += width
-	}
-	return end - start
+// continued is what a drawing has above one of its lines, so that none is interrupted.
+func continued(line string) string {
+	end := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune("│├└─ \u00a0", r) })
+	return strings.TrimRight(strings.NewReplacer("├", "│", "└", "│", "─", " ").Replace(line[:max(end, 0)]), " \u00a0")
 }
+
+// plain is a text without places where it may be broken.
+func plain(content string) string { return strings.ReplaceAll(content, Break, "") }
 
 // ColorOf is the color of a value in a column of that name.
 func ColorOf(column, value string) terminal.Color {

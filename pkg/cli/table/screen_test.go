@@ -32,7 +32,10 @@ func TestATerminalHasColorsAndAWidth(t *testing.T) {
 	}
 	want := "NAME      AVAILABLE   DEGRADED   MESSAGE\n" +
 		"one       \x1b[32mTrue\x1b[0m        \x1b[32mFalse\x1b[0m      all is well with this one\n" +
-		"another   \x1b[31mFalse\x1b[0m       \x1b[31mTrue\x1b[0m       long long long long long l…\n" +
+		"another   \x1b[31mFalse\x1b[0m       \x1b[31mTrue\x1b[0m       long long long long long\n" +
+		"                                 long long long long long\n" +
+		"                                 long long long long long\n" +
+		"                                 long long long long long\n" +
 		"ä→        \x1b[33mUnknown\x1b[0m     -          x\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -66,18 +69,6 @@ func TestRowsThatComeLaterAreAlignedToo(t *testing.T) {
 	}
 }
 
-func TestRoom(t *testing.T) {
-	spare := []string{"MESSAGE"}
-	for _, test := range []struct {
-		spare              []string
-		width, start, want int
-	}{{nil, 200, 50, 150}, {nil, 80, 70, 90}, {nil, 80, 100, 60}, {nil, 10, 0, 20}, {spare, 80, 70, 10}, {spare, 80, 75, 85}} {
-		if got := (&Table{Spare: test.spare}).room(test.width, test.start); got != test.want {
-			t.Errorf("%v: got %d", test, got)
-		}
-	}
-}
-
 func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 	heading := []string{"NAME", "SINCE", "REASON", "MESSAGE"}
 	row := []string{"cluster-gateway", "10m", "RequiredDependencyNotSatisfied", strings.Repeat("long ", 20)}
@@ -87,10 +78,10 @@ func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 		want  string
 	}{
 		"wide": {
-			80,
+			83,
 			[]string{"MESSAGE", "SINCE"},
 			"NAME              SINCE   REASON                           MESSAGE\n" +
-				"cluster-gateway   10m     RequiredDependencyNotSatisfied   long long long long …\n",
+				"cluster-gateway   10m     RequiredDependencyNotSatisfied   long long long long lon…\n",
 		},
 		"without messages": {
 			60,
@@ -98,12 +89,37 @@ func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 			"NAME              SINCE   REASON\n" +
 				"cluster-gateway   10m     RequiredDependencyNotSatisfied\n",
 		},
-		"and since": {40, []string{"MESSAGE", "SINCE"}, "NAME              REASON\ncluster-gateway   RequiredDependencyNot…\n"},
+		"and since": {
+			40,
+			[]string{"MESSAGE", "SINCE"},
+			"NAME              REASON\n" +
+				"cluster-gateway   RequiredDependencyNot\n" +
+				"                  Satisfied\n",
+		},
 		"in another order": {
 			75,
 			[]string{"SINCE"},
-			"NAME              REASON                           MESSAGE\n" +
-				"cluster-gateway   RequiredDependencyNotSatisfied   long long long long lon…\n",
+			"NAME              REASON         MESSAGE\n" +
+				"cluster-gateway   Required       long long long long long long long long\n" +
+				"                  Dependency     long long long long long long long long\n" +
+				"                  NotSatisfied   long long long long\n",
+		},
+		"names break, too": {
+			30,
+			[]string{"SINCE", "MESSAGE"},
+			"NAME       REASON\n" +
+				"cluster-   RequiredDependency\n" +
+				"gateway    NotSatisfied\n",
+		},
+		"too narrow": {
+			18,
+			[]string{"SINCE", "MESSAGE"},
+			"NAME       REASON\n" +
+				"cluster-   Required\n" +
+				"gateway    Dependen\n" +
+				"           cyNot\n" +
+				"           Satisfie\n" +
+				"           d\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +131,7 @@ func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, last, _ := strings.Cut(test.want, "\n")
+			_, last, _ := strings.Cut(test.want, "\n") // the rows without the heading
 			if diff := cmp.Diff(test.want+last, out.String()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

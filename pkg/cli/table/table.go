@@ -17,28 +17,33 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Table is rows in columns. On a terminal, its verdicts and conditions have colors, and its
-// last column is cut to the width of the screen, or to that of two lines where one has no room
-// for it.
+// Table is rows in columns. On a terminal, its verdicts and conditions have colors, and it is
+// fitted to the width of the screen: columns are left out, and cells have several lines.
 type Table struct {
-	// Uncut: the last column is whole on a terminal, too.
+	// Uncut: each row is one line on a terminal, too, however long it is.
 	Uncut bool
+	// Whole: cells have as many lines as they need.
+	Whole bool
+	// Headless: the columns have no headings.
+	Headless bool
 	// Spare are the headings of columns that a terminal too narrow for the last column does
 	// not show, in the order in which they are left out.
 	Spare   []string
 	out     io.Writer
 	heading []string
 	headed  bool
+	drawn   bool  // the first column is a drawing
 	columns []int // those that a terminal shows; nil before the heading
+	texts   []map[string]bool
+	longest []int
 	aligned bytes.Buffer
 	writer  writer
 }
 
-// writer aligns columns, and keeps their widths for rows that come later.
+// writer aligns columns.
 type writer interface {
 	io.Writer
 	Flush() error
-	RememberedWidths() []int
 }
 
 // New returns a table without rows.
@@ -54,12 +59,6 @@ func Print(out io.Writer, heading []string, rows [][]string) error {
 	return New(out, heading).Print(rows)
 }
 
-// PrintTree is Print with one line of a drawn tree before the cells of each row. The names
-// in the tree must be safe already.
-func PrintTree(out io.Writer, heading, tree []string, rows [][]string) error {
-	return New(out, heading).PrintTree(tree, rows)
-}
-
 // Print writes rows, below the heading if they are the first ones. It makes the cells safe
 // where they are: a fleet has many.
 func (t *Table) Print(rows [][]string) error {
@@ -71,8 +70,10 @@ func (t *Table) Print(rows [][]string) error {
 	return t.write(rows)
 }
 
-// PrintTree is as the function of that name.
+// PrintTree is Print with one line of a drawn tree before the cells of each row. The names
+// in the tree must be safe already.
 func (t *Table) PrintTree(tree []string, rows [][]string) error {
+	t.drawn = true
 	safe := make([][]string, len(rows))
 	for r, row := range rows {
 		safe[r] = []string{tree[r]}
@@ -120,7 +121,7 @@ func widest(rows [][]string) []string {
 func (t *Table) align(rows [][]string, heading bool) error {
 	table := &metav1.Table{}
 	for _, name := range t.heading {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: plain(name), Type: "string"})
 	}
 	for _, row := range rows {
 		cells := make([]any, len(row))
@@ -140,13 +141,13 @@ func (t *Table) align(rows [][]string, heading bool) error {
 }
 
 func (t *Table) writeSome(rows [][]string) error {
-	if err := t.align(rows, !t.headed); err != nil {
+	if err := t.align(rows, !t.headed && !t.Headless); err != nil {
 		return err
 	}
-	if !t.headed {
+	if !t.headed && !t.Headless {
 		rows = append([][]string{t.heading}, rows...)
-		t.headed = true
 	}
+	t.headed = true
 	if _, err := io.WriteString(t.out, t.shown(rows)); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}

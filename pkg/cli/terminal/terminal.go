@@ -5,6 +5,7 @@ package terminal
 import (
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -64,6 +65,11 @@ func (s Screen) Paint(color Color, text string) string {
 	return string(color) + text + reset
 }
 
+var colors = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// length is how many characters a text has on a screen, where colors have none.
+func length(text string) int { return utf8.RuneCountInString(colors.ReplaceAllString(text, "")) }
+
 // Wrap breaks a text between words, so that its lines fit the screen behind an indent of so
 // many characters. Its second line and all after it begin with the indent.
 func (s Screen) Wrap(text string, indent int) string {
@@ -75,7 +81,7 @@ func (s Screen) Wrap(text string, indent int) string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
+		if line != "" && length(line)+1+length(word) > room {
 			lines, line = append(lines, line), ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
-	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -20,25 +20,34 @@ import (
 // maxClusters is how many clusters of a group are named.
 const maxClusters = 5
 
+// spare are columns that a narrow terminal has no room for: the verdict and the reason say more.
+var spare = []string{"SINCE", "TYPE", "AVAILABLE"}
+
 var heading = []string{"NAME", "TYPE", "VERDICT", "AVAILABLE", "SINCE", "REASON"}
 
 // draw prints a table for each tree, with the tree in its first column.
 func draw(out io.Writer, trees *report.Trees, o *options) error {
-	wide := o.flags.Is(output.Wide)
+	wide, screen := o.flags.Is(output.Wide), terminal.Of(out)
+	title := func(content string) string {
+		if wide {
+			return content
+		}
+		return screen.Wrap(content, 0)
+	}
 	for i := range trees.Items {
 		tree := &trees.Items[i]
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
 		if o.grouping && len(trees.Items) > 1 && tree.OK() {
-			fmt.Fprintf(out, "%s: all is well\n", clusters(tree, wide))
+			fmt.Fprintln(out, title(clusters(tree, wide)+": all is well"))
 			continue
 		}
-		fmt.Fprintf(out, "%s:\n", clusters(tree, wide))
+		fmt.Fprintln(out, title(clusters(tree, wide)+":"))
 		drawn := treeprint.NewWithRoot(label(&tree.Node))
 		content := rows(&tree.Node, drawn, trees.Taken)
-		shown := table.New(out, heading)
-		shown.Uncut = wide
+		shown := o.flags.Table(out, heading)
+		shown.Spare = spare
 		if err := shown.PrintTree(strings.Split(drawn.String(), "\n"), content); err != nil {
 			return err
 		}

@@ -22,6 +22,8 @@ type options struct {
 	dependents bool
 	grouping   bool
 	addOn      string
+
+	allNamespaces bool
 }
 
 // NewCommand returns the verb.
@@ -50,6 +52,7 @@ last, in one line.`,
 			return o.run(command.Context())
 		},
 	}
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
 	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")
 	command.Flags().BoolVar(&o.grouping, "grouping", true, "Draw one tree for all managed clusters with the same, and one line for those where all is well.")
 	o.flags.AddTo(command)
@@ -57,7 +60,7 @@ last, in one line.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	cluster := *o.source.Config.Namespace
+	cluster := o.source.Cluster(o.allNamespaces)
 	fleet, err := o.source.Snapshot(ctx, cluster)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -66,13 +67,14 @@ func (p *progress) printWaiting(out io.Writer, of target, from *source.Source) e
 	if err := table.Print(out, []string{"ADD-ON", "CLUSTERS", "WAITING FOR"}, rows); err != nil {
 		return err
 	}
+	screen := terminal.Of(out)
 	if more := len(groups) - maxRows; more > 0 {
 		fmt.Fprintf(out, "%d more\n", more)
 	}
 	if command := groups[0].next(slices.Contains(of.goals, gone)); command != "" {
 		fmt.Fprintln(out)
 		if note := from.Note(command); note != "" {
-			fmt.Fprintf(out, "note %s\n", note)
+			fmt.Fprintln(out, "note "+screen.Wrap(note, len("note ")))
 		}
 		fmt.Fprintf(out, "run  %s\n", from.Command(command))
 	}

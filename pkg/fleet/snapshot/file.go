@@ -31,7 +31,7 @@ func (d *document) members() []member {
 	return []member{
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
 		list("clusterManagementAddOns", &d.Registrations, nil),
-		list("managedClusterAddOns", &d.AddOns, fleet.LeanAddOn),
+		list("managedClusterAddOns", &d.AddOns, withNamespace),
 		list("managedClusters", &d.Clusters, LeanCluster),
 		optional("managedClusterFacts", &d.Facts),
 		optional("addOnDeploymentConfigs", &d.Configs),
