@@ -30,10 +30,11 @@ type document struct {
 func (d *document) members() []member {
 	return []member{
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
+		optional("addonManager", &d.Manager),
 		list("clusterManagementAddOns", &d.Registrations, nil),
 		list("managedClusterAddOns", &d.AddOns, withNamespace),
 		list("managedClusters", &d.Clusters, LeanCluster),
-		optional("managedClusterFacts", &d.Facts),
+		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),
 		optional("addOnDeploymentConfigs", &d.Configs),
 		optional("addOnTemplates", &d.Templates),
 	}
