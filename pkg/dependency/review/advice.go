@@ -49,7 +49,7 @@ func Advise(declared declaration.Declaration, depth int) (judged []Judgement) {
 	}
 	if depth > maxDepth {
 		judged = append(judged, Judgement{
-			RuleLongChain, false, declared.Path, fmt.Sprintf("a chain of %d dependencies begins here: a failure of any of them breaks the add-on", depth),
+			RuleLongChain, false, declared.Path, fmt.Sprintf("a chain of %d dependencies begins here: each of them can break the add-on", depth),
 		})
 	}
 	return judged

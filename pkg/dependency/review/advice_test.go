@@ -25,7 +25,7 @@ func TestAdvise(t *testing.T) {
 		"an impossible name": {
 			edge: with("$(id)", "m"), impossible: `no add-on can have the name "$(id)", so this dependency is never satisfied`,
 		},
-		"a long chain": {edge: with("b", "m"), depth: 6, advice: "a chain of 6 dependencies begins here: a failure of any of them breaks the add-on"},
+		"a long chain": {edge: with("b", "m"), depth: 6, advice: "a chain of 6 dependencies begins here: each of them can break the add-on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registration := fixture.Registration("a", test.edge)
