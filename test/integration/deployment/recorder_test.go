@@ -90,7 +90,9 @@ func (r *recorder) all() []asked {
 // used says whether a user has made use of a right. What a step needs only after it has
 // shown what it is about, such as a watch after its list, would otherwise be missed by a
 // step that ends early.
-func (r *recorder) used(user, verb, resource string) func() bool { return r.usedOn(user, verb, resource, "") }
+func (r *recorder) used(user, verb, resource string) func() bool {
+	return r.usedOn(user, verb, resource, "")
+}
 
 // usedOn is used for one object.
 func (r *recorder) usedOn(user, verb, resource, name string) func() bool {
