@@ -115,7 +115,9 @@ func hub(t *testing.T, funcs interceptor.Funcs) client.WithWatch {
 		objects = append(objects, &registered[i])
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs)
-	builder.WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string { return []string{object.GetName()} })
+	builder.WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string {
+		return []string{object.GetName()}
+	})
 	builder.WithIndex(&eventsv1.Event{}, "regarding.kind", func(object client.Object) []string {
 		event, _ := object.(*eventsv1.Event)
 		return []string{event.Regarding.Kind}

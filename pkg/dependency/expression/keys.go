@@ -100,21 +100,23 @@ func nameOf(e ast.Expr) string {
 // entry reports which entry an expression reads of which map: config.a, config['a'],
 // config.?a, config[?'a'], has(config.a), or 'a' in config.
 func entry(e ast.Expr) (of ast.Expr, key string, isKnown bool) {
-	switch e.Kind() {
-	case ast.SelectKind:
+	if e.Kind() == ast.SelectKind {
 		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
-	case ast.CallKind:
-		args := e.AsCall().Args()
-		switch e.AsCall().FunctionName() {
-		case operators.Index, operators.OptIndex, operators.OptSelect:
-			key, isKnown = literal(args[1])
-			return args[0], key, isKnown
-		case operators.In:
-			key, isKnown = literal(args[0])
-			return args[1], key, isKnown
-		}
 	}
-	return nil, "", false
+	if e.Kind() != ast.CallKind {
+		return nil, "", false
+	}
+	args := e.AsCall().Args()
+	switch e.AsCall().FunctionName() {
+	case operators.Index, operators.OptIndex, operators.OptSelect:
+		key, isKnown = literal(args[1])
+		return args[0], key, isKnown
+	case operators.In:
+		key, isKnown = literal(args[0])
+		return args[1], key, isKnown
+	default:
+		return nil, "", false
+	}
 }
 
 func literal(e ast.Expr) (text string, isText bool) {

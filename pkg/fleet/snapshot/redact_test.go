@@ -50,7 +50,9 @@ func secretHub(t *testing.T) client.Reader {
 		Name: "cluster1", Labels: map[string]string{"vendor": "OpenShift"}, Annotations: map[string]string{"note": secret},
 	}}
 	cluster.Spec.ManagedClusterClientConfigs = []clusterv1.ClientConfig{{URL: "https://admin:" + secret + "@api.example.com"}}
-	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "console", Value: "https://admin:" + secret + "@console.example.com"}}
+	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{
+		{Name: "console", Value: "https://admin:" + secret + "@console.example.com"},
+	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, cluster)...).Build()
 }
 
@@ -65,7 +67,9 @@ func secretAddOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 	}
 	addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceConfig},
-		DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "configs", Name: name}, SpecHash: "x"},
+		DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
+			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "configs", Name: name}, SpecHash: "x",
+		},
 	}}
 	addOn.Status.Conditions = []metav1.Condition{
 		{Type: "Available", Status: "False", Reason: "Broken", Message: "cannot reach https://admin:" + secret + "@proxy.example.com: refused"},
@@ -110,7 +114,8 @@ func TestTheFileHasTheSameVerdicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, of := range map[string]*Snapshot{"taken": taken, "read": read} {
-		if findings := of.Evaluated("cluster1")("gateway"); len(findings) != 1 || findings[0].Verdict != "NotAvailable" || findings[0].Detail != nil {
+		findings := of.Evaluated("cluster1")("gateway")
+		if len(findings) != 1 || findings[0].Verdict != "NotAvailable" || findings[0].Detail != nil {
 			t.Errorf("%s: got %+v", name, findings)
 		}
 	}
