@@ -177,7 +177,8 @@ var _ = Describe("deploy/plugin-reader", func() {
 				Expect(command.ProcessState.ExitCode()).To(BeElementOf(0, 1), verb+"\n"+string(out))
 			}
 		}
-		placement := file(`{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: tried, namespace: places}, spec: {}}`)
+		placement := file(`{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
+			metadata: {name: tried, namespace: places}, spec: {}}`)
 		declared := file(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: app}, spec: {
 			installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}, dependencies: [{name: certs, message: m}]}}`)
 		verbs("why", "why needy -n d", "tree needy", "graph", "status -A", "status -n c", "status -l zone=east", "status --summary -A",
