@@ -85,15 +85,18 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	}{
 		"it can be enabled": {small("a: b, b", "a"), []string{"run        clusteradm addon enable --names b --clusters c1\n"}},
 		"its agent stopped": {silent("ManagedClusterAddOnLeaseUpdateStopped", addonv1alpha1.ManagedClusterAddOn{}), []string{
-			"note       repair its agent on c1, in namespace open-cluster-management-agent-addon: it last renewed its lease b at about 2026-08-01 09:49 UTC.",
+			"note       repair its agent on c1, in namespace open-cluster-management-agent-addon: ",
+			"it last renewed its lease b at about 2026-08-01 09:49 UTC. ",
 			"The command only shows more\n", "run        kubectl describe managedclusteraddon b -n c1\n",
 		}},
 		"its agent has not started": {silent("ManagedClusterAddOnLeaseNotFound", elsewhere), []string{
 			"repair its agent on hosting, in namespace bs: it has not made its lease b",
 		}},
-		"its own check fails":           {silent("ProbeUnavailable", addonv1alpha1.ManagedClusterAddOn{}), []string{": its health check fails."}},
-		"it has not reported":           {silent("", addonv1alpha1.ManagedClusterAddOn{}), []string{": it has not reported yet."}},
-		"a name that a shell could run": {silent("ProbeUnavailable", hostile), []string{"run        kubectl describe managedclusteraddon b -n c1\n"}},
+		"its own check fails": {silent("ProbeUnavailable", addonv1alpha1.ManagedClusterAddOn{}), []string{": its health check fails."}},
+		"it has not reported": {silent("", addonv1alpha1.ManagedClusterAddOn{}), []string{": it has not reported yet."}},
+		"a name that a shell could run": {silent("ProbeUnavailable", hostile), []string{
+			"run        kubectl describe managedclusteraddon b -n c1\n",
+		}},
 		"it is not registered": {small("a: b", "a"), []string{
 			"b has no ClusterManagementAddOn on this hub", "correct what a declares", "run        kubectl get clustermanagementaddons\n",
 		}},

@@ -15,6 +15,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -72,11 +73,13 @@ func (t *taking) addOns(ctx context.Context) error {
 	})
 }
 
-// withNamespace keeps where the add-on's agent runs, too: people are sent there.
+// withNamespace keeps where the add-on's agent runs, too: people are sent there. That of most
+// add-ons is the default, which takes no memory.
 func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := fleet.LeanAddOn(full)
-	lean.Status.Namespace = full.Status.Namespace
-	lean.Spec.InstallNamespace = full.Spec.InstallNamespace //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	if namespace := availability.InstallNamespace(full); namespace != availability.InstallNamespace(lean) {
+		lean.Status.Namespace = namespace
+	}
 	return lean
 }
 

@@ -1,6 +1,6 @@
 // Package placements runs the verbs of the plugin that read Placements and what add-ons
-// install, on OCM's own hub: with the rights that docs/kubectl-addon.md names, and compared
-// with what OCM's placement controller decides.
+// install, on OCM's own hub: with the rights of deploy/plugin-reader, and compared with
+// what OCM's placement controller decides.
 package placements
 
 import (
@@ -37,7 +37,7 @@ var (
 	plugin string
 )
 
-// objects are those of the hub. The user reader has the rights that the page names.
+// objects are those of the hub.
 const objects = `
 {apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
@@ -78,35 +78,6 @@ spec:
         kind: CustomResourceDefinition
         metadata: {name: certificates.example.com}
         spec: {group: example.com, names: {kind: Certificate, plural: certificates}}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: reader}
-rules:
-- {apiGroups: [addon.open-cluster-management.io], resources: [clustermanagementaddons, managedclusteraddons, addontemplates], verbs: [list]}
-- {apiGroups: [cluster.open-cluster-management.io], resources: [managedclusters, managedclustersets], verbs: [list]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: reader}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: reader-of-places}
-rules:
-- {apiGroups: [cluster.open-cluster-management.io], resources: [managedclustersetbindings, placementdecisions], verbs: [list]}
-- {apiGroups: [work.open-cluster-management.io], resources: [manifestworks], verbs: [list]}
-`
-
-// inNamespaces binds the rights in a namespace.
-const inNamespaces = `
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: reader, namespace: NAMESPACE}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader-of-places}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
 `
 
 var _ = BeforeSuite(func(ctx context.Context) {
@@ -115,13 +86,11 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 	plugin = setup.Program("kubectl-addon")
 	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true})
+	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	create(ctx, objects)
-	for _, namespace := range []string{"places", "unbound"} {
-		create(ctx, strings.ReplaceAll(inNamespaces, "NAMESPACE", namespace))
-	}
+	grant(ctx)
 	for name, of := range map[string]string{
 		"a": "{set: first, zone: east}", "b": "{set: first, zone: west}", "c": "{set: second, zone: east}", "d": "{set: second, gpu: some}",
 	} {
@@ -241,7 +210,6 @@ var _ = Describe("impact --placement", func() {
 
 var _ = Describe("suggest", func() {
 	It("reads AddOnTemplates and ManifestWorks", func(ctx context.Context) {
-		create(ctx, strings.ReplaceAll(inNamespaces, "NAMESPACE", "a"))
 		create(ctx, `
 apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ManagedClusterAddOn

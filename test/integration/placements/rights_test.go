@@ -1,0 +1,229 @@
+package placements
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/manifests"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+const (
+	deployed = "../../../deploy/"
+	// interlock is the namespace of Interlock's parts.
+	interlock = "interlock-system"
+)
+
+func read(path string) string {
+	GinkgoHelper()
+	content, err := os.ReadFile(deployed + path)
+	Expect(err).NotTo(HaveOccurred())
+	return string(content)
+}
+
+// grant gives the user reader the roles that ship, and nothing else.
+func grant(ctx context.Context) {
+	create(ctx, "{apiVersion: v1, kind: Namespace, metadata: {name: "+interlock+"}}")
+	for kind, file := range map[string]string{"ClusterRole": "clusterrole.yaml", "Role": "role.yaml"} {
+		namespace := ""
+		if kind == "Role" {
+			namespace = ", namespace: " + interlock
+		}
+		in(ctx, interlock, read("plugin-reader/"+file))
+		create(ctx, `{apiVersion: rbac.authorization.k8s.io/v1, kind: `+kind+`Binding, metadata: {name: reader`+namespace+`},
+			roleRef: {apiGroup: rbac.authorization.k8s.io, kind: `+kind+`, name: interlock-plugin-reader},
+			subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]}`)
+	}
+}
+
+// in creates an object of a kustomization, in a namespace if it has one.
+func in(ctx context.Context, namespace, manifest string) {
+	GinkgoHelper()
+	object := &unstructured.Unstructured{}
+	Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
+	if isNamespaced, err := hub.Client.IsObjectNamespaced(object); err == nil && isNamespaced {
+		object.SetNamespace(namespace)
+	}
+	Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest) // OCM makes the namespaces
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
+}
+
+// recorder is a proxy that remembers what the plugin requests, and what of it is refused.
+type recorder struct {
+	*httptest.Server
+	mutex    sync.Mutex
+	requests []request.RequestInfo
+	refused  []string
+}
+
+func newRecorder() *recorder {
+	GinkgoHelper()
+	to, err := url.Parse(hub.Config.Host)
+	Expect(err).NotTo(HaveOccurred())
+	transport, err := rest.TransportFor(hub.Config)
+	Expect(err).NotTo(HaveOccurred())
+	r := &recorder{}
+	resolver := &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(request *httputil.ProxyRequest) { request.SetURL(to) }, Transport: transport, FlushInterval: -1,
+		ModifyResponse: func(response *http.Response) error {
+			info, err := resolver.NewRequestInfo(response.Request)
+			if err != nil || !info.IsResourceRequest {
+				return err
+			}
+			r.mutex.Lock()
+			defer r.mutex.Unlock()
+			r.requests = append(r.requests, *info)
+			if response.StatusCode == http.StatusForbidden {
+				r.refused = append(r.refused, strings.Join([]string{info.Verb, info.Resource, info.Namespace, info.Name}, " "))
+			}
+			return nil
+		},
+	}
+	r.Server = httptest.NewServer(proxy)
+	DeferCleanup(r.Close)
+	return r
+}
+
+// made reports whether a request needed a right.
+func (r *recorder) made(group, resource, verb, name string) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return slices.ContainsFunc(r.requests, func(info request.RequestInfo) bool {
+		return info.APIGroup == group && info.Resource == resource && info.Verb == verb && (name == "" || info.Name == name)
+	})
+}
+
+// unused are the rights of a role that no request needed.
+func (r *recorder) unused(file string) (unused []string) {
+	GinkgoHelper()
+	var role rbacv1.Role
+	Expect(yaml.UnmarshalStrict([]byte(read("plugin-reader/"+file)), &role)).To(Succeed())
+	for _, rule := range role.Rules {
+		names := rule.ResourceNames
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				for _, name := range names {
+					if !r.made(rule.APIGroups[0], resource, verb, name) {
+						unused = append(unused, fmt.Sprintf("%s: %s %s %s", file, verb, resource, name))
+					}
+				}
+			}
+		}
+	}
+	return unused
+}
+
+// needsAll depends on whatever a declaration can depend on, so that all of it is read.
+const needsAll = `
+apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata:
+  name: needy
+  annotations:
+    addon.open-cluster-management.io/dependencies: |
+      dependencies:
+      - name: certs
+        version: ">= 1.0"
+      - name: certificates
+        api: {group: example.com, kind: Certificate}
+      - name: app
+        when: {expression: 'config["app"] == "yes"'}
+      requirements: {ocm: ">= 1.0"}
+spec: {}
+`
+
+var _ = Describe("deploy/plugin-reader", func() {
+	It("is what all verbs need, and no more", func(ctx context.Context) {
+		in(ctx, "", needsAll)
+		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: needy}, spec: {}}`)
+		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterFacts, metadata: {name: d}}`)
+		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: any}, spec: {}}`)
+		interlockParts(ctx)
+		recorded := newRecorder()
+		GinkgoT().Setenv("KUBECONFIG", filepath.Join(GinkgoT().TempDir(), "none"))
+		reader := []string{"--server", recorded.URL, "--as", "reader"}
+		verbs := func(all ...string) {
+			for _, verb := range all {
+				command := exec.Command(plugin, append(strings.Fields(verb), reader...)...)
+				out, err := command.CombinedOutput()
+				GinkgoWriter.Printf("%s (%v):\n%s\n", verb, err, out)
+				Expect(string(out)).NotTo(ContainSubstring("forbidden"), verb)
+				Expect(command.ProcessState.ExitCode()).To(BeElementOf(0, 1), verb+"\n"+string(out))
+			}
+		}
+		placement := file(`{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
+			metadata: {name: tried, namespace: places}, spec: {}}`)
+		declared := file(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: app}, spec: {
+			installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}, dependencies: [{name: certs, message: m}]}}`)
+		verbs("why", "why needy -n d", "tree needy", "graph", "status -A", "status -n c", "status -l zone=east", "status --summary -A",
+			"report", "describe needy", "suggest", "snapshot -", "events needy -n d", "wait needy -n d --timeout 3s",
+			"impact --remove certs", "impact --install app --placement "+placement, "lint --live "+declared, "doctor")
+		for _, verb := range []string{"events needy -n d -w", "status -A -w"} {
+			session, err := gexec.Start(exec.Command(plugin, append(strings.Fields(verb), reader...)...), GinkgoWriter, GinkgoWriter)
+			Expect(err).NotTo(HaveOccurred())
+			DeferCleanup(session.Kill)
+		}
+		Eventually(func() []string {
+			return slices.Concat(recorded.unused("clusterrole.yaml"), recorded.unused("role.yaml"))
+		}, 20*time.Second).Should(BeEmpty(), "rights that no verb needs")
+		recorded.mutex.Lock()
+		defer recorded.mutex.Unlock()
+		Expect(recorded.refused).To(BeEmpty())
+	})
+})
+
+// interlockParts are those that doctor goes on from: it reads a role once it is bound, and what
+// a guard needs once there is one.
+func interlockParts(ctx context.Context) {
+	GinkgoHelper()
+	for _, file := range []string{
+		"clusterrole", "clusterrolebinding", "role", "rolebinding", "webhook-clusterrole", "webhook-clusterrolebinding", "webhook-role",
+		"webhook-rolebinding", "graft-clusterrole", "guard-policy-clusterrole", "guard-policy-clusterrolebinding",
+		"guard-webhook-clusterrole", "guard-webhook-clusterrolebinding", "deployment",
+	} {
+		in(ctx, interlock, read("hub/"+file+".yaml"))
+	}
+	in(ctx, interlock, read("graft/clusterrolebinding.yaml"))
+	in(ctx, "", "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "+names.Guard+"}}")
+	annotate := func(ctx context.Context, value string) {
+		crd := &unstructured.Unstructured{}
+		crd.SetAPIVersion("apiextensions.k8s.io/v1")
+		crd.SetKind("CustomResourceDefinition")
+		crd.SetName("clustermanagementaddons.addon.open-cluster-management.io")
+		patch := `{"metadata": {"annotations": {"` + names.GraftRecord + `": ` + value + `}}}`
+		Expect(hub.Client.Patch(ctx, crd, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(Succeed())
+	}
+	annotate(ctx, `"{}"`)
+	DeferCleanup(annotate, "null")
+	for _, name := range []string{"policy", "binding"} {
+		content, err := manifests.Guard.ReadFile("guard/" + name + ".yaml")
+		Expect(err).NotTo(HaveOccurred())
+		in(ctx, "", string(content))
+	}
+}
