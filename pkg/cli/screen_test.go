@@ -89,6 +89,13 @@ func onScreens(t *testing.T, line string, from ...string) {
 	}
 }
 
+// The page docs/kubectl-addon.md shows it.
+func TestSnapshotPrints(t *testing.T) {
+	fleet := file(t, hub())
+	t.Chdir(t.TempDir())
+	compare(t, run(t, "snapshot", "fleet.json", "--from", fleet), filepath.Join(packageFolder, "testdata/snapshot_fleet.json.txt"))
+}
+
 // fileNote is what a hub does not give.
 var fileNote = regexp.MustCompile(`(?s)(note +)?Run the commands on the hub.*?--context\.\n\n`)
 
