@@ -124,7 +124,7 @@ var wide = map[string]bool{"tree managed-serviceaccount --dependents": true, "st
 // No verb breaks on a terminal of any size.
 func TestVerbsFitNarrowScreens(t *testing.T) {
 	fleet := file(t, hub())
-	for _, verb := range []string{"tree cluster-gateway", "status -A", "status --summary", "report", "impact --remove managed-serviceaccount"} {
+	for _, verb := range []string{"tree cluster-gateway", "status -A", "status --summary", "report", "impact --remove cluster-proxy"} {
 		for _, width := range []int{60, 100, 120} {
 			fitsInto(t, runOn(t, terminal.Screen{Width: width}, append(strings.Fields(verb), "--from", fleet)...), width)
 		}
