@@ -89,6 +89,13 @@ func onScreens(t *testing.T, line string, from ...string) {
 	}
 }
 
+// The page docs/kubectl-addon.md shows it.
+func TestSnapshotPrints(t *testing.T) {
+	fleet := file(t, hub())
+	t.Chdir(t.TempDir())
+	compare(t, run(t, "snapshot", "fleet.json", "--from", fleet), filepath.Join(packageFolder, "testdata/snapshot_fleet.json.txt"))
+}
+
 // fileNote is what a hub does not give.
 var fileNote = regexp.MustCompile(`(?s)(note +)?Run the commands on the hub.*?--context\.\n\n`)
 
@@ -117,7 +124,7 @@ var wide = map[string]bool{"tree managed-serviceaccount --dependents": true, "st
 // No verb breaks on a terminal of any size.
 func TestVerbsFitNarrowScreens(t *testing.T) {
 	fleet := file(t, hub())
-	for _, verb := range []string{"tree cluster-gateway", "status -A", "status --summary", "report", "impact --remove managed-serviceaccount"} {
+	for _, verb := range []string{"tree cluster-gateway", "status -A", "status --summary", "report", "impact --remove cluster-proxy"} {
 		for _, width := range []int{60, 100, 120} {
 			fitsInto(t, runOn(t, terminal.Screen{Width: width}, append(strings.Fields(verb), "--from", fleet)...), width)
 		}

@@ -190,11 +190,11 @@ var _ = Describe("kubectl addon status", func() {
 			`no managed cluster "nowhere" on this hub: name another with -n, or list all with -A`,
 		),
 		Entry(
-			"no cluster named, and the kubeconfig names none", []string{"status"}, 1,
+			"no cluster named, and the kubeconfig names none", []string{"status"}, 2,
 			`no managed cluster named: the kubeconfig's namespace "default" is none on this hub; name one with -n CLUSTER, or list all with -A`,
 		),
 		Entry(
-			"a check of an add-on without a cluster", []string{"status", "gateway", "--check"}, 1,
+			"a check of an add-on without a cluster", []string{"status", "gateway", "--check"}, 2,
 			`name one with -n CLUSTER, or list all with -A`,
 		),
 		Entry(
