@@ -73,6 +73,10 @@ func (p *Process) Kill() error {
 // Done is closed when the process has ended, by itself or not.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Err is how the process ended: nil if it exited with 0. It is for a process that
+// is done.
+func (p *Process) Err() error { return p.err }
+
 // Stop asks the process to end and waits until it has. It fails when the
 // process had ended before, had to be killed, or did not exit with 0.
 func (p *Process) Stop(ctx context.Context) error {

@@ -25,7 +25,7 @@ type result struct {
 }
 
 // rightsPage is the repair where something cannot be read.
-const rightsPage = "docs/kubectl-addon.md#rights"
+const rightsPage = "docs/kubectl-addon.md#rights, or deploy/plugin-reader"
 
 const (
 	well    = report.CheckPassed

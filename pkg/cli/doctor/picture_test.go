@@ -19,7 +19,9 @@ var _ = flag.Bool("update", false, "write what the verb prints")
 // The page docs/kubectl-addon.md shows a hub with an agent that is silent, as text and as a
 // picture.
 func TestPageShowsWhatDoctorPrints(t *testing.T) {
-	found := look(t, func(_ objects, c *snapshot.Content) { c.AddOns[0].Status.Conditions[0].Status = metav1.ConditionUnknown })
+	found := look(t, func(_ objects, c *snapshot.Content) {
+		c.AddOns[0].Status.Conditions[0].Status = metav1.ConditionUnknown
+	})
 	if !found.Failed() {
 		t.Error("all checks succeed")
 	}

@@ -4,16 +4,24 @@ package bulk
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects are listed at a time.
-const pageSize = 500
+const (
+	// pageSize is how many objects are listed at a time.
+	pageSize = 500
+	// deletesAtATime bounds concurrent requests. A hub with 3,500 managed clusters
+	// has thousands of events, and one after the other they take minutes.
+	deletesAtATime = 16
+)
 
 // Delete deletes the selected objects of a kind, and returns how many it deleted.
+// An object that is gone already counts.
 func Delete(
 	ctx context.Context, from client.Reader, hub client.Writer, kind schema.GroupVersionKind, selector client.ListOptions,
 ) (int, error) {
@@ -25,14 +33,28 @@ func Delete(
 		if err := from.List(ctx, page, &selector); err != nil {
 			return deleted, fmt.Errorf("list %s (%v): %w", kind.Kind, selector.FieldSelector, err)
 		}
-		for i := range page.Items {
-			if err := client.IgnoreNotFound(hub.Delete(ctx, &page.Items[i])); err != nil {
-				return deleted, fmt.Errorf("delete %s %s: %w", kind.Kind, client.ObjectKeyFromObject(&page.Items[i]), err)
-			}
-			deleted++
-		}
-		if page.Continue == "" {
-			return deleted, nil
+		some, err := deleteAll(ctx, hub, kind.Kind, page.Items)
+		deleted += some
+		if err != nil || page.Continue == "" {
+			return deleted, err
 		}
 	}
+}
+
+// deleteAll deletes all objects, or ends with the first failure.
+func deleteAll(ctx context.Context, hub client.Writer, kind string, objects []metav1.PartialObjectMetadata) (int, error) {
+	var deleted atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(deletesAtATime)
+	for i := range objects {
+		group.Go(func() error {
+			if err := client.IgnoreNotFound(hub.Delete(ctx, &objects[i])); err != nil {
+				return fmt.Errorf("delete %s %s: %w", kind, client.ObjectKeyFromObject(&objects[i]), err)
+			}
+			deleted.Add(1)
+			return nil
+		})
+	}
+	err := group.Wait()
+	return int(deleted.Load()), err
 }

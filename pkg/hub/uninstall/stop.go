@@ -118,11 +118,19 @@ func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
 	return identity
 }
 
-// releaseLease deletes the lease, which addon-manager created.
+// releaseWithin bounds the deletion of the lease, which begins even when the time
+// for all steps is over.
+const releaseWithin = 10 * time.Second
+
+// releaseLease deletes the lease, which addon-manager created. A lease that stayed
+// would keep a new addon-manager from leading for as long as the uninstallation
+// was to take.
 func (u *uninstallation) releaseLease(ctx context.Context) (string, error) {
 	if !u.leaseHeld {
 		return "was not taken", nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
+	defer cancel()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.leaseKey().Namespace, Name: u.leaseKey().Name}}
 	if err := client.IgnoreNotFound(u.hub.Delete(ctx, lease)); err != nil {
 		return "", fmt.Errorf("delete lease %s: %w", u.leaseKey(), err)

@@ -18,7 +18,9 @@ const (
 	// perSecond is how many writes the writer begins in a second.
 	perSecond = 50
 	// atOnce bounds the writes that wait, such as for a conversion that does not respond.
-	atOnce = 32
+	// Where a machine is slower than perSecond, the writer is slower too: with a queue,
+	// each add-on would always be in the middle of a write, and nobody else could write it.
+	atOnce = 4
 )
 
 // writer writes registered add-ons as their authors, GitOps tools and OCM do. It
