@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs docs/kind.md, then the suite of test/e2e on the clusters of that page and one more: a hub and two managed clusters
+# Runs docs/kind.md and the commands of docs/runbook.md, then the suite of test/e2e on the clusters of that page and one more: a hub and two managed clusters
 # that clusteradm made. It deletes all that it makes.
 #
 # KIND_NODE_IMAGE names the image of the nodes; without it, kind pulls its own (`make kind-node` builds one where no
@@ -75,7 +75,18 @@ for archive in "$bin"/e2e-images/*/*.tar; do # one folder for each version
 done
 
 step "docs/kind.md"
-go run ./hack/pagecommands -until "Delete the clusters" docs/kind.md
+go run ./hack/pagecommands -until "Remove Interlock" docs/kind.md
+
+step "docs/runbook.md"
+(
+  # The runbook looks for lines in logs that a hub without the trouble does not have.
+  grep() { command grep "$@" || [ $? = 1 ]; }
+  export -f grep
+  go run ./hack/pagecommands -replace CLUSTER=cluster1 -replace ADDON=gateway -replace DEPENDENCY=gateway docs/runbook.md
+)
+
+step "docs/kind.md, the end"
+go run ./hack/pagecommands -from "Remove Interlock" -until "Delete the clusters" docs/kind.md
 
 step "a second managed cluster"
 kind create cluster --name interlock-cluster2

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,6 +73,22 @@ func section(blocks []block, from, until string) ([]block, error) {
 		return nil, fmt.Errorf("no commands from %q until %q", from, until)
 	}
 	return blocks[first:end], nil
+}
+
+// replace returns the blocks with a value for each word of the commands that stands
+// for one.
+func replace(blocks []block, values map[string]string) []block {
+	word := regexp.MustCompile(`\b[A-Z_]+\b`)
+	replaced := slices.Clone(blocks)
+	for i := range replaced {
+		replaced[i].commands = word.ReplaceAllStringFunc(replaced[i].commands, func(found string) string {
+			if value, known := values[found]; known {
+				return value
+			}
+			return found
+		})
+	}
+	return replaced
 }
 
 // missing returns the first line of the page's output that was not printed; empty

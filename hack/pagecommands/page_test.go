@@ -116,3 +116,14 @@ func TestRun(t *testing.T) {
 		})
 	}
 }
+
+func TestReplace(t *testing.T) {
+	blocks := []block{{commands: "kubectl get managedclusteraddon -n CLUSTER ADDON # CLUSTERS, ADDON\n"}, {commands: "echo\n"}}
+	got := replace(blocks, map[string]string{"CLUSTER": "cluster1", "ADDON": "gateway"})
+	if want := "kubectl get managedclusteraddon -n cluster1 gateway # CLUSTERS, gateway\n"; got[0].commands != want {
+		t.Errorf("%q, want %q", got[0].commands, want)
+	}
+	if got[1].commands != "echo\n" || strings.Contains(blocks[0].commands, "cluster1") {
+		t.Errorf("%q, and the page %q", got[1].commands, blocks[0].commands)
+	}
+}
