@@ -32,15 +32,18 @@ func reporting(t *testing.T) Content {
 	}
 	cluster := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}}
 	cluster.Status.Conditions = available(clusterv1.ManagedClusterConditionAvailable)
-	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1", CreationTimestamp: long}}
+	facts := dependencyv1alpha1.ManagedClusterFacts{}
+	facts.Namespace, facts.Name, facts.CreationTimestamp = "cluster1", "cluster1", long
 	facts.Spec.APIs = []dependencyv1alpha1.API{widgets}
 	facts.Status.AgentAddOn = "interlock-agent"
 	facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: widgets, Served: metav1.ConditionTrue}}
 	return Content{
-		Taken:         fixture.Now.Time,
-		Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "a", `dependencies: [{name: widgets, api: {group: a.io, kind: Widget}}]`)},
-		AddOns:        []addonv1alpha1.ManagedClusterAddOn{on("a"), on("interlock-agent")},
-		Clusters:      []clusterv1.ManagedCluster{cluster}, Facts: []dependencyv1alpha1.ManagedClusterFacts{facts},
+		Taken: fixture.Now.Time,
+		Registrations: []addonv1alpha1.ClusterManagementAddOn{
+			fixture.Specified(t, "a", `dependencies: [{name: widgets, api: {group: a.io, kind: Widget}}]`),
+		},
+		AddOns:   []addonv1alpha1.ManagedClusterAddOn{on("a"), on("interlock-agent")},
+		Clusters: []clusterv1.ManagedCluster{cluster}, Facts: []dependencyv1alpha1.ManagedClusterFacts{facts},
 	}
 }
 

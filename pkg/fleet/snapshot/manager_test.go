@@ -38,15 +38,19 @@ func TestThePolicyIsThatOfAddonManager(t *testing.T) {
 		want    evaluation.OfflinePolicy
 		unread  string
 	}{
-		"hold":           {leases: []client.Object{elected("a", "hold", now)}, want: evaluation.OfflineHold},
-		"strict":         {leases: []client.Object{elected("a", "strict", now)}, want: evaluation.OfflineStrict},
-		"an earlier one": {leases: []client.Object{elected("a", "strict", now), elected("b", "hold", now.Add(-time.Hour))}, want: evaluation.OfflineStrict},
-		"no leader":      {want: evaluation.OfflineHold, unread: "there is no lease of its leader"},
+		"hold":   {leases: []client.Object{elected("a", "hold", now)}, want: evaluation.OfflineHold},
+		"strict": {leases: []client.Object{elected("a", "strict", now)}, want: evaluation.OfflineStrict},
+		"an earlier one": {
+			leases: []client.Object{elected("a", "strict", now), elected("b", "hold", now.Add(-time.Hour))}, want: evaluation.OfflineStrict,
+		},
+		"no leader": {want: evaluation.OfflineHold, unread: "there is no lease of its leader"},
 		"an older addon-manager": {
 			leases: []client.Object{elected("a", "", now)}, want: evaluation.OfflineHold, unread: "has no annotation " + names.OfflinePolicy,
 		},
 		"a newer addon-manager": {leases: []client.Object{elected("a", "later", now)}, want: evaluation.OfflineHold, unread: `is "later"`},
-		"a missing right":       {failure: errors.New("leases is forbidden"), want: evaluation.OfflineHold, unread: "cannot be read: leases is forbidden"},
+		"a missing right": {
+			failure: errors.New("leases is forbidden"), want: evaluation.OfflineHold, unread: "cannot be read: leases is forbidden",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()

@@ -93,7 +93,8 @@ func disagreements(clusters []string) []string {
 			compared++
 			stored := fleet.Degraded(addOn)
 			wanted, write := condition.Decide(stored, findings(addOn.Name), metav1.NewTime(taken.Taken))
-			if write && !(unknowable(findings(addOn.Name)) && stored != nil && wanted.Reason == stored.Reason) {
+			same := stored != nil && wanted.Reason == stored.Reason
+			if write && (!same || !unknowable(findings(addOn.Name))) {
 				differ = append(differ, fmt.Sprintf("%s on %s has %v, and would have %v", addOn.Name, cluster, stored, wanted))
 			}
 		}

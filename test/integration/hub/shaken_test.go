@@ -37,7 +37,9 @@ func newShaken() *shaken {
 		registered := register(s.addOns[i], s.edges(s.addOns[:i])...)
 		if s.chance.IntN(3) == 0 {
 			amend(registered.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
-				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.30", Claims: map[string]addonv1alpha1.ClaimRequirement{"product": "OpenShift"}}
+				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{
+					Kubernetes: ">= 1.30", Claims: map[string]addonv1alpha1.ClaimRequirement{"product": "OpenShift"},
+				}
 			})
 		}
 	}
@@ -81,7 +83,8 @@ func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
 	}
 	if s.chance.IntN(3) == 0 {
 		edges = append(edges, addonv1alpha1.AddonDependency{
-			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired, API: &addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
+			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired,
+			API: &addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
 		})
 	}
 	return edges
