@@ -16,6 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -126,13 +127,19 @@ func examine(ctx context.Context, on *hub) *report.Diagnosis {
 	return found
 }
 
+// markWidth is how many characters a mark takes, with the space behind it.
+const markWidth = 2
+
 var marks = map[report.CheckStatus]string{well: "✔", unwell: "✖", unknown: "?", note: "-"}
+
+var colors = map[report.CheckStatus]terminal.Color{well: terminal.Green, unwell: terminal.Red}
 
 func write(out io.Writer, from *source.Source, found *report.Diagnosis) error {
 	var lines []string
 	note := ""
+	screen := terminal.Of(out)
 	for _, one := range found.Items {
-		lines = append(lines, marks[one.Status]+" "+one.Found)
+		lines = append(lines, screen.Paint(colors[one.Status], marks[one.Status])+" "+screen.Wrap(one.Found, markWidth))
 		if one.Repair != "" {
 			lines = append(lines, "  → "+from.Command(one.Repair))
 		}
