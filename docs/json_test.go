@@ -32,7 +32,7 @@ var printed = []struct {
 	{"DependencySummary", "status --summary", report.Summary{}, "status --summary"},
 	{"DependencyTrees", "tree", report.Trees{}, "tree application-portal"},
 	{"Diagnosis", "doctor", report.Diagnosis{}, ""},
-	{"Impact", "impact", report.Impact{}, "impact --remove cluster-proxy --install tunnel-user --placement docs/examples/global-placement.yaml"},
+	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
 	{"Rows", "status", []status.Row{}, "status -A"},
