@@ -12,8 +12,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/report"
 )
@@ -66,6 +68,19 @@ func TestEveryFieldOfJSONIsExplained(t *testing.T) {
 		}
 		if len(got) > 0 {
 			t.Errorf("docs/json.md, %s: no such fields: %q", kind.heading, slices.Sorted(maps.Keys(got)))
+		}
+	}
+}
+
+func TestEveryVerbWithJSONIsExplained(t *testing.T) {
+	explained := map[string]bool{}
+	for _, kind := range printed {
+		verb, _, _ := strings.Cut(kind.verb, " ")
+		explained[verb] = true
+	}
+	for _, verb := range cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()).Commands() {
+		if has := verb.Flag("output") != nil; has != explained[verb.Name()] {
+			t.Errorf("%s has --output: %t; docs/json.md has its kind: %t", verb.Name(), has, explained[verb.Name()])
 		}
 	}
 }
