@@ -167,8 +167,9 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			[]string{"release: prometheus", "runbook_url: https://wiki.example.com/interlock#interlockdown", "{{ $labels.addon }} fails on"},
 		},
 		"dashboard": {
-			"dashboard: {enabled: true, labels: {grafana_dashboard: null, mine: 'yes'}}", "ConfigMap/" + namespace + "/interlock-dashboard",
-			[]string{"mine: \"yes\"", "interlock.json: |"},
+			"{dashboard: {enabled: true, labels: {grafana_dashboard: null, mine: 'yes'}}, alerts: {runbook: 'https://wiki.example.com/interlock'}}",
+			"ConfigMap/" + namespace + "/interlock-dashboard",
+			[]string{"mine: \"yes\"", "interlock.json: |", `"url": "https://wiki.example.com/interlock",`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -249,6 +250,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"webhook: {stopAfterSeconds: 90}":                   "maximum: got 90, want 25",
 		"serviceMonitor: {interval: often}":                 "interval",
 		"alerts: {runbook: wiki}":                           "runbook",
+		`alerts: {runbook: 'https://wiki/"'}`:               "runbook",
 		"dashboard: {labels: {a: 1}}":                       "labels",
 		"uninstall: {timeout: 5}":                           "timeout",
 		"replicas: 2":                                       "additional properties 'replicas' not allowed",

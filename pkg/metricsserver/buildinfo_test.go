@@ -18,4 +18,7 @@ func TestBuildInfo(t *testing.T) {
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
 }

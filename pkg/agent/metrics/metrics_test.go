@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
 func TestSeriesComeAndGoWithTheirObjects(t *testing.T) {
@@ -44,5 +46,22 @@ interlock_agent_leases_watched{addon="proxy",cluster="hosting"} 1
 	m.LeaseUnwatched("proxy")
 	if count := testutil.CollectAndCount(registry, NameSkew, NameLeases); count != 0 {
 		t.Errorf("%d series of a lease that is neither watched nor ahead", count)
+	}
+}
+
+func TestEveryMetricIsExplained(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	m.Wrote("proxy", metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated"}, WriteSuccess)
+	m.Contested("proxy")
+	m.LeaseWatched("proxy", "managed", true)
+	m.Skewed("proxy", time.Minute)
+	m.FactsWrote(WriteSuccess)
+	m.FactsReported(dependencyv1alpha1.ManagedClusterFactsStatus{APIs: []dependencyv1alpha1.APIFact{{Served: metav1.ConditionUnknown}}})
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
+	if count, err := testutil.GatherAndCount(registry, slices.Collect(maps.Keys(Help))...); err != nil || count != len(Help) {
+		t.Errorf("%d metrics (%v), but %d are explained", count, err, len(Help))
 	}
 }

@@ -13,6 +13,9 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m := NewMetrics(registry)
 	m.State("R", true)
 	m.Contested()
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,7 @@ var _ fleet.Reader = &Snapshot{}
 
 // New prepares a content for evaluation.
 func New(content Content) *Snapshot {
+	content.Taken = content.Taken.UTC() // the same in all reports, wherever it was taken
 	s := &Snapshot{
 		Content: content, Declared: evaluation.New(catalog.New(content.Registrations)), objects: map[string]*cluster{},
 		configs: map[types.NamespacedName]map[string]string{}, versions: map[string]string{},

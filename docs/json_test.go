@@ -1,0 +1,210 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// printed has what each verb prints as data: the heading of its fields in docs/json.md, a
+// value of its type, and the command. Without a command, the verb needs a hub.
+var printed = []struct {
+	heading, verb string
+	value         any
+	command       string
+}{
+	{"AddOnDependencyReportList", "report", report.DependencyReports{}, "report --all"},
+	{"AddOnDescription", "describe", report.Description{}, "describe application-portal"},
+	{"DependencyGraph", "graph", report.Graph{}, "graph"},
+	{"DependencySuggestions", "suggest", report.Suggestions{}, ""},
+	{"DependencySummary", "status --summary", report.Summary{}, "status --summary"},
+	{"DependencyTrees", "tree", report.Trees{}, "tree application-portal"},
+	{"Diagnosis", "doctor", report.Diagnosis{}, ""},
+	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
+	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
+	{"RootCauses", "why", report.RootCauses{}, "why"},
+	{"Rows", "status", []status.Row{}, "status -A"},
+	{"Timeline", "events", report.Timeline{}, "events"},
+}
+
+var fieldRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\| [^|]+ \\|$")
+
+// fieldsOnPage returns the fields of a kind on the page, with their types.
+func fieldsOnPage(page, heading string) map[string]string {
+	_, section, _ := strings.Cut(page, "\n## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	fields := map[string]string{}
+	for _, row := range fieldRow.FindAllStringSubmatch(section, -1) {
+		fields[row[1]] = row[2]
+	}
+	return fields
+}
+
+func TestEveryFieldOfJSONIsExplained(t *testing.T) {
+	page := read(t, "docs/json.md")
+	for _, kind := range printed {
+		want := map[string]string{}
+		addFields(want, "", reflect.TypeOf(kind.value))
+		got := fieldsOnPage(page, kind.heading)
+		for _, path := range slices.Sorted(maps.Keys(want)) {
+			if got[path] != want[path] {
+				t.Errorf("docs/json.md, %s: `%s` is %q, expected %q", kind.heading, path, got[path], want[path])
+			}
+			delete(got, path)
+		}
+		if len(got) > 0 {
+			t.Errorf("docs/json.md, %s: no such fields: %q", kind.heading, slices.Sorted(maps.Keys(got)))
+		}
+	}
+}
+
+func TestEveryVerbWithJSONIsExplained(t *testing.T) {
+	explained := map[string]bool{}
+	for _, kind := range printed {
+		verb, _, _ := strings.Cut(kind.verb, " ")
+		explained[verb] = true
+	}
+	for _, verb := range cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()).Commands() {
+		if has := verb.Flag("output") != nil; has != explained[verb.Name()] {
+			t.Errorf("%s has --output: %t; docs/json.md has its kind: %t", verb.Name(), has, explained[verb.Name()])
+		}
+	}
+}
+
+// What is printed has the kind and the fields of the page, and all of them that are not optional.
+func TestJSONIsAsThePageExplains(t *testing.T) {
+	page := read(t, "docs/json.md")
+	for _, kind := range printed {
+		if row := fmt.Sprintf("| `%s` | [%s](#%s) |", kind.verb, kind.heading, strings.ToLower(kind.heading)); !strings.Contains(page, row) {
+			t.Errorf("docs/json.md does not have the row %s", row)
+		}
+		if kind.command == "" {
+			continue
+		}
+		t.Run(kind.command, func(t *testing.T) {
+			out := plugin(t, kind.command+" -o json --from docs/examples/fleet.yaml")
+			var data any
+			if err := json.Unmarshal([]byte(out), &data); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if object, ok := data.(map[string]any); ok {
+				if object["kind"] != kind.heading || object["apiVersion"] != report.APIVersion {
+					t.Errorf("kind %v of %v", object["kind"], object["apiVersion"])
+				}
+				delete(object, "kind")
+				delete(object, "apiVersion")
+			}
+			compareFields(t, "", data, fieldsOnPage(page, kind.heading))
+		})
+	}
+}
+
+// compareFields compares what is printed with the fields on the page. Below a field without
+// fields of its own on the page is what is explained elsewhere.
+func compareFields(t *testing.T, path string, value any, explained map[string]string) {
+	t.Helper()
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			compareFields(t, path+"[]", item, explained)
+		}
+	case map[string]any:
+		below, found := strings.TrimPrefix(path+".", "."), 0
+		for field, kind := range explained {
+			name, isBelow := strings.CutPrefix(field, below)
+			if !isBelow || strings.ContainsAny(name, ".") {
+				continue
+			}
+			found++
+			if _, is := value[name]; !is && !strings.HasSuffix(kind, optional) {
+				t.Errorf("not printed, and not optional: %s", field)
+			}
+		}
+		for name, field := range value {
+			if found == 0 {
+				break
+			}
+			if explained[below+name] == "" {
+				t.Errorf("printed, and not explained: %s", below+name)
+			}
+			if field == nil {
+				t.Errorf("null is printed: %s", below+name)
+			}
+			compareFields(t, below+name, field, explained)
+		}
+	}
+}
+
+// optional ends the type of a field that can be missing.
+const optional = ", optional"
+
+// explainedElsewhere are types whose fields are not on the page.
+var explainedElsewhere = []reflect.Type{
+	reflect.TypeFor[metav1.ObjectMeta](), reflect.TypeFor[metav1.ListMeta](), reflect.TypeFor[addonv1alpha1.AddonDependency](),
+}
+
+// addFields adds the fields of a type, and of those in it, by path, with their types. Inside
+// are the types around it: one that has itself inside is explained once.
+func addFields(to map[string]string, path string, of reflect.Type, inside ...reflect.Type) {
+	switch {
+	case of.Kind() == reflect.Pointer:
+		addFields(to, path, of.Elem(), inside...)
+	case of.Kind() == reflect.Slice:
+		addFields(to, path+"[]", of.Elem(), inside...)
+	case typeOf(of) != "object" || slices.Contains(explainedElsewhere, of) || slices.Contains(inside, of):
+	default:
+		for i := range of.NumField() {
+			field := of.Field(i)
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			at := strings.TrimPrefix(path+"."+name, ".")
+			switch {
+			case path == "" && field.Type == reflect.TypeFor[metav1.TypeMeta](): // the same everywhere
+			case name == "" && field.Anonymous:
+				addFields(to, path, field.Type, append(inside, of)...)
+			case field.IsExported():
+				if to[at] = typeOf(field.Type); strings.Contains(options, "omitzero") ||
+					strings.Contains(options, "omitempty") && field.Type.Kind() != reflect.Struct {
+					to[at] += optional
+				}
+				addFields(to, at, field.Type, append(inside, of)...)
+			}
+		}
+	}
+}
+
+// typeOf names a type as the page does.
+func typeOf(of reflect.Type) string {
+	switch of.Kind() {
+	case reflect.Pointer:
+		return typeOf(of.Elem())
+	case reflect.Slice:
+		return "list of " + typeOf(of.Elem()) + "s"
+	case reflect.Map:
+		return "map of " + typeOf(of.Elem()) + "s"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "integer"
+	case reflect.Struct:
+		if of == reflect.TypeFor[time.Time]() || of == reflect.TypeFor[metav1.Time]() {
+			return "time"
+		}
+		return "object"
+	default:
+		return of.Kind().String()
+	}
+}

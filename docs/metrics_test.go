@@ -1,0 +1,42 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var makesMetrics = regexp.MustCompile(`prometheus\.(Must)?New(Counter|Gauge|Histogram|Summary|Desc)|promauto\.`)
+
+// Only a series that exists can be linted, so each package that has metrics does it itself.
+func TestMetricsOfEveryPackageAreLinted(t *testing.T) {
+	has, lints := map[string]bool{}, map[string]bool{}
+	for _, folder := range []string{"cmd", "pkg"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			if strings.HasSuffix(path, "_test.go") {
+				lints[filepath.Dir(path)] = lints[filepath.Dir(path)] || strings.Contains(string(source), "testutil.GatherAndLint(")
+			} else if makesMetrics.Match(source) {
+				has[filepath.Dir(path)] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for folder := range has {
+		if !lints[folder] {
+			t.Errorf("%s has metrics, and no test lints them with testutil.GatherAndLint", folder)
+		}
+	}
+	if len(has) < 6 {
+		t.Errorf("only %d packages with metrics found", len(has))
+	}
+}
