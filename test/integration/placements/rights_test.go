@@ -27,6 +27,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/manifests"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -155,15 +157,19 @@ metadata:
       - name: app
         when: {expression: 'config["app"] == "yes"'}
       requirements: {ocm: ">= 1.0"}
-spec: {}
+spec:
+  supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]
 `
 
 var _ = Describe("deploy/plugin-reader", func() {
 	It("is what all verbs need, and no more", func(ctx context.Context) {
 		in(ctx, "", needsAll)
-		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: needy}, spec: {}}`)
+		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: needy}, spec: {
+			configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: d, name: any}]}}`)
 		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterFacts, metadata: {name: d}}`)
-		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: any}, spec: {}}`)
+		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: any},
+			spec: {customizedVariables: [{name: app, value: "no"}]}}`)
+		hasConfig(ctx, "d", "needy")
 		interlockParts(ctx)
 		recorded := newRecorder()
 		GinkgoT().Setenv("KUBECONFIG", filepath.Join(GinkgoT().TempDir(), "none"))
@@ -197,6 +203,25 @@ var _ = Describe("deploy/plugin-reader", func() {
 		Expect(recorded.refused).To(BeEmpty())
 	})
 })
+
+// hasConfig waits until OCM refers to the AddOnDeploymentConfig of an add-on, and writes its
+// hash, as the manager of the add-on does.
+func hasConfig(ctx context.Context, namespace, addOn string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		found := &addonv1alpha1.ManagedClusterAddOn{}
+		g.Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: addOn}, found)).To(Succeed())
+		g.Expect(found.Status.ConfigReferences).To(HaveLen(1))
+		desired := found.Status.ConfigReferences[0].DesiredConfig
+		g.Expect(desired).NotTo(BeNil())
+		if desired.SpecHash == "" {
+			desired.SpecHash = "any"
+			g.Expect(hub.Client.Status().Update(ctx, found)).To(Succeed())
+		}
+		_, refers := fleet.ConfigOf(found)
+		g.Expect(refers).To(BeTrue())
+	}, 20*time.Second).Should(Succeed())
+}
 
 // interlockParts are those that doctor goes on from: it reads a role once it is bound, and what
 // a guard needs once there is one.
