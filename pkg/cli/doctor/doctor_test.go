@@ -227,7 +227,7 @@ func TestDoctorPrints(t *testing.T) {
 	}
 }
 
-// Whoever reads that something is wrong reads what to do.
+// Each check that fails comes with its repair.
 func TestFindingsHaveARepair(t *testing.T) {
 	for name, change := range map[string]func(objects, *snapshot.Content){
 		"well": nil, "nothing": func(o objects, c *snapshot.Content) { clear(o); *c = snapshot.Content{} },

@@ -17,19 +17,19 @@ import (
 // notAvailable is for an add-on whose own agent does not work. The hub only shows that: what is
 // to be repaired is on a cluster that the plugin has no access to, so a note says where.
 func notAvailable(of *snapshot.Snapshot, addOn, cluster string) step {
-	todo := step{run: fmt.Sprintf(describe, addOn, cluster)}
+	next := step{run: fmt.Sprintf(describe, addOn, cluster)}
 	installed := of.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
 	if installed == nil {
-		return todo
+		return next
 	}
 	where := cmp.Or(installed.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey], cluster)
 	namespace := availability.InstallNamespace(installed)
 	if len(validation.IsDNS1123Subdomain(where))+len(validation.IsDNS1123Label(namespace)) > 0 {
-		return todo
+		return next
 	}
-	todo.note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
+	next.note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
 		where, namespace, finding(addOn, fleet.Available(installed)))
-	return todo
+	return next
 }
 
 // finding is what Available says of an add-on's agent.

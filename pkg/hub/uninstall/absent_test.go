@@ -58,6 +58,27 @@ func TestAMissingNamespaceHasNoLeader(t *testing.T) {
 	}
 }
 
+// A lease that stayed would keep the next addon-manager from leading.
+func TestTheLeaseIsGivenBackWhenTheTimeIsOver(t *testing.T) {
+	hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return c.Delete(ctx, object, options...)
+		},
+	}).Build()
+	u := uninstallationOf(hub)
+	if _, err := u.stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if done, err := u.releaseLease(over); err != nil || done != "deleted" {
+		t.Errorf("%q, %v", done, err)
+	}
+}
+
 func TestALeaderThatDoesNotStopIsNamed(t *testing.T) {
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: names.AddonManager},

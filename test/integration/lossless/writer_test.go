@@ -19,7 +19,7 @@ const (
 	perSecond = 50
 	// atOnce bounds the writes that wait, such as for a conversion that does not respond.
 	// Where a machine is slower than perSecond, the writer is slower too: with a queue,
-	// each add-on would always be in the middle of a write, and nobody else could write it.
+	// each add-on would always be in the middle of a write, and every other writer would meet a conflict.
 	atOnce = 4
 )
 
