@@ -5,6 +5,7 @@ package setup
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -16,12 +17,13 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// Program builds a program of cmd, and returns its path.
+// Program builds a program of cmd, and returns its path. The program is there until the specs have run that the caller
+// prepares: gexec.CleanupBuildArtifacts would also remove what other specs have built.
 func Program(name string) string {
 	GinkgoHelper()
-	path, err := gexec.Build("open-cluster-management.io/interlock/cmd/" + name)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
+	path := filepath.Join(GinkgoT().TempDir(), name)
+	out, err := exec.Command("go", "build", "-o", path, "open-cluster-management.io/interlock/cmd/"+name).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return path
 }
 

@@ -12,7 +12,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
 	"open-cluster-management.io/interlock/test/witness/suite"
@@ -51,10 +51,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	klog.SetLogger(GinkgoLogr)
 	ctrl.SetLogger(GinkgoLogr)
 
+	binary = setup.Program("addon-manager")
 	var err error
-	binary, err = gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
 	options := ocm.HubOptions{Operator: true}
 	var auditLog string
 	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())

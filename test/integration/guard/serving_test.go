@@ -33,6 +33,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -144,9 +145,7 @@ func (f *form) deployReplicas(ctx context.Context, address string) *testenv.User
 // starter builds addon-manager and returns what runs its webhook at an address.
 func (f *form) starter(user *testenv.User) func(address string) *gexec.Session {
 	GinkgoHelper()
-	binary, err := gexec.Build("open-cluster-management.io/interlock/cmd/addon-manager")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
+	binary := setup.Program("addon-manager")
 	return func(address string) *gexec.Session {
 		GinkgoHelper()
 		session, err := gexec.Start(exec.Command(binary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
