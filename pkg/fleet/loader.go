@@ -53,6 +53,9 @@ type Loader struct {
 	// Memory is nil where nothing is remembered.
 	Memory  Memory
 	Offline evaluation.OfflinePolicy
+	// Demand is called with an input that only the state of a cluster shows to be needed;
+	// nil: nothing needs to know.
+	Demand func(input.Set)
 }
 
 const ofCluster = input.Labels | input.Claims | input.Kubernetes
@@ -77,7 +80,19 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 			return evaluation.State{}, err
 		}
 	}
-	return state, nil
+	return state, l.loadNamedOCM(ctx, declared, key.Name, &state)
+}
+
+// loadNamedOCM sets the version of Open Cluster Management where an add-on has that one.
+func (l Loader) loadNamedOCM(ctx context.Context, declared *evaluation.Evaluator, addOn string, into *evaluation.State) error {
+	inputs := declared.Inputs(addOn)
+	if !inputs.Any(input.Versions) || inputs.Any(input.OCM) || !into.UsesOCM(declared.Catalog) {
+		return nil
+	}
+	if l.Demand != nil {
+		l.Demand(input.OCM)
+	}
+	return l.loadOCM(ctx, &into.Cluster)
 }
 
 // Whole reads all that any verdict on a managed cluster can rest on: the cluster, and the
@@ -117,11 +132,9 @@ func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, 
 		}
 	}
 	if inputs.Any(input.OCM) {
-		version, read, err := l.Reader.OCMVersion(ctx)
-		if err != nil {
+		if err := l.loadOCM(ctx, into); err != nil {
 			return err
 		}
-		into.OCMVersion, into.OCMUnread = version, !read
 	}
 	if inputs.Any(input.Facts) {
 		facts, err := l.Reader.Facts(ctx, declared.Catalog, into.Name)
@@ -131,6 +144,12 @@ func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, 
 		into.Facts = facts
 	}
 	return nil
+}
+
+func (l Loader) loadOCM(ctx context.Context, into *evaluation.Cluster) error {
+	version, read, err := l.Reader.OCMVersion(ctx)
+	into.OCMVersion, into.OCMUnread = version, !read
+	return err
 }
 
 func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.Need, into *evaluation.Observation) error {

@@ -64,7 +64,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	}
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported}
-	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline}
+	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
 	evaluated, err := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},

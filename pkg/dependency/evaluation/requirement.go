@@ -26,12 +26,14 @@ func evaluateKubernetes(g *given, f *Finding) {
 	comparePlatform(g.requirement, f, g.cluster.KubernetesVersion, versions.ParsePlatform)
 }
 
+const ocmNotReported = "the CRD of ManagedCluster does not report it"
+
 func evaluateOCM(g *given, f *Finding) {
 	switch {
 	case g.cluster.OCMUnread:
 		f.Verdict = Held
 	case g.cluster.OCMVersion == "":
-		f.notMet(VersionUnknown, "", "not known: the CRD of ManagedCluster does not report it")
+		f.notMet(VersionUnknown, "", "not known: "+ocmNotReported)
 	default:
 		comparePlatform(g.requirement, f, g.cluster.OCMVersion, versions.ParsePlatform)
 	}

@@ -207,6 +207,38 @@ dependencies:
 	}
 }
 
+func TestVersionsThatAreThatOfOCM(t *testing.T) {
+	const (
+		spec     = `dependencies: [{name: a, version: ">= 1.3"}]`
+		sentence = "Required addon 'a' is not installed or not available in version '>= 1.3'. "
+	)
+	registered := []addonv1alpha1.ClusterManagementAddOn{fixture.Versioned(fixture.Registration("a"), "@ocm")}
+	named := map[string]evaluation.Observation{"a": running("@ocm")}
+	for name, tc := range map[string]ruleCase{
+		"Match": {"a built-in add-on", spec, registered, evaluation.Cluster{OCMVersion: "v1.3.1"}, map[string]evaluation.Observation{
+			"a": running(""),
+		}, "a=Satisfied", ""},
+		"VendorsBuild": {
+			"what a vendor appends does not count", spec, nil, evaluation.Cluster{OCMVersion: "v1.3.0-13-gabc"}, named, "a=Satisfied", "",
+		},
+		"Mismatch": {
+			"the message has the version", spec, nil, evaluation.Cluster{OCMVersion: "1.2.1"}, named,
+			"a=VersionMismatch", sentence + "(version 1.2.1 from its ManagedClusterAddOn (@ocm))",
+		},
+		"Unread": {"it is about to be read", spec, nil, evaluation.Cluster{OCMUnread: true}, named, "a=Held", ""},
+		"NotReported": {
+			"a hub without it", spec, nil, evaluation.Cluster{}, named, "a=VersionUnknown", sentence +
+				"(version not known: its ManagedClusterAddOn has @ocm, but the CRD of ManagedCluster does not report it)",
+		},
+		"AnotherSourceFirst": {
+			"then OCM's version does not matter", spec, registered, evaluation.Cluster{OCMUnread: true},
+			map[string]evaluation.Observation{"a": running("1.3.0")}, "a=Satisfied", "",
+		},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
 func TestVersionsOfTemplates(t *testing.T) {
 	const (
 		spec     = `dependencies: [{name: a, version: ">= 0.6.0"}]`

@@ -56,6 +56,13 @@ func (e *Evaluator) State(addOn string, cluster Cluster, observe func(addOn stri
 	return state
 }
 
+// UsesOCM reports whether the version of an add-on is that of Open Cluster Management.
+func (s *State) UsesOCM(declared *catalog.Catalog) bool {
+	return slices.ContainsFunc(s.AddOns, func(o Observation) bool {
+		return s.Cluster.VersionSources(&o, declared.Version(o.Name)).UseOCM()
+	})
+}
+
 // APIFacts are what an agent reports of APIs. In JSON they are a list.
 type APIFacts map[addonv1alpha1.AddonAPI]APIFact
 

@@ -3,8 +3,6 @@ package evaluation
 import (
 	"fmt"
 
-	"github.com/Masterminds/semver/v3"
-
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -41,16 +39,12 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 		return
 	}
 	fact, answered := g.cluster.Facts.Versions[g.edge.AddOn]
-	lease := fact.annotated()
-	version := versions.Running(versions.Sources{
-		Lease: lease, Template: observed.Template,
-		AddOn:        versions.Annotated{Current: observed.Version, Former: observed.FormerVersion},
-		Registration: g.catalog.Version(g.edge.AddOn),
-	})
+	sources := g.cluster.VersionSources(observed, g.catalog.Version(g.edge.AddOn))
+	version := versions.Running(sources)
 	verdict, because := judgeVersion(g.edge.Versions, version)
 	due, pending := g.cluster.answerDue()
 	switch {
-	case observed.Template.Unknown && lease.Current == "":
+	case observed.Template.Unknown && sources.Lease.Current == "", version.OCM && g.cluster.OCMUnread:
 		f.Verdict = Held // another version than that of the sources below may run
 		f.detail().Because = templateUnknown
 		return
@@ -73,6 +67,16 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	f.detail().Version, f.Detail.Because = version, because
 }
 
+// VersionSources are the versions of an add-on on the cluster, by source, with that of
+// its registration.
+func (c *Cluster) VersionSources(observed *Observation, registered versions.Annotated) versions.Sources {
+	return versions.Sources{
+		Lease: c.Facts.Versions[observed.Name].annotated(), Template: observed.Template,
+		AddOn:        versions.Annotated{Current: observed.Version, Former: observed.FormerVersion},
+		Registration: registered, OCM: c.OCMVersion,
+	}
+}
+
 // judgeVersion compares the version of an add-on, and returns why it does not
 // match.
 func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, string) {
@@ -82,7 +86,10 @@ func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, 
 	if length := len(version.Number); length > versions.MaxLength {
 		return VersionUnknown, fmt.Sprintf("annotation %s has %d bytes; a version has at most %d", version.Annotation(), length, versions.MaxLength)
 	}
-	parsed, err := semver.NewVersion(version.Number)
+	if version.OCM && version.Number == "" {
+		return VersionUnknown, fmt.Sprintf("%s has %s, but %s", version.Source, versions.OCM, ocmNotReported)
+	}
+	parsed, err := version.Parse()
 	if err != nil {
 		return VersionUnknown, "it is no semantic version"
 	}
@@ -113,7 +120,11 @@ func versionFound(f *Finding) string {
 	if version.Number == "" {
 		return joined("version not known", detail.Because)
 	}
-	described := joined(fmt.Sprintf("version %s from %s", shown(version.Number), version.Source), detail.Because)
+	source := string(version.Source)
+	if version.OCM {
+		source += " (" + versions.OCM + ")"
+	}
+	described := joined(fmt.Sprintf("version %s from %s", shown(version.Number), source), detail.Because)
 	if version.RollingOut != "" {
 		described += fmt.Sprintf("; %s is being rolled out", shown(version.RollingOut))
 	}

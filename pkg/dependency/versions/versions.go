@@ -2,6 +2,7 @@
 package versions
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -28,6 +29,10 @@ const (
 // the one of before.
 var Annotations = []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation}
 
+// OCM is the value that means the version of Open Cluster Management on the hub: that of
+// an add-on that is released with it.
+const OCM = "@ocm"
+
 // MaxLength is how long a version may be, in bytes.
 const MaxLength = semver.MaxVersionLen
 
@@ -40,6 +45,9 @@ type Version struct {
 	// RollingOut is the version that is about to replace it; empty where none
 	// is known.
 	RollingOut string
+	// OCM: the source names the version of Open Cluster Management, which Number has;
+	// empty where that is not known.
+	OCM bool
 }
 
 // Annotated is the version in the annotations of one object.
@@ -80,6 +88,16 @@ type Templates struct {
 type Sources struct {
 	Lease, AddOn, Registration Annotated
 	Template                   Templates
+	// OCM is the version of Open Cluster Management on the hub; empty: not known.
+	OCM string
+}
+
+// UseOCM reports whether a source names the version of Open Cluster Management.
+func (s Sources) UseOCM() bool {
+	return slices.ContainsFunc([]string{
+		s.Lease.Current, s.Template.Running, s.Template.RollingOut, s.AddOn.Current, s.Registration.Current,
+		s.Lease.Former, s.AddOn.Former, s.Registration.Former,
+	}, func(version string) bool { return strings.TrimSpace(version) == OCM })
 }
 
 // Running picks the version that counts: that of the lease of the add-on's
@@ -98,12 +116,27 @@ func Running(sources Sources) Version {
 		if candidate.Number = strings.TrimSpace(candidate.Number); candidate.Number == "" {
 			continue
 		}
-		if candidate.RollingOut = strings.TrimSpace(candidate.RollingOut); candidate.RollingOut == candidate.Number {
+		if candidate.RollingOut = strings.TrimSpace(candidate.RollingOut); candidate.RollingOut == OCM {
+			candidate.RollingOut = sources.OCM
+		}
+		if candidate.OCM = candidate.Number == OCM; candidate.OCM {
+			candidate.Number = sources.OCM
+		}
+		if candidate.RollingOut == candidate.Number {
 			candidate.RollingOut = ""
 		}
 		return candidate
 	}
 	return Version{}
+}
+
+// Parse reads the number. What a vendor appends to the version of Open Cluster
+// Management does not count.
+func (v Version) Parse() (*semver.Version, error) {
+	if v.OCM {
+		return ParsePlatform(v.Number)
+	}
+	return semver.NewVersion(v.Number)
 }
 
 // Annotation is the annotation that reports the version. A label has room for none

@@ -142,11 +142,11 @@ func TestRunningVersion(t *testing.T) {
 		want    Version
 	}{
 		"Lease": {
-			Sources{both("1", "5"), both("3", "6"), both("4", "7"), template("2", "9")},
+			Sources{Lease: both("1", "5"), AddOn: both("3", "6"), Registration: both("4", "7"), Template: template("2", "9")},
 			Version{Number: "1", Source: FromLease},
 		},
 		"Template": {
-			Sources{former("5"), both("3", "6"), both("4", "7"), template("2", "")},
+			Sources{Lease: former("5"), AddOn: both("3", "6"), Registration: both("4", "7"), Template: template("2", "")},
 			Version{Number: "2", Source: FromTemplate},
 		},
 		"TemplateDuringARollout": {
@@ -178,13 +178,24 @@ func TestRunningVersion(t *testing.T) {
 			Sources{Registration: former("7")}, Version{Number: "7", Source: FromRegistration, Former: true},
 		},
 		"Blank": {
-			Sources{both(" ", ""), both("\t", ""), both(" v3\n", ""), template(" ", "")},
+			Sources{Lease: both(" ", ""), AddOn: both("\t", ""), Registration: both(" v3\n", ""), Template: template(" ", "")},
 			Version{Number: "v3", Source: FromRegistration},
+		},
+		"OCM": {
+			Sources{Registration: both(" @ocm ", ""), OCM: "1.3.1"}, Version{Number: "1.3.1", Source: FromRegistration, OCM: true},
+		},
+		"OCMNotKnown": {Sources{Template: template("@ocm", "")}, Version{Source: FromTemplate, OCM: true}},
+		"OCMIsRolledOut": {
+			Sources{Template: template("1.2.0", "@ocm"), OCM: "1.3.1"},
+			Version{Number: "1.2.0", Source: FromTemplate, RollingOut: "1.3.1"},
 		},
 		"None": {want: Version{}},
 	} {
 		if got := Running(tc.sources); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
+		}
+		if got, want := tc.sources.UseOCM(), strings.HasPrefix(name, "OCM"); got != want {
+			t.Errorf("%s: uses the version of OCM: %t, want %t", name, got, want)
 		}
 	}
 }

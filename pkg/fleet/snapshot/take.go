@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
@@ -116,7 +118,26 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
+	if !declared.AnyInput(input.OCM) && declared.AnyInput(input.Versions) && t.namesOCM() {
+		return t.ocm(ctx)
+	}
 	return nil
+}
+
+// namesOCM reports whether the version of any add-on is that of Open Cluster Management.
+func (t *taking) namesOCM() bool {
+	named := func(annotations map[string]string) bool {
+		version := versions.In(annotations)
+		return versions.Sources{AddOn: version}.UseOCM()
+	}
+	return slices.ContainsFunc(t.into.Registrations, func(o addonv1alpha1.ClusterManagementAddOn) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.into.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.into.Templates, func(o metav1.PartialObjectMetadata) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.into.Facts, func(o dependencyv1alpha1.ManagedClusterFacts) bool {
+			return slices.ContainsFunc(o.Status.AddOns, func(reported dependencyv1alpha1.AddOnFact) bool {
+				return strings.TrimSpace(reported.Version) == versions.OCM
+			})
+		})
 }
 
 func (t *taking) ocm(ctx context.Context) (err error) {

@@ -85,6 +85,8 @@ func TestWhatIsLoaded(t *testing.T) {
 	versioned.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "0.5.0"}
 	former := addOn("base", conditionOf("Available", metav1.ConditionTrue, "Fine"))
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
+	ofOCM := addOn("base", conditionOf(addonv1alpha1.ManagedClusterAddOnConditionAvailable, metav1.ConditionTrue, "Fine"))
+	ofOCM.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "@ocm"}
 	fromLease := func(version string, former bool) evaluation.Facts {
 		return evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {Version: version, Former: former}}}
 	}
@@ -147,6 +149,8 @@ func TestWhatIsLoaded(t *testing.T) {
 			lazy{facts: fromLease("0.6", false)},
 			evaluation.Satisfied,
 		},
+		"VersionOfOCM":   {onVersion, []client.Object{addOn("leaf"), ofOCM}, lazy{ocm: true, version: "0.6.1"}, evaluation.Satisfied},
+		"OCMNotRead":     {onVersion, []client.Object{addOn("leaf"), ofOCM}, lazy{}, evaluation.Held},
 		"FormerVersion":  {onVersion, []client.Object{addOn("leaf"), former}, lazy{}, evaluation.Satisfied},
 		"FormerLease":    {onVersion, []client.Object{addOn("leaf"), versioned}, lazy{facts: fromLease("0.6", true)}, evaluation.VersionMismatch},
 		"Template":       {onVersion, []client.Object{addOn("leaf"), templated("v6", "v5")}, templates, evaluation.Satisfied},

@@ -140,7 +140,8 @@ func TestEachWatchEnqueuesTheAddOnsThatUseItsObjects(t *testing.T) {
 	for of, test := range map[input.Set]struct{ synced, changed []string }{
 		input.Config:   {[]string{"c1/configured", "c1/ring"}, []string{"c1/configured", "c1/ring"}},
 		input.Versions: {[]string{"c1/versioned"}, []string{"c1/versioned"}},
-		input.OCM:      {[]string{"c1/ocm"}, []string{"c1/ocm"}},
+		// The version of an add-on can be that of OCM.
+		input.OCM: {[]string{"c1/ocm", "c1/versioned"}, []string{"c1/ocm", "c1/versioned"}},
 	} {
 		addOns, enqueued := newAddOns(t, nil)
 		watch := NewWatches(nil, addOns)[of]

@@ -31,8 +31,12 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	add(input.Versions, "AddOnTemplates", fleet.AddOnTemplate(), func(ctx context.Context, template client.Object) error {
 		return addOns.EnqueueTemplated(ctx, template.GetName())
 	})
-	add(input.OCM, "the CRD of ManagedCluster", fleet.CRD(), func(ctx context.Context, _ client.Object) error {
-		return addOns.EnqueueUsers(ctx, input.OCM)
+	// The version of an add-on can be that of OCM too.
+	const ofOCM = input.OCM | input.Versions
+	watches[input.OCM] = New(lazy, Options{
+		What: "the CRD of ManagedCluster", Object: fleet.CRD(),
+		Changed: func(ctx context.Context, _ client.Object) error { return addOns.EnqueueUsers(ctx, ofOCM) },
+		Synced:  func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ofOCM) },
 	})
 	return watches
 }
@@ -45,6 +49,9 @@ func (w Watches) Enable(used func(input.Set) bool) {
 		}
 	}
 }
+
+// Demand lets the watch of an input begin.
+func (w Watches) Demand(of input.Set) { w[of].Enable() }
 
 // Ready reports whether all objects of an input are read.
 func (w Watches) Ready(of input.Set) bool { return w[of].Ready() }

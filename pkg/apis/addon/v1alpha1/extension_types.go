@@ -13,7 +13,8 @@ const DependencyTypeIfInstalled DependencyType = "IfInstalled"
 
 // AddOnVersionAnnotation says which version of an add-on runs. It stands, in the order in which it counts, on the
 // lease that the add-on's agent renews on the managed cluster, on the AddOnTemplate that runs there, on the
-// ManagedClusterAddOn, or on the ClusterManagementAddOn. Its value is a semantic version, with or without a leading v.
+// ManagedClusterAddOn, or on the ClusterManagementAddOn. Its value is a semantic version, with or without a leading v, or
+// @ocm for the version of Open Cluster Management on the hub.
 const AddOnVersionAnnotation = "dependency.addon.open-cluster-management.io/version"
 
 // FormerVersionAnnotation is the former key of AddOnVersionAnnotation. It is still read on the lease, the
