@@ -31,6 +31,7 @@ var fields = map[string][2]string{
 	"dependencies.name":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: b}]}`},
 	"dependencies.type":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, type: Optional}]}`},
 	"dependencies.message": {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
+	"dependencies.docs":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, docs: "https://example.com/a"}]}`},
 	"dependencies.addOn":   {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
 	"dependencies.version": {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
 	"dependencies.prereleases": {

@@ -39,6 +39,8 @@ type Need struct {
 	When string `json:"when,omitempty"`
 	// Message says what does not work without it.
 	Message string `json:"message,omitempty"`
+	// Docs is a link to a page that explains it.
+	Docs string `json:"docs,omitempty"`
 	// Registered: the hub has a ClusterManagementAddOn for it. It is nil for what is no add-on.
 	Registered *bool `json:"registered,omitempty"`
 }
@@ -56,7 +58,8 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, addOn string) *Descrip
 	}
 	for i := range of.Edges {
 		edge := &of.Edges[i]
-		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, Message: edge.Dependency.Message, What: whatOf(&edge.Dependency)}
+		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: whatOf(&edge.Dependency)}
+		need.Message, need.Docs = edge.Dependency.Message, edge.Dependency.Docs
 		if edge.Dependency.When != nil {
 			need.When = whenOf(edge.Dependency.When)
 		}

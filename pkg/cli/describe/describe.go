@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -129,7 +130,7 @@ func (o *options) printDescription(found *report.Description) error {
 		if when == "" {
 			when = "always"
 		}
-		rows = append(rows, []string{need.Name, string(need.Type), what, when, need.Message})
+		rows = append(rows, []string{need.Name, string(need.Type), what, when, evaluation.WithDocs(need.Message, need.Docs)})
 	}
 	switch {
 	case len(rows) == 0 && len(found.Problems) > 0:

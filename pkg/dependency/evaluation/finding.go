@@ -94,6 +94,14 @@ func (f Finding) AuthorMessage() string {
 	return f.Dependency.Message
 }
 
+// Docs is the link that the author declared for the edge.
+func (f Finding) Docs() string {
+	if f.Dependency == nil {
+		return ""
+	}
+	return f.Dependency.Docs
+}
+
 // Unsatisfied reports whether the edge is known not to be satisfied.
 func (f Finding) Unsatisfied() bool {
 	return f.Verdict != Satisfied && f.Verdict != Held && f.Verdict != NotApplicable

@@ -1,6 +1,8 @@
 package evaluation
 
 import (
+	"strings"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -85,13 +87,25 @@ type given struct {
 }
 
 // Sentence describes an edge that is not satisfied: the proposal's text, the
-// author's message, and the finding in parentheses.
+// author's message and link, and the finding in parentheses.
 func (f *Finding) Sentence(authorMessage string) string {
 	sentence := f.rule().sentence(f)
 	if authorMessage != "" {
 		sentence += " " + authorMessage
 	}
-	return sentence + " (" + f.Found() + ")"
+	return WithDocs(sentence, f.Docs()) + " (" + f.Found() + ")"
+}
+
+// WithDocs adds the link of a page to a sentence, which the author may have ended or not.
+func WithDocs(sentence, docs string) string {
+	switch {
+	case docs == "":
+		return sentence
+	case sentence == "":
+		return "See " + docs
+	default:
+		return strings.TrimSuffix(sentence, ".") + ". See " + docs
+	}
 }
 
 // Found describes what was found where an edge is not satisfied.

@@ -33,6 +33,7 @@ dependencies:
   message: Roles are not propagated
   api: {group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission}
 - name: core-api
+  docs: https://docs.example.io:8443/core-api?lang=en#pods
   api: {kind: ConfigMap}
 requirements:
   kubernetes: ">= 1.28"
@@ -81,6 +82,8 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("prereleases of nothing", `dependencies: [{name: a, prereleases: {}}]`, "prereleases needs version"),
 			Entry("IfInstalled that asks nothing", `dependencies: [{name: a, type: IfInstalled}]`, "type IfInstalled needs version"),
 			Entry("IfInstalled on an API", `dependencies: [{name: a, type: IfInstalled, api: {kind: Pod}}]`, "type IfInstalled needs version"),
+			Entry("a link to a script", `dependencies: [{name: a, docs: "javascript:alert(1)"}]`, "spec.dependencies[0].docs"),
+			Entry("a long link", `dependencies: [{name: a, docs: "https://a.io/`+strings.Repeat("x", 512)+`"}]`, "spec.dependencies[0].docs"),
 			Entry("an empty range", `dependencies: [{name: a, version: ""}]`, "spec.dependencies[0].version"),
 			Entry("an empty add-on", `dependencies: [{name: a, addOn: ""}]`, "spec.dependencies[0].addOn"),
 			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),

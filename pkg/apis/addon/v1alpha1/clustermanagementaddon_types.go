@@ -89,6 +89,14 @@ type AddonDependency struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
+	// docs is a link to a page that explains the dependency, such as "https://example.com/addons/gateway#needs".
+	// The message of the Degraded condition shows it when the dependency is not satisfied.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?([/?#][A-Za-z0-9._~:/?#@!$&'*+,;=%-]*)?$`
+	Docs string `json:"docs,omitempty"`
+
 	// addOn is the add-on depended on, where name is only a local name: so two edges can be on the same add-on.
 	// The default is name.
 	// +optional
