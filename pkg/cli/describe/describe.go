@@ -18,7 +18,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -130,7 +129,7 @@ func (o *options) printDescription(found *report.Description) error {
 		if when == "" {
 			when = "always"
 		}
-		rows = append(rows, []string{need.Name, string(need.Type), what, when, evaluation.WithDocs(need.Message, need.Docs)})
+		rows = append(rows, []string{need.Name, string(need.Type), what, when, need.Message})
 	}
 	switch {
 	case len(rows) == 0 && len(found.Problems) > 0:
@@ -150,6 +149,11 @@ func (o *options) printDescription(found *report.Description) error {
 	}{{"Provides", found.Provides}, {"Needed by", found.NeededBy}} {
 		if len(list.items) > 0 {
 			fmt.Fprintln(out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))
+		}
+	}
+	for _, need := range found.Needs {
+		if need.Docs != "" { // whole, for terminals that open links
+			fmt.Fprintf(out, "About %s: %s\n", text.OneLine(need.Name), text.OneLine(need.Docs))
 		}
 	}
 	for _, problem := range found.Problems {

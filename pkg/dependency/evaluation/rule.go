@@ -93,11 +93,11 @@ func (f *Finding) Sentence(authorMessage string) string {
 	if authorMessage != "" {
 		sentence += " " + authorMessage
 	}
-	return WithDocs(sentence, f.Docs()) + " (" + f.Found() + ")"
+	return withDocs(sentence, f.Docs()) + " (" + f.Found() + ")"
 }
 
-// WithDocs adds the link of a page to a sentence, which the author may have ended or not.
-func WithDocs(sentence, docs string) string {
+// withDocs adds the link of a page to a sentence, which the author may have ended or not.
+func withDocs(sentence, docs string) string {
 	switch {
 	case docs == "":
 		return sentence
