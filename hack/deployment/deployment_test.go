@@ -60,6 +60,12 @@ func TestHelmKeepsWhatOCMDeploysTheAgentFrom(t *testing.T) {
 	}
 }
 
+func TestChartAndKustomizeInstallTheSameRightsOfThePlugin(t *testing.T) {
+	without, _ := chart(t, "")
+	with, _ := chart(t, "pluginReader: {install: true}")
+	same(t, base(t, "../../deploy/plugin-reader"), with.without(without.keys()...))
+}
+
 func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
 	release, _ := chart(t, "serviceMonitor: {enabled: true}")
 	same(t, base(t, "../../deploy/servicemonitor").without(ownNamespace), release)
@@ -238,6 +244,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"guard: on":                                         "guard",
 		"reports: on":                                       "reports",
 		"reports: some":                                     "reports",
+		"pluginReader: {install: yes please}":               "install",
 		"graftCRDs: 'yes'":                                  "graftCRDs",
 		"agent: {image: 'a b'}":                             "image",
 		"agent: {placement: global}":                        "placement",
