@@ -57,7 +57,7 @@ const (
 // environment is what all expressions are compiled in. It has no extension by
 // which some text can make a much longer one: the cost limit does not know it.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
+	return cel.NewEnv(append(semverFunctions(),
 		cel.OptionalTypes(), // before the types below, whose provider takes no more
 		// Not its macros optMap and optFlatMap, though: each doubles its operand,
 		// so that some dozens in a row would be compiled for years.
@@ -67,7 +67,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable(variableCluster, cel.ObjectType("expression.Cluster")),
 		cel.Variable(variableAddOn, cel.ObjectType("expression.AddOn")),
 		cel.Variable(variableConfig, cel.MapType(cel.StringType, cel.StringType)),
-	)
+	)...)
 })
 
 // Expression is a compiled condition. It is safe for concurrent use.
