@@ -46,6 +46,8 @@ type AddOn struct {
 	Name        string            `cel:"name"`
 	Labels      map[string]string `cel:"labels"`
 	Annotations map[string]string `cel:"annotations"`
+	// Version is the one that runs; empty where none is reported.
+	Version string `cel:"version"`
 }
 
 const (
@@ -176,12 +178,16 @@ func inputsOf(checked *ast.AST) input.Set {
 	return inputs
 }
 
+// ownVersion is what the version of the add-on is found from.
+const ownVersion = input.Version | input.Facts
+
 var (
 	fieldInputs = map[string]input.Set{
 		"cluster.labels": input.Labels, "cluster.claims": input.Claims, "cluster.version": input.Kubernetes,
 		"addOn.labels": input.AddOn, "addOn.annotations": input.AddOn,
+		"addOn.version": ownVersion,
 	}
 	variableInputs = map[string]input.Set{
-		variableCluster: input.Labels | input.Claims | input.Kubernetes, variableAddOn: input.AddOn,
+		variableCluster: input.Labels | input.Claims | input.Kubernetes, variableAddOn: input.AddOn | ownVersion,
 	}
 )
