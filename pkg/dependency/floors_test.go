@@ -20,7 +20,7 @@ var floors = map[string][]string{
 	"graph":       {},
 	"input":       {},
 	"versions":    {},
-	"expression":  {"input"},
+	"expression":  {"input", "versions"},
 	"declaration": {"input", "versions", "expression"},
 	"catalog":     {"graph", "input", "versions", "declaration"},
 	"evaluation":  {"input", "versions", "expression", "declaration", "catalog"},

@@ -13,6 +13,7 @@ import (
 const (
 	ClusterManagementAddOn = "ClusterManagementAddOn"
 	ManagedClusterAddOn    = "ManagedClusterAddOn"
+	AddOnTemplate          = "AddOnTemplate"
 )
 
 // maxNote is in bytes. The API server rejects an event with a longer note.

@@ -7,9 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -20,6 +22,9 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
 	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
+	if declaration.UsesTemplates(full) {
+		lean.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+	}
 	for _, name := range append([]string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation}, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, annotation)
@@ -54,19 +59,21 @@ func LeanConfig(full *addonv1alpha1.AddOnDeploymentConfig) *addonv1alpha1.AddOnD
 	return lean
 }
 
-// LeanTemplate keeps the version of an AddOnTemplate.
-func LeanTemplate(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
-	return withAnnotation(full, addonv1alpha1.AddOnVersionAnnotation, versions.OfTemplate(full.Annotations, full.Labels))
+// LeanTemplate keeps the version of an AddOnTemplate, what it declares, and its add-on.
+func LeanTemplate(full *addonv1alpha1.AddOnTemplate) *addonv1alpha1.AddOnTemplate {
+	lean := &addonv1alpha1.AddOnTemplate{ObjectMeta: leanMeta(full.ObjectMeta)}
+	lean.Spec.AddonName = full.Spec.AddonName
+	metav1.SetMetaDataAnnotation(&lean.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, versions.OfTemplate(full.Annotations, full.Labels))
+	if declared, ok := full.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]; ok {
+		metav1.SetMetaDataAnnotation(&lean.ObjectMeta, addonv1alpha1.TemplateDependenciesAnnotation, declared)
+	}
+	return lean
 }
 
 // LeanCRD keeps the version of OCM on its CRD.
 func LeanCRD(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
-	return withAnnotation(full, names.OCMVersion, full.Annotations[names.OCMVersion])
-}
-
-func withAnnotation(full *metav1.PartialObjectMetadata, name, value string) *metav1.PartialObjectMetadata {
 	lean := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: leanMeta(full.ObjectMeta)}
-	metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, value)
+	metav1.SetMetaDataAnnotation(&lean.ObjectMeta, names.OCMVersion, full.Annotations[names.OCMVersion])
 	return lean
 }
 

@@ -64,7 +64,7 @@ const ofCluster = input.Labels | input.Claims | input.Kubernetes
 // that no edge uses, and no add-on of a cluster that is lost.
 func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) (evaluation.State, error) {
 	state := evaluation.State{Cluster: evaluation.Cluster{Name: key.Namespace, Offline: l.Offline, Now: now}}
-	if !declared.Known(key.Name) || declared.Declaration(key.Name).Empty() {
+	if !declared.Declares(key.Name) {
 		return state, nil
 	}
 	if err := l.loadCluster(ctx, declared, key, &state.Cluster); err != nil {
@@ -86,7 +86,7 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 // loadNamedOCM sets the version of Open Cluster Management where an add-on has that one.
 func (l Loader) loadNamedOCM(ctx context.Context, declared *evaluation.Evaluator, addOn string, into *evaluation.State) error {
 	inputs := declared.Inputs(addOn)
-	if !inputs.Any(input.Versions) || inputs.Any(input.OCM) || !into.UsesOCM(declared.Catalog) {
+	if !inputs.Any(input.Versions|input.Version) || inputs.Any(input.OCM) || !into.UsesOCM(declared.Catalog) {
 		return nil
 	}
 	if l.Demand != nil {
@@ -163,8 +163,8 @@ func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.N
 	if l.Memory != nil && availability.ClusterLost(into.Available) {
 		into.Found = l.Memory.Found(key)
 	}
-	if need.Inputs.Any(input.Versions) {
-		if err := l.loadTemplates(ctx, addOn, into); err != nil {
+	if need.Inputs.Any(input.Versions | input.Version | input.Template) {
+		if err := l.loadTemplates(ctx, addOn, need.Inputs.Any(input.Versions|input.Version), into); err != nil {
 			return err
 		}
 	}
@@ -185,8 +185,11 @@ func (l Loader) loadConfig(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	return err
 }
 
-// loadTemplates sets the versions of the add-on's AddOnTemplates, if it has any.
-func (l Loader) loadTemplates(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, into *evaluation.Observation) (err error) {
+// loadTemplates sets the add-on's AddOnTemplates, if it has any, and where these are used
+// their versions.
+func (l Loader) loadTemplates(
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, withVersions bool, into *evaluation.Observation,
+) (err error) {
 	templates := TemplatesOf(addOn)
 	if templates == (Templates{}) {
 		return nil
@@ -194,10 +197,17 @@ func (l Loader) loadTemplates(ctx context.Context, addOn *addonv1alpha1.ManagedC
 	if templates.Running == "" && l.Memory != nil {
 		templates.Running = l.Memory.RunningTemplate(types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name})
 	}
+	into.Template.Name, into.Template.Next = templates.Running, templates.RollingOut
+	if into.Template.Next == into.Template.Name {
+		into.Template.Next = "" // it is being installed
+	}
 	if templates.Running == "" {
 		into.Template.Unknown = true
 		into.Template.RollingOut, _, err = l.Reader.TemplateVersion(ctx, templates.RollingOut)
 		return err
+	}
+	if !withVersions {
+		return nil
 	}
 	running, read, err := l.Reader.TemplateVersion(ctx, templates.Running)
 	if err != nil {

@@ -75,7 +75,7 @@ func everything(clusterAvailable metav1.ConditionStatus) []client.Object {
 	}
 	facts.Status.AddOns = []dependencyv1alpha1.AddOnFact{{AddOn: dependencyv1alpha1.AddOn{Name: "leased"}, Version: "0.7.0"}}
 	template := func(name, version string) client.Object {
-		object := AddOnTemplate()
+		object := &addonv1alpha1.AddOnTemplate{}
 		object.Name, object.Annotations = name, map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
 		return object
 	}

@@ -72,11 +72,6 @@ func Variables(config *addonv1alpha1.AddOnDeploymentConfig) map[string]string {
 	return variables
 }
 
-// AddOnTemplate is the metadata of an AddOnTemplate, to be read.
-func AddOnTemplate() *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "AddOnTemplate"}}
-}
-
 // CRD is the metadata of a CRD, to be read.
 func CRD() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}}
@@ -84,11 +79,20 @@ func CRD() *metav1.PartialObjectMetadata {
 
 // TemplateVersion implements Reader.
 func (o Objects) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
-	template, err := get(ctx, o, "AddOnTemplate", types.NamespacedName{Name: name}, AddOnTemplate())
+	template, err := get(ctx, o, "AddOnTemplate", types.NamespacedName{Name: name}, &addonv1alpha1.AddOnTemplate{})
 	if err != nil || template == nil {
 		return "", err == nil, err
 	}
 	return versions.OfTemplate(template.Annotations, template.Labels), true, nil
+}
+
+// Templates lists all AddOnTemplates.
+func (o Objects) Templates(ctx context.Context) ([]addonv1alpha1.AddOnTemplate, error) {
+	var all addonv1alpha1.AddOnTemplateList
+	if err := o.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list AddOnTemplates: %w", err)
+	}
+	return all.Items, nil
 }
 
 // OCMVersion implements Reader.

@@ -67,3 +67,29 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 		t.Errorf("%s %v", event.Type, event.Object)
 	}
 }
+
+// What AddOnTemplates deploy is decoded only by clients that read it.
+func TestWhatTemplatesDeployIsSkipped(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+		writer.Header().Set("Content-Type", "application/json")
+		_, _ = writer.Write([]byte(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","items":[{"metadata":{"name":"a-1"},"spec":{"addonName":"a",` +
+			`"agentSpec":{"workload":{"manifests":[{"kind":"Secret"}]}}}}],"kind":"AddOnTemplateList","metadata":{"resourceVersion":"1"}}` + "\n"))
+	}))
+	defer server.Close()
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"), meta.RESTScopeRoot)
+	for want, config := range []*rest.Config{SkipUnread(&rest.Config{Host: server.URL}), SkipUnreadRegistrations(&rest.Config{Host: server.URL})} {
+		hub, err := client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := Objects{Reader: hub}.Templates(t.Context())
+		if err != nil || len(read) != 1 || read[0].Spec.AddonName != "a" || len(read[0].Spec.AgentSpec.Workload.Manifests) != want {
+			t.Errorf("error %v, want %d manifests in %v", err, want, read)
+		}
+	}
+}

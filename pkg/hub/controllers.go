@@ -31,6 +31,7 @@ import (
 //	declarations ─request→  facts ─evaluate→ degraded
 //	declarations ─Enable→   lazy watches ─evaluate→ degraded
 //	ManagedClusterFacts ─request→ facts
+//	AddOnTemplates ─declare→ declarations
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
 type triggers struct {
@@ -38,10 +39,12 @@ type triggers struct {
 	request *trigger.Trigger
 	// evaluate enqueues add-ons on managed clusters in the degraded controller.
 	evaluate *trigger.Trigger
+	// declare enqueues the catalog in the declarations controller.
+	declare *trigger.Trigger
 }
 
 func newTriggers() triggers {
-	return triggers{request: trigger.New(), evaluate: trigger.New()}
+	return triggers{request: trigger.New(), evaluate: trigger.New(), declare: trigger.New()}
 }
 
 // setupControllers adds the controllers to the manager.
@@ -52,7 +55,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
 		memory   = degraded.NewMemory(clock.RealClock{})
-		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate}
+		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare}
 	)
 	watches, lazy, err := addLazyWatches(mgr, addOns)
 	if err != nil {
@@ -78,6 +81,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Readable: warm.Begun(), Store: store,
 			Metrics: measured, Recorder: recorder,
 			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
+			Templates: inputs.Templates, Declare: on.declare,
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,

@@ -22,7 +22,7 @@ const maxNamed = 3
 // a Required dependency is not installed. selected are the clusters that Placements select
 // for the add-ons in files, by add-on. Other add-ons are installed where theirs select.
 func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
-	after := whatif.New(evaluation.New(catalog.New(Among(all, of.Registrations))))
+	after := whatif.New(evaluation.New(catalog.New(Among(all, of.Registrations), of.Templates...)))
 	install := map[string][]string{} // by cluster
 	for _, addOn := range slices.Sorted(maps.Keys(selected)) {
 		for _, cluster := range selected[addOn] {

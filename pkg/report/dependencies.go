@@ -213,18 +213,22 @@ func causeOf(root cause.Step) rootCause {
 
 // pending are the edges that the rollouts under way break or repair.
 func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
-	versions := map[string]string{}
+	change := whatif.Change{Versions: map[string]string{}}
 	for name, observed := range r.AddOns {
+		if observed.Template.Next != "" {
+			change.RollOut = append(change.RollOut, name)
+		}
 		if observed.Template.RollingOut != "" {
-			versions[name] = observed.Template.RollingOut
+			change.Versions[name] = observed.Template.RollingOut
 		}
 	}
-	if len(versions) == 0 {
+	if len(change.RollOut)+len(change.Versions) == 0 {
 		return nil
 	}
-	after := r.declared.Findings(whatif.Change{Versions: versions}.Apply(r.Cluster.Cluster))
+	after := r.declared.Findings(change.Apply(r.Cluster.Cluster))
 	for _, difference := range whatif.Compare(r.findings, after) {
-		if !difference.Before.Unsatisfied() && !difference.After.Unsatisfied() {
+		wasUnsatisfied := difference.Before != nil && difference.Before.Unsatisfied()
+		if !wasUnsatisfied && !difference.After.Unsatisfied() {
 			continue
 		}
 		entry := dependencyv1alpha1.PendingEdge{

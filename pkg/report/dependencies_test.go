@@ -217,6 +217,22 @@ func TestPending(t *testing.T) {
 	})
 }
 
+// A template that is being rolled out may declare edges that the one before it does not have.
+func TestPendingIsWhatTheNextTemplateDeclares(t *testing.T) {
+	declared := whatif.New(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x"))},
+		fixture.Template("x", "v1", `[{name: a}]`), fixture.Template("x", "v2", `[{name: b}, {name: c}]`))))
+	const want = "0 unsatisfied, 0 held\npending x>b NotInstalled"
+	for _, running := range []string{"v1", ""} { // not known where addon-manager started during the rollout
+		on := managed("x a c")
+		x := on.AddOns["x"]
+		x.Template = versions.Templates{Name: running, Next: "v2", Unknown: running == ""}
+		on.AddOns["x"] = x
+		if got := spelled(EvaluateCluster(declared, on).Report(onlyUnsatisfied, nil)); got != want {
+			t.Errorf("%q runs: got\n%s\nwant\n%s", running, got, want)
+		}
+	}
+}
+
 func TestAReportIsBounded(t *testing.T) {
 	var addOns []addonv1alpha1.ClusterManagementAddOn
 	names := strings.Builder{}

@@ -10,6 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
 // Description is what an add-on needs and provides, on every cluster.
@@ -21,11 +22,24 @@ type Description struct {
 	// Declared is where it declares: the field, or the annotation; empty: nothing.
 	Declared string `json:"declared,omitempty"`
 	Needs    []Need `json:"needs"`
+	// Templates are its AddOnTemplates that declare something. Where one runs, what it declares
+	// replaces needs and provides.
+	Templates []TemplateDescription `json:"templates,omitempty"`
 	// Provides are the APIs that it provides.
 	Provides []string `json:"provides,omitempty"`
 	// NeededBy are registered add-ons that depend on it.
 	NeededBy []string `json:"neededBy,omitempty"`
 	// Problems are what is wrong with the declaration.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// TemplateDescription is what an add-on needs and provides where one of its AddOnTemplates runs.
+type TemplateDescription struct {
+	Template string `json:"template"`
+	// Version is that of the template; empty where it has none.
+	Version  string   `json:"version,omitempty"`
+	Needs    []Need   `json:"needs"`
+	Provides []string `json:"provides,omitempty"`
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -45,17 +59,37 @@ type Need struct {
 	Registered *bool `json:"registered,omitempty"`
 }
 
-// Describe describes an add-on among all that are registered.
-func Describe(all []addonv1alpha1.ClusterManagementAddOn, addOn string) *Description {
-	declared := catalog.New(all)
+// Describe describes an add-on among all that are registered, and the AddOnTemplates of the hub.
+func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, addOn string) *Description {
+	declared := catalog.New(all, templates...)
+	of := declared.Declaration(addOn)
 	found := &Description{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
-		Version: declared.Version(addOn).Current, NeededBy: declared.Dependents(addOn), Needs: []Need{},
+		Version: declared.Version(addOn).Current, NeededBy: declared.Dependents(addOn),
+		Needs: needsOf(declared, of), Provides: providedBy(of), Problems: messagesOf(declared.Problems(addOn)),
 	}
-	of := declared.Declaration(addOn)
 	if !of.Empty() {
 		found.Declared = of.Path
 	}
+	for _, name := range declared.Variants(addOn) {
+		_, ofTemplate, _ := declared.Template(name)
+		described := TemplateDescription{
+			Template: name, Needs: needsOf(declared, ofTemplate), Provides: providedBy(ofTemplate),
+			Problems: messagesOf(declared.TemplateProblems(name)),
+		}
+		for i := range templates {
+			if templates[i].Name == name {
+				described.Version = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
+			}
+		}
+		found.Templates = append(found.Templates, described)
+	}
+	return found
+}
+
+// needsOf are the dependencies and requirements of a declaration.
+func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
+	needs := []Need{}
 	for i := range of.Edges {
 		edge := &of.Edges[i]
 		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: whatOf(&edge.Dependency)}
@@ -67,23 +101,33 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, addOn string) *Descrip
 			registered := declared.Registered(edge.AddOn)
 			need.Registered = &registered
 		}
-		found.Needs = append(found.Needs, need)
+		needs = append(needs, need)
 	}
 	for _, required := range of.Platform {
-		found.Needs = append(found.Needs, Need{
+		needs = append(needs, Need{
 			Name: required.Name, Type: addonv1alpha1.DependencyTypeRequired, What: strings.TrimSpace(required.Subject + " " + required.Wanted),
 		})
 	}
+	return needs
+}
+
+func providedBy(of declaration.Declaration) (provided []string) {
 	for _, api := range of.Provides {
 		finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{API: &api}}
-		found.Provides = append(found.Provides, finding.Target())
+		provided = append(provided, finding.Target())
 	}
-	for _, problem := range declared.Problems(addOn) {
-		if problem.Reason != declaration.ProblemNotRegistered { // that is said of each need
-			found.Problems = append(found.Problems, problem.Message)
+	return provided
+}
+
+// messagesOf are those of problems, apart from dependencies that are not registered: each need
+// has that.
+func messagesOf(problems []declaration.Problem) (messages []string) {
+	for _, problem := range problems {
+		if problem.Reason != declaration.ProblemNotRegistered {
+			messages = append(messages, problem.Message)
 		}
 	}
-	return found
+	return messages
 }
 
 func whatOf(dependency *addonv1alpha1.AddonDependency) string {

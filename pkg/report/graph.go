@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -110,23 +111,38 @@ func (g *grapher) node(name string, kind NodeKind) *GraphNode {
 	return g.nodes[name]
 }
 
-// declared adds what all add-ons declare.
+// declared adds what all add-ons declare. An edge that only an AddOnTemplate declares applies
+// where the template runs.
 func (g *grapher) declared() {
 	for _, addOn := range g.of.Declared.AddOns() {
 		g.node(addOn, NodeAddOn)
-		declared := g.of.Declared.Declaration(addOn)
-		for i := range declared.Edges {
-			edge := &declared.Edges[i].Dependency
-			finding := evaluation.Finding{Dependency: edge}
-			kind := NodeAddOn
-			if edge.API != nil {
-				kind = NodeAPI
-			}
-			g.add(addOn, &finding, kind).Version = edge.Version
-			g.edges[[2]string{addOn, edge.Name}].Conditional = edge.When != nil
+		g.declaration(addOn, g.of.Declared.Declaration(addOn), false)
+		for _, template := range g.of.Declared.Variants(addOn) {
+			_, declared, _ := g.of.Declared.Template(template)
+			g.declaration(addOn, declared, true)
 		}
-		for i := range declared.Platform {
-			g.add(addOn, &evaluation.Finding{Requirement: &declared.Platform[i]}, NodeRequirement)
+	}
+}
+
+// declaration adds the edges of one declaration of an add-on that no other of it has.
+func (g *grapher) declaration(addOn string, declared declaration.Declaration, ofTemplate bool) {
+	for i := range declared.Edges {
+		edge := &declared.Edges[i].Dependency
+		if ofTemplate && g.edges[[2]string{addOn, edge.Name}] != nil {
+			continue
+		}
+		finding := evaluation.Finding{Dependency: edge}
+		kind := NodeAddOn
+		if edge.API != nil {
+			kind = NodeAPI
+		}
+		added := g.add(addOn, &finding, kind)
+		added.Version, added.Conditional = edge.Version, ofTemplate || edge.When != nil
+	}
+	for i := range declared.Platform {
+		finding := evaluation.Finding{Requirement: &declared.Platform[i]}
+		if !ofTemplate || g.edges[[2]string{addOn, finding.Name()}] == nil {
+			g.add(addOn, &finding, NodeRequirement).Conditional = ofTemplate
 		}
 	}
 }

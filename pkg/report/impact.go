@@ -82,17 +82,17 @@ func (t Trial) covers(cluster string) bool {
 }
 
 // declared are the declarations as they would be.
-func (t Trial) declared(now []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
-	all := slices.DeleteFunc(slices.Clone(now), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
+func (t Trial) declared(now snapshot.Content) *evaluation.Evaluator {
+	all := slices.DeleteFunc(slices.Clone(now.Registrations), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
 		return slices.ContainsFunc(t.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == addOn.Name })
 	})
-	return evaluation.New(catalog.New(append(all, t.Registrations...)))
+	return evaluation.New(catalog.New(append(all, t.Registrations...), now.Templates...))
 }
 
 // FindImpact evaluates all managed clusters, or one, as they are and as they would be.
 func FindImpact(of *snapshot.Snapshot, cluster string, trial Trial) *Impact {
 	found := &Impact{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Impact"}, Taken: of.Taken, Placement: trial.Placement, Items: []Affected{}}
-	before, after := whatif.New(of.Declared), whatif.New(trial.declared(of.Registrations))
+	before, after := whatif.New(of.Declared), whatif.New(trial.declared(of.Content))
 	for _, name := range of.Names() {
 		if cmp.Or(cluster, name) != name || !trial.covers(name) {
 			continue

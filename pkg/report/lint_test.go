@@ -59,3 +59,39 @@ func TestFindLint(t *testing.T) {
 		})
 	}
 }
+
+func TestFindTemplateLint(t *testing.T) {
+	deployed := func(name string, on ...string) addonv1alpha1.ClusterManagementAddOn {
+		var edges []addonv1alpha1.AddonDependency
+		for _, name := range on {
+			edges = append(edges, fixture.Required(name))
+		}
+		return fixture.Deployed(fixture.Registration(name, edges...))
+	}
+	const at = "metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"
+	for name, test := range map[string]struct {
+		declares   string
+		registered []addonv1alpha1.ClusterManagementAddOn
+		want       string
+	}{
+		"fine":             {`[{name: a, message: m}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), fixture.Registration("a")}, ""},
+		"alone in a file":  {`[]`, nil, ""},
+		"not YAML":         {`[`, nil, "x " + at + " InvalidDependencies error"},
+		"a range":          {`[{name: a, message: m, version: new}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), deployed("a")}, "x " + at + "[0].version InvalidDependencies error"},
+		"not registered":   {`[{name: a, message: m}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x")}, "x " + at + " DependencyNotRegistered warning"},
+		"no message":       {`[{name: a}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), deployed("a")}, "x " + at + " NoMessage warning"},
+		"no templates":     {`[]`, []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
+		"a possible cycle": {`[{name: a, message: m}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), deployed("a", "x")}, "x " + at + " ConditionalDependencyCycle warning"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := DeclaredTemplate{Path: "file", Template: fixture.Template("x", "v2", test.declares), Line: func(string) int { return 0 }}
+			var got []string
+			for _, finding := range FindTemplateLint([]DeclaredTemplate{one}, test.registered, false) {
+				got = append(got, fmt.Sprintf("%s %s %s %s", finding.AddOn, finding.Field, finding.Rule, finding.Severity))
+			}
+			if strings.Join(got, ", ") != test.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}

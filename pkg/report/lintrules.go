@@ -19,6 +19,9 @@ const (
 	RuleRegisteredTwice review.Rule = "RegisteredTwice"
 	// RuleNotPlaced: Placements select clusters for a dependent, and not for its dependency.
 	RuleNotPlaced review.Rule = "DependencyNotPlaced"
+	// RuleTemplateNotSupported: an AddOnTemplate declares something, and its add-on is not deployed
+	// from AddOnTemplates.
+	RuleTemplateNotSupported review.Rule = "TemplateNotSupported"
 )
 
 // LintRule describes what findings with its name are about.
@@ -47,4 +50,5 @@ var LintRules = []LintRule{
 	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
 	{review.RuleLongChain, SeverityWarning, "A chain of more than five dependencies begins at the add-on."},
 	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},
+	{RuleTemplateNotSupported, SeverityWarning, "An AddOnTemplate declares something, and its ClusterManagementAddOn does not support AddOnTemplates."},
 }

@@ -36,8 +36,9 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Use:   "describe ADDON | -f FILE",
 		Short: "Show what an add-on needs and provides, before it is installed",
 		Long: `Show what an add-on depends on, in which versions and when, what it requires of the
-platform, which APIs it provides, and what depends on it. The add-on is registered on the
-hub, or in a file. A file needs no hub.`,
+platform, which APIs it provides, and what depends on it. Where its AddOnTemplates declare
+something, it shows that too. The add-on is registered on the hub, or in a file. A file
+needs no hub.`,
 		Example: `  # A registered add-on
   kubectl addon describe cluster-gateway
 
@@ -65,7 +66,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for i, name := range names {
-		found := report.Describe(all, name)
+		found := report.Describe(all.registrations, all.templates, name)
 		if err := o.flags.Print(o.Out, found, func() error {
 			if i > 0 {
 				fmt.Fprintln(o.Out)
@@ -78,34 +79,47 @@ func (o *options) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// read returns what is registered, and which of it to describe.
-func (o *options) read(ctx context.Context, args []string) (all []addonv1alpha1.ClusterManagementAddOn, names []string, err error) {
+// declared is what is registered, with AddOnTemplates.
+type declared struct {
+	registrations []addonv1alpha1.ClusterManagementAddOn
+	templates     []addonv1alpha1.AddOnTemplate
+}
+
+// read returns what is declared, and which add-ons to describe.
+func (o *options) read(ctx context.Context, args []string) (all declared, names []string, err error) {
+	if len(o.files) > 0 {
+		return o.readFiles(args)
+	}
+	if all.registrations, err = o.source.Registrations(ctx); err != nil {
+		return all, nil, err
+	}
+	for _, addOn := range all.registrations {
+		if addOn.Name == args[0] {
+			all.templates, err = o.source.Templates(ctx, addOn)
+			return all, args, err
+		}
+	}
+	return all, nil, fmt.Errorf("add-on %q is not registered: kubectl get clustermanagementaddons lists what is", args[0])
+}
+
+func (o *options) readFiles(args []string) (all declared, names []string, err error) {
 	files, err := manifest.Read(o.files, o.In)
 	if err := cmp.Or(err, files.Err()); err != nil {
-		return nil, nil, cmdline.UsageError(err)
+		return all, nil, cmdline.UsageError(err)
 	}
 	for _, one := range files.Manifests {
-		all = append(all, one.AddOn)
+		all.registrations = append(all.registrations, one.AddOn)
 		if len(args) == 0 || args[0] == one.AddOn.Name {
 			names = append(names, one.AddOn.Name)
 		}
 	}
-	if len(o.files) > 0 && len(names) == 0 {
-		return nil, nil, fmt.Errorf("add-on %q is not in these files", args[0])
+	for _, one := range files.Templates {
+		all.templates = append(all.templates, one.Template)
 	}
-	if len(o.files) > 0 {
-		return all, names, nil
+	if len(names) == 0 {
+		return all, nil, fmt.Errorf("add-on %q is not in these files", append(args, "")[0])
 	}
-	fleet, err := o.source.Registrations(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, addOn := range fleet {
-		if addOn.Name == args[0] {
-			return fleet, args, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("add-on %q is not registered: kubectl get clustermanagementaddons lists what is", args[0])
+	return all, names, nil
 }
 
 var heading = []string{"NEEDS", "TYPE", "WHAT", "WHEN", "WITHOUT IT"}
@@ -120,8 +134,29 @@ func (o *options) printDescription(found *report.Description) error {
 		title += ", declared in " + text.OneLine(found.Declared)
 	}
 	fmt.Fprintln(out, screen.Wrap(title, 2))
+	if err := o.printNeeds(found.Needs, found.Problems); err != nil {
+		return err
+	}
+	o.printLists(found.Provides, found.NeededBy, found.Needs, found.Problems)
+	for _, template := range found.Templates {
+		name := text.Name(template.Template)
+		if template.Version != "" {
+			name += " " + text.OneLine(template.Version)
+		}
+		fmt.Fprintln(out)
+		fmt.Fprintln(out, screen.Wrap("Where the AddOnTemplate "+name+" runs, instead:", 2))
+		if err := o.printNeeds(template.Needs, template.Problems); err != nil {
+			return err
+		}
+		o.printLists(template.Provides, nil, template.Needs, template.Problems)
+	}
+	return nil
+}
+
+// printNeeds prints the needs of a declaration, which may have problems.
+func (o *options) printNeeds(needs []report.Need, problems []string) error {
 	var rows [][]string
-	for _, need := range found.Needs {
+	for _, need := range needs {
 		what, when := need.What, need.When
 		if need.Registered != nil && !*need.Registered {
 			what += " (not registered)"
@@ -132,32 +167,35 @@ func (o *options) printDescription(found *report.Description) error {
 		rows = append(rows, []string{need.Name, string(need.Type), what, when, need.Message})
 	}
 	switch {
-	case len(rows) == 0 && len(found.Problems) > 0:
-		fmt.Fprintln(out, "Its dependencies are not known.")
+	case len(rows) == 0 && len(problems) > 0:
+		fmt.Fprintln(o.Out, "Its dependencies are not known.")
 	case len(rows) == 0:
-		fmt.Fprintln(out, "It has no dependencies.")
+		fmt.Fprintln(o.Out, "It has no dependencies.")
 	default:
-		shown := o.flags.Table(out, heading)
+		shown := o.flags.Table(o.Out, heading)
 		shown.Whole = true // what an author wrote is why it is read
-		if err := shown.Print(rows); err != nil {
-			return err
-		}
+		return shown.Print(rows)
 	}
+	return nil
+}
+
+// printLists prints what is no column of the table of needs.
+func (o *options) printLists(provides, neededBy []string, needs []report.Need, problems []string) {
+	screen := terminal.Of(o.Out)
 	for _, list := range []struct {
 		title string
 		items []string
-	}{{"Provides", found.Provides}, {"Needed by", found.NeededBy}} {
+	}{{"Provides", provides}, {"Needed by", neededBy}} {
 		if len(list.items) > 0 {
-			fmt.Fprintln(out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))
+			fmt.Fprintln(o.Out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))
 		}
 	}
-	for _, need := range found.Needs {
+	for _, need := range needs {
 		if need.Docs != "" { // whole, for terminals that open links
-			fmt.Fprintf(out, "About %s: %s\n", text.OneLine(need.Name), text.OneLine(need.Docs))
+			fmt.Fprintf(o.Out, "About %s: %s\n", text.OneLine(need.Name), text.OneLine(need.Docs))
 		}
 	}
-	for _, problem := range found.Problems {
-		fmt.Fprintln(out, screen.Wrap("Problem: "+text.OneLine(problem), 2))
+	for _, problem := range problems {
+		fmt.Fprintln(o.Out, screen.Wrap("Problem: "+text.OneLine(problem), 2))
 	}
-	return nil
 }

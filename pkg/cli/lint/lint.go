@@ -47,7 +47,8 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Long: `Check the ClusterManagementAddOns in files and folders by the rules of admission and by the
 schema of their CRD. It also finds mistakes that an API server accepts: unknown and
 duplicate fields, dependencies without a message, long chains, version ranges that exclude
-each other, and add-ons that are declared twice. It needs no hub.
+each other, and add-ons that are declared twice. It also checks what AddOnTemplates declare
+by annotation. It needs no hub.
 
 With --live or --from, the registrations on a hub count too. With --live, it also checks
 add-ons with the install strategy Placements: is each Required dependency installed on all
@@ -99,6 +100,11 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		}
 	}
 	o.found = report.FindLint(declared, hub, isLive)
+	templates := make([]report.DeclaredTemplate, 0, len(files.Templates))
+	for _, one := range files.Templates {
+		templates = append(templates, report.DeclaredTemplate(one))
+	}
+	o.found.Items = append(o.found.Items, report.FindTemplateLint(templates, report.Among(declared, hub), isLive)...)
 	o.found.Items = append(o.found.Items, files.Broken...)
 	if err := o.judgePlacements(ctx, declared); err != nil {
 		return err
@@ -106,7 +112,7 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	slices.SortStableFunc(o.found.Items, func(a, b report.LintFinding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
-	if err := o.flags.Print(o.Out, o.found, func() error { return o.show(len(files.Manifests)) }); err != nil {
+	if err := o.flags.Print(o.Out, o.found, func() error { return o.show(files) }); err != nil {
 		return err
 	}
 	for _, finding := range o.found.Items {
@@ -135,7 +141,7 @@ func (o *options) again(paths []string) string {
 // formatSARIF is the format of lint itself.
 const formatSARIF = "sarif"
 
-func (o *options) show(registrations int) error {
+func (o *options) show(files *manifest.Files) error {
 	if o.flags.Is(formatSARIF) {
 		return o.printSARIF(o.Out)
 	}
@@ -153,7 +159,11 @@ func (o *options) show(registrations int) error {
 			screen.Paint(color, string(finding.Severity)), text.OneLine(finding.Message), finding.Rule), 2))
 	}
 	if len(o.found.Items) == 0 {
-		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns.\n", registrations)
+		and := ""
+		if len(files.Templates) > 0 {
+			and = fmt.Sprintf(" and %d AddOnTemplates", len(files.Templates))
+		}
+		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns%s.\n", len(files.Manifests), and)
 	}
 	return nil
 }

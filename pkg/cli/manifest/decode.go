@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -49,6 +51,10 @@ var embedded = regexp.MustCompile(`\b[A-Z]\w*\.`)
 
 // decodeObject adds an object that isJudged.
 func (f *Files) decodeObject(one object, at place) {
+	if isTemplate(one.TypeMeta) {
+		f.decodeTemplate(one, at)
+		return
+	}
 	if one.Kind != addOnKind {
 		for _, wrong := range judgeKind(one.TypeMeta) {
 			f.Broken = append(f.Broken, report.LintFinding{
@@ -72,6 +78,25 @@ func (f *Files) decodeObject(one object, at place) {
 	default:
 		manifest.Wrong = append(manifest.Wrong, judged...)
 		f.Manifests = append(f.Manifests, manifest)
+	}
+}
+
+// decodeTemplate adds an AddOnTemplate, unless it declares nothing. What it deploys is not decoded.
+func (f *Files) decodeTemplate(one object, at place) {
+	var read struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Spec     struct {
+			AddonName string `json:"addonName"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(one.raw, &read); err != nil {
+		f.Broken = append(f.Broken, broken(at.path, at.line(""), err))
+		return
+	}
+	template := Template{Path: at.path, Line: at.line, Template: addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}}
+	template.Template.Spec.AddonName = read.Spec.AddonName
+	if _, declares := declaration.ReadTemplate(&template.Template); declares {
+		f.Templates = append(f.Templates, template)
 	}
 }
 
@@ -124,7 +149,9 @@ func objectsIn(raw []byte, implied metav1.TypeMeta) (all []object, err error) {
 
 const listKind = "List"
 
-func isList(of metav1.TypeMeta) bool { return of.Kind == listKind || of.Kind == addOnKind+listKind }
+func isList(of metav1.TypeMeta) bool {
+	return of.Kind == listKind || of.Kind == addOnKind+listKind || of.Kind == templateKind+listKind
+}
 
 // impliedBy is what the items of a list are without a kind of their own.
 func impliedBy(list metav1.TypeMeta) metav1.TypeMeta {

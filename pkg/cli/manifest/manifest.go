@@ -28,9 +28,18 @@ type Manifest struct {
 	Line func(field string) int
 }
 
+// Template is an AddOnTemplate of a file that declares something.
+type Template struct {
+	Path     string
+	Template addonv1alpha1.AddOnTemplate
+	// Line is as that of a Manifest.
+	Line func(field string) int
+}
+
 // Files are what was read of files.
 type Files struct {
 	Manifests []Manifest
+	Templates []Template
 	// Skipped are errors on templates in folders, which are no manifests yet.
 	Skipped []error
 	// Broken are files, and objects in them, that cannot be decoded.
@@ -46,9 +55,9 @@ func (f *Files) Err() error {
 	return fmt.Errorf("%s: %s", first.Path, first.Message)
 }
 
-// Read reads files, - for standard input, and all manifests in folders. Other objects in
-// them are left out. Its error is about a path that cannot be read, or has no
-// ClusterManagementAddOn.
+// Read reads files, - for standard input, and all manifests in folders. It leaves out other
+// objects in them, and AddOnTemplates that declare nothing. Its error is about a path that
+// cannot be read, or has no object.
 func Read(paths []string, in io.Reader) (*Files, error) {
 	all := &Files{}
 	for _, path := range paths {
@@ -56,7 +65,7 @@ func Read(paths []string, in io.Reader) (*Files, error) {
 		if err != nil {
 			return all, err
 		}
-		before := len(all.Manifests) + len(all.Broken)
+		before := all.count()
 		for _, file := range files {
 			content, err := readFile(file, in)
 			if err != nil && file == path {
@@ -64,12 +73,14 @@ func Read(paths []string, in io.Reader) (*Files, error) {
 			}
 			all.add(file, content, err, file == path)
 		}
-		if len(all.Manifests)+len(all.Broken) == before {
+		if all.count() == before {
 			return all, fmt.Errorf("%s has no %s", path, addOnKind)
 		}
 	}
 	return all, nil
 }
+
+func (f *Files) count() int { return len(f.Manifests) + len(f.Templates) + len(f.Broken) }
 
 // add adds a file, or why it cannot be read. A template is broken only if it is named.
 func (f *Files) add(path string, content []byte, err error, isNamed bool) {
@@ -84,6 +95,7 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 		return
 	}
 	f.Manifests = append(f.Manifests, read.Manifests...)
+	f.Templates = append(f.Templates, read.Templates...)
 	f.Broken = append(f.Broken, read.Broken...)
 }
 

@@ -28,11 +28,18 @@ var ocm = func() *runtime.Scheme {
 	return scheme
 }()
 
-// isJudged reports whether an object is a ClusterManagementAddOn, or probably meant to be one:
-// of OCM's group for add-ons, and of no kind and version that OCM has.
+const templateKind = "AddOnTemplate"
+
+// isTemplate reports whether an object is an AddOnTemplate.
+func isTemplate(of metav1.TypeMeta) bool {
+	return of.Kind == templateKind && ocm.Recognizes(of.GroupVersionKind())
+}
+
+// isJudged reports whether an object is a ClusterManagementAddOn or an AddOnTemplate, or probably
+// meant to be one: of OCM's group for add-ons, and of no kind and version that OCM has.
 func isJudged(of metav1.TypeMeta) bool {
 	kind := of.GroupVersionKind()
-	return kind.Kind == addOnKind || kind.Group == addonv1alpha1.GroupVersion.Group && !ocm.Recognizes(kind)
+	return kind.Kind == addOnKind || isTemplate(of) || kind.Group == addonv1alpha1.GroupVersion.Group && !ocm.Recognizes(kind)
 }
 
 // judgeKind judges what isJudged accepts.

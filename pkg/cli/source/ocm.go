@@ -2,30 +2,51 @@ package source
 
 import (
 	"context"
+	"slices"
 
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	ocmaddonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
 // addToScheme registers the kinds that verdicts depend on, and those that single verbs read.
 func addToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(addonv1alpha1.GroupVersion, &ocmaddonv1alpha1.AddOnTemplate{}, &ocmaddonv1alpha1.AddOnTemplateList{})
 	builder := runtime.NewSchemeBuilder(fleet.AddToScheme, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install, eventsv1.AddToScheme)
 	return builder.AddToScheme(scheme)
 }
 
-// Reader returns a client of the hub whose errors say what to do, for objects that no snapshot
-// has.
-func (s *Source) Reader() (client.Reader, error) {
+// Templates reads the AddOnTemplates, if one of these add-ons can be deployed from them.
+func (s *Source) Templates(ctx context.Context, of ...addonv1alpha1.ClusterManagementAddOn) ([]addonv1alpha1.AddOnTemplate, error) {
+	if !slices.ContainsFunc(of, func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return declaration.UsesTemplates(&addOn) }) {
+		return nil, nil
+	}
+	if s.file != "" {
+		read, err := s.read()
+		if err != nil {
+			return nil, err
+		}
+		return read.Templates, nil
+	}
 	hub, host, err := s.Connect()
+	if err != nil {
+		return nil, err
+	}
+	all, err := snapshot.Templates(ctx, hub)
+	return all, HubError(err, host)
+}
+
+// Reader returns a client of the hub whose errors say what to do, for objects that no snapshot
+// has, and for all of AddOnTemplates.
+func (s *Source) Reader() (client.Reader, error) {
+	hub, host, err := s.connect(timeout, fleet.SkipUnreadRegistrations)
 	if err != nil {
 		return nil, err
 	}

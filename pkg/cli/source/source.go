@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -165,18 +166,22 @@ func (s *Source) Registrations(ctx context.Context) ([]addonv1alpha1.ClusterMana
 const page = 100
 
 // Connect returns a client of the hub, and its address.
-func (s *Source) Connect() (hub client.WithWatch, host string, err error) { return s.connect(timeout) }
+func (s *Source) Connect() (hub client.WithWatch, host string, err error) {
+	return s.connect(timeout, fleet.SkipUnread)
+}
 
 // ConnectToWatch is Connect for requests that last.
-func (s *Source) ConnectToWatch() (hub client.WithWatch, host string, err error) { return s.connect(0) }
+func (s *Source) ConnectToWatch() (hub client.WithWatch, host string, err error) {
+	return s.connect(0, fleet.SkipUnread)
+}
 
-// connect limits each request to the time, unless it is zero.
-func (s *Source) connect(limit time.Duration) (hub client.WithWatch, host string, err error) {
+// connect limits each request to the time, unless it is zero. skip leaves out what is not read.
+func (s *Source) connect(limit time.Duration, skip func(*rest.Config) *rest.Config) (hub client.WithWatch, host string, err error) {
 	config, err := s.Config.ToRESTConfig()
 	if err != nil {
 		return nil, "", s.configError(err)
 	}
-	config = fleet.SkipUnread(config)
+	config = skip(config)
 	config.QPS, config.Burst = qps, burst
 	scheme := runtime.NewScheme()
 	if err := addToScheme(scheme); err != nil {

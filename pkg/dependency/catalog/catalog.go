@@ -23,19 +23,27 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
+	// templates are the AddOnTemplates that declare something, by name, and variantsOf their
+	// names by add-on, ascending.
+	templates  map[string]templated
+	variantsOf map[string][]string
+	// usesTemplates are the add-ons that can be deployed from AddOnTemplates.
+	usesTemplates map[string]bool
+	// templatesUnread: the AddOnTemplates could not be read yet.
+	templatesUnread bool
 	// others has the add-ons that this catalog leaves out, see Outline; nil: none.
 	others *Outline
 }
 
-// New builds the catalog of all add-ons registered on a hub.
-func New(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
-	return (*Catalog)(nil).Renew(addOns)
+// New builds the catalog of all add-ons registered on a hub, with its AddOnTemplates.
+func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Catalog {
+	return (*Catalog)(nil).Renew(addOns, Templates{Items: templates})
 }
 
 // Renew builds the catalog of all add-ons registered on a hub, and compiles
 // only those declarations that this one, which may be nil, has not. It keeps
 // what it is given: that must not be changed afterwards.
-func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog {
+func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn, templates Templates) *Catalog {
 	if c == nil {
 		c = &Catalog{}
 	}
@@ -46,6 +54,7 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 			renewed.versions[addOns[i].Name] = version
 		}
 	}
+	renewed.addTemplates(addOns, templates, c)
 	renewed.connect()
 	return renewed
 }
@@ -53,12 +62,14 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Catalog 
 // connect finds what the declarations are to each other.
 func (c *Catalog) connect() {
 	edges, required := make(map[string][]string, len(c.declarations)), make(map[string][]string, len(c.declarations))
-	for addOn, declared := range c.declarations {
-		edges[addOn], required[addOn] = targets(declared)
+	declared := make(map[string][]variant, len(c.declarations))
+	for addOn := range c.declarations {
+		declared[addOn] = c.variants(addOn)
+		edges[addOn], required[addOn] = c.targetsOf(addOn)
 	}
 	c.edges, c.required = graph.New(edges), graph.New(required)
-	c.conditional = findConditionalCycles(c.declarations)
-	c.providers = findProviders(c.declarations)
+	c.conditional = findConditionalCycles(declared)
+	c.providers = findProviders(declared)
 }
 
 // registrations are declarations with their sources, by add-on.
@@ -109,8 +120,8 @@ func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 	return c.declarations[addOn]
 }
 
-// Known reports whether it is known what the add-on declares. Where its declaration
-// cannot be used, its verdicts stay as they are.
+// Known reports whether it is known what the registration of the add-on declares. Where its
+// declaration cannot be used, its verdicts stay as they are.
 func (c *Catalog) Known(addOn string) bool { return !c.declarations[addOn].Invalid }
 
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
@@ -142,8 +153,8 @@ func (c *Catalog) Cycles(addOn string) map[string][]string {
 }
 
 // Same reports whether two states of a registration are the same to a catalog:
-// in what they declare, and in the version of the add-on.
+// in what they declare, in the version of the add-on, and in whether it has templates.
 func Same(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	return declaration.SourceOf(a).Equal(declaration.SourceOf(b)) &&
-		versions.In(a.Annotations) == versions.In(b.Annotations)
+		versions.In(a.Annotations) == versions.In(b.Annotations) && declaration.UsesTemplates(a) == declaration.UsesTemplates(b)
 }

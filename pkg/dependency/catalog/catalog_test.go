@@ -145,7 +145,7 @@ func TestRenewCompilesOnlyWhatIsNew(t *testing.T) {
 	before := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec), fixture.Specified(t, "y", spec)})
 	after := before.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", spec), fixture.Specified(t, "y", strings.Replace(spec, "proxy", "direct", 1)),
-	})
+	}, Templates{})
 	program := func(c *Catalog, addOn string) *expression.Expression {
 		return c.declarations[addOn].Edges[0].When.Expression
 	}

@@ -33,13 +33,18 @@ func (c *Catalog) Changed(before *Catalog) []string {
 // equal compares what is meant, not how it is written: an empty list of
 // identifiers is none.
 func (c *Catalog) equal(before *Catalog, addOn string) bool {
-	a, b := c.declarations[addOn], before.declarations[addOn]
-	return before.Registered(addOn) && c.Known(addOn) == before.Known(addOn) &&
-		equality.Semantic.DeepEqual(a.Dependencies, b.Dependencies) &&
-		equality.Semantic.DeepEqual(a.Requirements, b.Requirements) &&
+	return before.Registered(addOn) && c.unreadFor(addOn) == before.unreadFor(addOn) &&
+		c.equalDeclaration(before, c.declarations[addOn], before.declarations[addOn]) &&
 		maps.EqualFunc(c.Cycles(addOn), before.Cycles(addOn), slices.Equal) &&
-		c.conditional[addOn].text() == before.conditional[addOn].text() &&
-		!slices.ContainsFunc(a.Dependencies, func(d addonv1alpha1.AddonDependency) bool { return c.differs(before, &d) })
+		c.conditional[addOn].text() == before.conditional[addOn].text()
+}
+
+// equalDeclaration compares what is declared, and the versions and providers of what it is on.
+func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declaration) bool {
+	return is.Invalid == was.Invalid &&
+		equality.Semantic.DeepEqual(is.Dependencies, was.Dependencies) &&
+		equality.Semantic.DeepEqual(is.Requirements, was.Requirements) &&
+		!slices.ContainsFunc(is.Dependencies, func(d addonv1alpha1.AddonDependency) bool { return c.differs(before, &d) })
 }
 
 // differs reports whether the provider or the version of what an edge is on has

@@ -26,10 +26,44 @@ type ConditionalCycle struct {
 	graph *graph.Graph
 	// conditions are those of the edges that do not always apply, by dependent
 	// and dependency. One that holds is enough for the edge to apply.
-	conditions map[[2]string][]*declaration.When
+	conditions map[[2]string][]Condition
 	inputs     input.Set
 	// statement is all of this as text: equal for equal conditional cycles.
 	statement func() string
+}
+
+// Condition is when an edge applies.
+type Condition struct {
+	// When is that of the edge; nil: wherever its declaration counts.
+	When *declaration.When
+	// Templated: the edge is of one of several declarations of the add-on. It counts where
+	// Template runs; empty: where none runs that declares something.
+	Templated bool
+	Template  string
+}
+
+// inputs are what the condition reads.
+func (c Condition) inputs() input.Set {
+	var inputs input.Set
+	if c.When != nil {
+		inputs = c.When.Inputs()
+	}
+	if c.Templated {
+		inputs |= input.Template
+	}
+	return inputs
+}
+
+// eachWaiting calls a function with each edge between add-ons that is waited for, and with its
+// condition.
+func eachWaiting(declarations []variant, call func(edge *declaration.Edge, condition Condition)) {
+	for _, v := range declarations {
+		for i := range v.declared.Edges {
+			if edge := &v.declared.Edges[i]; edge.Waits() {
+				call(edge, Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template})
+			}
+		}
+	}
 }
 
 // Conditional returns the conditional cycle that the add-on is a member of; nil
@@ -37,18 +71,14 @@ type ConditionalCycle struct {
 func (c *Catalog) Conditional(addOn string) *ConditionalCycle { return c.conditional[addOn] }
 
 // findConditionalCycles returns the conditional cycle of each member of one.
-func findConditionalCycles(declarations map[string]declaration.Declaration) map[string]*ConditionalCycle {
+func findConditionalCycles(declarations map[string][]variant) map[string]*ConditionalCycle {
 	required := map[string][]string{}
 	uncertain := false
-	for addOn, declared := range declarations {
-		for i := range declared.Edges {
-			edge := &declared.Edges[i]
-			if !edge.Waits() {
-				continue
-			}
+	for addOn, all := range declarations {
+		eachWaiting(all, func(edge *declaration.Edge, condition Condition) {
 			required[addOn] = append(required[addOn], edge.AddOn)
-			uncertain = uncertain || edge.When != nil
-		}
+			uncertain = uncertain || condition != (Condition{})
+		})
 	}
 	if !uncertain {
 		return nil
@@ -66,30 +96,25 @@ func findConditionalCycles(declarations map[string]declaration.Declaration) map[
 	return found
 }
 
-func newConditionalCycle(members []string, declarations map[string]declaration.Declaration) *ConditionalCycle {
-	k := &ConditionalCycle{members: members, conditions: map[[2]string][]*declaration.When{}}
+func newConditionalCycle(members []string, declarations map[string][]variant) *ConditionalCycle {
+	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}}
 	required := make(map[string][]string, len(members))
-	certain := map[[2]string]bool{}
 	for _, from := range members {
-		declared := declarations[from]
-		for i := range declared.Edges {
-			edge := &declared.Edges[i]
-			if _, within := slices.BinarySearch(members, edge.AddOn); !edge.Waits() || !within {
-				continue
+		eachWaiting(declarations[from], func(edge *declaration.Edge, condition Condition) {
+			if _, within := slices.BinarySearch(members, edge.AddOn); !within {
+				return
 			}
 			required[from] = append(required[from], edge.AddOn)
 			ends := [2]string{from, edge.AddOn}
-			if edge.When == nil {
-				certain[ends] = true
-				continue
-			}
-			k.conditions[ends] = append(k.conditions[ends], edge.When)
-		}
+			k.conditions[ends] = append(k.conditions[ends], condition)
+		})
 	}
-	maps.DeleteFunc(k.conditions, func(ends [2]string, _ []*declaration.When) bool { return certain[ends] })
+	maps.DeleteFunc(k.conditions, func(ends [2]string, conditions []Condition) bool {
+		return certain(conditions, len(declarations[ends[0]]))
+	})
 	for _, conditions := range k.conditions {
-		for _, when := range conditions {
-			k.inputs |= when.Inputs()
+		for _, condition := range conditions {
+			k.inputs |= condition.inputs()
 		}
 	}
 	k.graph = graph.New(required)
@@ -97,20 +122,33 @@ func newConditionalCycle(members []string, declarations map[string]declaration.D
 	return k
 }
 
-func (k *ConditionalCycle) state(declarations map[string]declaration.Declaration) string {
+// certain reports whether an edge with these conditions always applies: each of the add-on's
+// declarations has it without a condition of its own.
+func certain(conditions []Condition, declarations int) bool {
+	by := map[string]bool{}
+	for _, condition := range conditions {
+		if condition.When == nil {
+			by[condition.Template] = true
+		}
+	}
+	return len(by) == declarations
+}
+
+func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 	var statement strings.Builder
 	for _, from := range k.members {
-		declared := declarations[from]
-		for i := range declared.Edges {
-			edge := &declared.Edges[i]
-			if _, within := slices.BinarySearch(k.members, edge.AddOn); !edge.Waits() || !within {
-				continue
+		eachWaiting(declarations[from], func(edge *declaration.Edge, condition Condition) {
+			if _, within := slices.BinarySearch(k.members, edge.AddOn); !within {
+				return
 			}
 			fmt.Fprintf(&statement, "%q→%q", from, edge.AddOn)
+			if condition.Templated {
+				fmt.Fprintf(&statement, " in %q", condition.Template)
+			}
 			if when := edge.Dependency.When; when != nil {
 				fmt.Fprintf(&statement, " %q %q", when.ClusterSelector.String(), when.Expression)
 			}
-		}
+		})
 	}
 	return statement.String()
 }
@@ -124,14 +162,14 @@ func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
 // Cycles are those of a member as Catalog.Cycles returns them, with the edges
 // that apply on one managed cluster. It calls applies, for a condition of the
 // named dependent, only where the search gets to its edge, and at most once.
-func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, when *declaration.When) bool) map[string][]string {
+func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, condition Condition) bool) map[string][]string {
 	known := map[[2]string]bool{}
 	return k.graph.CyclesWhere(addOn, func(from, to string) bool {
 		ends := [2]string{from, to}
 		does, evaluated := known[ends]
 		if !evaluated {
 			conditions, conditional := k.conditions[ends]
-			does = !conditional || slices.ContainsFunc(conditions, func(when *declaration.When) bool { return applies(from, when) })
+			does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
 			known[ends] = does
 		}
 		return does

@@ -15,19 +15,7 @@ import (
 // add-on, by itself and among the others, in a stable order.
 func (c *Catalog) Problems(addOn string) []declaration.Problem {
 	declared := c.declarations[addOn]
-	problems := slices.Clone(declared.Problems)
-	for i := range declared.Dependencies {
-		if declared.Dependencies[i].Type == addonv1alpha1.DependencyTypeIfInstalled {
-			continue // that it is not there is fine
-		}
-		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
-			problem := declaration.NewProblem(declaration.ProblemNotRegistered,
-				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
-				"register it or correct the name")
-			problem.At = declared.PathOf(target)
-			problems = append(problems, problem)
-		}
-	}
+	problems := c.ownProblems(declared)
 	cycles := c.Cycles(addOn)
 	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
 		problem := declaration.NewProblem(declaration.ProblemCycle,
@@ -42,6 +30,31 @@ func (c *Catalog) Problems(addOn string) []declaration.Problem {
 			"make sure that they never do, or make one of these dependencies Optional"))
 	}
 	return slices.Compact(problems)
+}
+
+// TemplateProblems returns all that is wrong with the declaration of an AddOnTemplate, in a
+// stable order. A cycle is a problem of the add-on.
+func (c *Catalog) TemplateProblems(template string) []declaration.Problem {
+	return slices.Compact(c.ownProblems(c.templates[template].declaration))
+}
+
+// ownProblems are those that a declaration has by itself, and dependencies that are not
+// registered.
+func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Problem {
+	problems := slices.Clone(declared.Problems)
+	for i := range declared.Dependencies {
+		if declared.Dependencies[i].Type == addonv1alpha1.DependencyTypeIfInstalled {
+			continue // that it is not there is fine
+		}
+		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
+			problem := declaration.NewProblem(declaration.ProblemNotRegistered,
+				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
+				"register it or correct the name")
+			problem.At = declared.PathOf(target)
+			problems = append(problems, problem)
+		}
+	}
+	return problems
 }
 
 // CycleText spells a cycle out; a very long one without its middle.

@@ -5,19 +5,20 @@ import (
 	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 type providedKind struct{ group, kind string }
 
 type provider struct{ addOn, version string }
 
-func findProviders(declarations map[string]declaration.Declaration) map[providedKind][]provider {
+func findProviders(declarations map[string][]variant) map[providedKind][]provider {
 	providers := map[providedKind][]provider{}
-	for addOn, declared := range declarations {
-		for _, api := range declared.Provides {
-			kind := providedKind{api.Group, api.Kind}
-			providers[kind] = append(providers[kind], provider{addOn, api.Version})
+	for addOn, all := range declarations {
+		for _, v := range all {
+			for _, api := range v.declared.Provides {
+				kind := providedKind{api.Group, api.Kind}
+				providers[kind] = append(providers[kind], provider{addOn, api.Version})
+			}
 		}
 	}
 	for _, list := range providers {

@@ -7,6 +7,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
 // Requests are what the agent of one managed cluster is requested to report.
@@ -22,25 +23,36 @@ type Requests struct {
 func (r Requests) Empty() bool { return len(r.APIs) == 0 && len(r.AddOns) == 0 }
 
 // Requests returns what the add-ons that are installed on one managed cluster
-// need to know of it. Whether an edge applies there does not count, nor
+// need to know of it. Whether an edge applies there does not count, nor which
+// AddOnTemplate runs, nor
 // whether the add-on depended on is installed: the report should be there
 // before it is needed.
 func (c *Catalog) Requests(installed ...string) Requests {
 	apis, addOns := map[addonv1alpha1.AddonAPI]bool{}, map[string]bool{}
 	for _, addOn := range installed {
-		dependencies := c.declarations[addOn].Dependencies
-		for i := range dependencies {
-			switch dependency := &dependencies[i]; {
-			case dependency.API != nil:
-				apis[*dependency.API] = true
-			case declaration.ComparesVersion(dependency):
-				addOns[declaration.Target(dependency)] = true
-			}
+		for _, v := range c.variants(addOn) {
+			request(v.declared, addOn, apis, addOns)
 		}
 	}
 	return Requests{
 		APIs:   slices.SortedFunc(maps.Keys(apis), CompareAPIs),
 		AddOns: slices.Sorted(maps.Keys(addOns)),
+	}
+}
+
+// request adds what the edges of an add-on need to know.
+func request(declared declaration.Declaration, addOn string, apis map[addonv1alpha1.AddonAPI]bool, addOns map[string]bool) {
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		switch dependency := &edge.Dependency; {
+		case dependency.API != nil:
+			apis[*dependency.API] = true
+		case declaration.ComparesVersion(dependency):
+			addOns[declaration.Target(dependency)] = true
+		}
+		if edge.When != nil && edge.When.Inputs().Any(input.Version) {
+			addOns[addOn] = true
+		}
 	}
 }
 

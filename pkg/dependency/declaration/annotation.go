@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -36,7 +37,10 @@ type annotationObject struct {
 // parseAnnotation reads the annotation form of a declaration, a list or an
 // object, as strictly as an API server reads the fields: no unknown, repeated
 // or wrongly cased key, no number or boolean where a string belongs.
-func parseAnnotation(text string) (declared, error) {
+func parseAnnotation(text string) (declared, error) { return parseAt(AnnotationPath, text) }
+
+// parseAt reads the annotation of that path.
+func parseAt(path *field.Path, text string) (declared, error) {
 	if err := tooLarge(text); err != nil {
 		return declared{}, err
 	}
@@ -52,7 +56,7 @@ func parseAnnotation(text string) (declared, error) {
 	if err := yaml.UnmarshalStrict([]byte(text), &raw); err != nil {
 		return declared{}, err
 	}
-	list := declared{path: AnnotationPath, parent: AnnotationPath}
+	list := declared{path: path, parent: path}
 	var err error
 	switch raw = bytes.TrimSpace(raw); {
 	case len(raw) == 0: // null, or nothing but comments
@@ -61,7 +65,7 @@ func parseAnnotation(text string) (declared, error) {
 		var object annotationObject
 		object, err = decodeStrictly[annotationObject](raw)
 		return declared{
-			object.Dependencies, object.Requirements, object.Provides, AnnotationPath.Child("dependencies"), AnnotationPath,
+			object.Dependencies, object.Requirements, object.Provides, path.Child("dependencies"), path,
 		}, err
 	default:
 		list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw)

@@ -93,8 +93,7 @@ type declared struct {
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	counted, byHand, err := counting(addOn)
 	if err != nil {
-		return invalid(fmt.Sprintf("%s: %s", AnnotationPath, err),
-			fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements and provides", FieldPath))
+		return unreadable(AnnotationPath, err)
 	}
 	declaration := declare(counted)
 	if byHand && counted.parent == specPath {
@@ -105,6 +104,12 @@ func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 		}
 	}
 	return declaration
+}
+
+// unreadable is what an annotation declares that cannot be parsed.
+func unreadable(path *field.Path, err error) Declaration {
+	return invalid(fmt.Sprintf("%s: %s", path, err),
+		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements and provides", FieldPath))
 }
 
 // counting returns what counts: the fields, if there are any. Without fields the

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -126,9 +126,9 @@ func TestConditionsAreEvaluatedAtMostOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, evaluated := evaluator(tc.addOns), 0
 			state := labeled(c, tc.of)
-			cycles := c.Conditional(tc.of).Cycles(tc.of, func(dependent string, when *declaration.When) bool {
+			cycles := c.Conditional(tc.of).Cycles(tc.of, func(dependent string, condition catalog.Condition) bool {
 				evaluated++
-				does, err := applies(when, dependent, state)
+				does, err := applies(c.Catalog, condition.When, dependent, state)
 				return does && err == nil
 			})
 			if len(cycles) != tc.cycles {

@@ -30,9 +30,18 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 	if conditional == nil {
 		return c.Cycles(addOn)
 	}
-	return conditional.Cycles(addOn, func(dependent string, when *declaration.When) bool {
-		does, err := applies(when, dependent, state)
-		return does && !errors.Is(err, errConfigUnread) && !errors.Is(err, errTooMany)
+	return conditional.Cycles(addOn, func(dependent string, condition catalog.Condition) bool {
+		if condition.Templated {
+			template, known := variantOf(c, dependent, state)
+			if !known || template != condition.Template {
+				return false
+			}
+		}
+		if condition.When == nil {
+			return true
+		}
+		does, err := applies(c, condition.When, dependent, state)
+		return does && !errors.Is(err, errUnread) && !errors.Is(err, errTooMany)
 	})
 }
 

@@ -20,9 +20,16 @@ type Evaluator struct {
 	inputs input.Set // of all add-ons together
 }
 
-// prepared is what is the same for an add-on on all clusters.
+// prepared is what is the same for an add-on on all clusters, or on those where the same
+// AddOnTemplate runs.
 type prepared struct {
-	subjects []subject
+	// unusable: it is not known what is declared.
+	unusable bool
+	// templated: what is declared depends on the AddOnTemplate that runs. variants are the
+	// declarations of such templates. Inputs and needs are those of all together.
+	templated bool
+	variants  map[string]prepared
+	subjects  []subject
 	// own are the inputs of its edges, all also those of a conditional cycle.
 	own, all input.Set
 	needs    []Need
@@ -42,6 +49,7 @@ func New(declared *catalog.Catalog) *Evaluator {
 	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}}
 	for _, addOn := range declared.AddOns() {
 		p := prepare(declared.Declaration(addOn))
+		p.addVariants(declared, addOn)
 		p.all = p.own | cycleInputs(declared, addOn)
 		p.needs = p.findNeeds(declared, addOn)
 		e.addOns[addOn] = p
@@ -51,7 +59,7 @@ func New(declared *catalog.Catalog) *Evaluator {
 }
 
 func prepare(declared declaration.Declaration) prepared {
-	var p prepared
+	p := prepared{unusable: declared.Invalid}
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
 		p.subjects = append(p.subjects, subject{edge: edge, kind: kindOf(&edge.Dependency, nil)})
@@ -68,16 +76,69 @@ func prepare(declared declaration.Declaration) prepared {
 	return p
 }
 
+// addVariants prepares what AddOnTemplates of the add-on declare.
+func (p *prepared) addVariants(declared *catalog.Catalog, addOn string) {
+	if p.templated = declared.Templated(addOn); !p.templated {
+		return
+	}
+	p.own |= input.Template
+	p.variants = map[string]prepared{}
+	for _, template := range declared.Variants(addOn) {
+		_, declaration, _ := declared.Template(template)
+		v := prepare(declaration)
+		p.variants[template] = v
+		p.own |= v.own
+	}
+}
+
+// counting returns the declaration that counts on a cluster. known is false where it is not
+// known which one does, or what it declares.
+func (e *Evaluator) counting(addOn string, state *State) (p prepared, known bool) {
+	p = e.addOns[addOn]
+	if !p.templated {
+		return p, !p.unusable
+	}
+	if state.Cluster.Lost() {
+		return p, false // nor is it known which template runs
+	}
+	template, known := variantOf(e.Catalog, addOn, state)
+	if v, ofTemplate := p.variants[template]; ofTemplate {
+		v.all = p.all
+		return v, known && !v.unusable
+	}
+	return p, known && !p.unusable
+}
+
+// variantOf returns the AddOnTemplate whose declaration of the add-on counts on the cluster,
+// empty for that of the registration, and whether that is known.
+func variantOf(c *catalog.Catalog, addOn string, state *State) (template string, known bool) {
+	runs := &state.AddOns.Named(addOn).Template
+	return c.Counting(addOn, runs.Name, runs.Unknown && runs.Name == "")
+}
+
+// Variant returns the AddOnTemplate whose declaration of the add-on counts in a state; empty:
+// that of the registration does.
+func (e *Evaluator) Variant(addOn string, state State) string {
+	template, _ := variantOf(e.Catalog, addOn, &state)
+	return template
+}
+
+// Declares reports whether the add-on declares anything on any cluster.
+func (e *Evaluator) Declares(addOn string) bool {
+	p := e.addOns[addOn]
+	return p.templated || len(p.subjects) > 0 && !p.unusable
+}
+
 // Evaluate finds a verdict for each dependency of the named add-on on one
 // cluster, in the order declared, and then for each requirement. No finding: the
 // add-on declares nothing. If it is not known what it declares, there is one
 // finding, which is held, of no dependency. The findings may be shared: they must
 // not be changed.
 func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
-	if !e.Known(addOn) {
+	p, known := e.counting(addOn, &state)
+	if !known {
 		return []Finding{{Verdict: Held}}
 	}
-	p := e.addOns[addOn]
 	if len(p.subjects) == 0 {
 		return nil
 	}
@@ -117,13 +178,16 @@ func (p *prepared) held() []Finding {
 // cycle, then by the rule of its kind.
 func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
 	if s.edge != nil && s.edge.When != nil {
-		does, err := applies(s.edge.When, addOn, g.state)
+		does, err := applies(g.catalog, s.edge.When, addOn, g.state)
 		switch {
 		case !does:
 			f.Verdict = NotApplicable
 			return
-		case errors.Is(err, errConfigUnread):
+		case errors.Is(err, errUnread):
 			f.Verdict = Held
+			if s.edge.When.Inputs().Any(input.Version) {
+				f.Until = g.cluster.factsDue()
+			}
 			return
 		case err != nil:
 			f.detail().ConditionError = err.Error()

@@ -65,6 +65,18 @@ func (c *Cluster) factsHeld() (time.Time, bool) {
 	return until, c.Offline == OfflineHold && c.Now.Before(until)
 }
 
+// factsDue is the moment until which what the agent reports may change a verdict that is
+// held; zero: nothing is due.
+func (c *Cluster) factsDue() time.Time {
+	if until, held := c.factsHeld(); held {
+		return until
+	}
+	if due, pending := c.answerDue(); pending {
+		return due
+	}
+	return time.Time{}
+}
+
 // answerDue is when the cluster's agent should have reported what was
 // requested, and whether that is still to come. What was requested while the
 // cluster was away counts from its return.

@@ -12,8 +12,9 @@ import (
 // Need is an add-on whose state on the same cluster a verdict rests on.
 type Need struct {
 	Name string
-	// Inputs are what is read of it beyond its conditions: input.Versions, and for
-	// the conditions of its own edges input.AddOn and input.Config.
+	// Inputs are what is read of it beyond its conditions: input.Versions, for the
+	// conditions of its own edges input.AddOn, input.Config and input.Version, and
+	// input.Template for which of its declarations counts.
 	Inputs input.Set
 }
 
@@ -23,12 +24,10 @@ type Need struct {
 func (e *Evaluator) Needs(addOn string) []Need { return e.addOns[addOn].needs }
 
 func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
-	const ofItself = input.AddOn | input.Config
 	read := map[string]input.Set{}
-	for i := range p.subjects {
-		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
-			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
-		}
+	p.readTargets(read)
+	for _, v := range p.variants {
+		v.readTargets(read)
 	}
 	if p.own.Any(ofItself) {
 		read[addOn] |= p.own & ofItself
@@ -43,6 +42,18 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 		needs = append(needs, Need{name, read[name]})
 	}
 	return needs
+}
+
+// ofItself are the inputs that are of the add-on's own ManagedClusterAddOn.
+const ofItself = input.AddOn | input.Config | input.Template | input.Version
+
+// readTargets adds what is read of the add-ons that edges are on.
+func (p *prepared) readTargets(read map[string]input.Set) {
+	for i := range p.subjects {
+		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
+			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
+		}
+	}
 }
 
 // OwnInputs are what the edges of the named add-on read.
@@ -69,10 +80,9 @@ func (e *Evaluator) WithInput(of input.Set) []string {
 }
 
 // Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
-// on labels, annotations or configuration of the named add-on there: itself,
-// and those that a condition of its edges can tie into a cycle with it.
-func (e *Evaluator) Readers(addOn string) []string {
-	const own = input.AddOn | input.Config
+// on these inputs of the named add-on there: itself, and those that a condition of its
+// edges can tie into a cycle with it. The inputs are some of AddOn, Config, Template and Version.
+func (e *Evaluator) Readers(addOn string, own input.Set) []string {
 	if cycleInputs(e.Catalog, addOn).Any(own) {
 		return e.Conditional(addOn).Members()
 	}
@@ -84,11 +94,26 @@ func (e *Evaluator) Readers(addOn string) []string {
 
 // Keys are the entries of labels, annotations and variables of the named add-on that the
 // conditions of its edges read. No other add-on's conditions read them.
-func (e *Evaluator) Keys(addOn string) (keys expression.Keys) {
-	for i := range e.addOns[addOn].subjects {
-		if edge := e.addOns[addOn].subjects[i].edge; edge != nil && edge.When != nil && edge.When.Expression != nil {
+func (e *Evaluator) Keys(addOn string) expression.Keys {
+	p := e.addOns[addOn]
+	keys := p.keys()
+	for _, v := range p.variants {
+		keys = keys.With(v.keys())
+	}
+	return keys
+}
+
+func (p *prepared) keys() (keys expression.Keys) {
+	for i := range p.subjects {
+		if edge := p.subjects[i].edge; edge != nil && edge.When != nil && edge.When.Expression != nil {
 			keys = keys.With(edge.When.Expression.Keys())
 		}
 	}
 	return keys
+}
+
+// ReadsTemplates reports whether AddOnTemplates are read: for the versions that edges or
+// conditions use, or because some of them may declare something.
+func (e *Evaluator) ReadsTemplates() bool {
+	return e.AnyInput(input.Versions|input.Version) || e.UsesTemplates()
 }

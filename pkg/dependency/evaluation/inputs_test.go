@@ -35,7 +35,7 @@ func TestPeersAndUses(t *testing.T) {
 		if got := c.Inputs(addOn); got != want.uses {
 			t.Errorf("%s uses %b, want %b", addOn, got, want.uses)
 		}
-		if diff := cmp.Diff(want.peers, c.Readers(addOn)); diff != "" {
+		if diff := cmp.Diff(want.peers, c.Readers(addOn, input.AddOn|input.Config)); diff != "" {
 			t.Errorf("peers of %s -want, +got:\n%s", addOn, diff)
 		}
 	}

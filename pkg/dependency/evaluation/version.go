@@ -77,6 +77,18 @@ func (c *Cluster) VersionSources(observed *Observation, registered versions.Anno
 	}
 }
 
+// versionOf returns the version of an add-on, empty where none is reported, and whether it
+// is known: not while its agent may still report another.
+func (c *Cluster) versionOf(observed *Observation, registered versions.Annotated) (number string, known bool) {
+	sources := c.VersionSources(observed, registered)
+	version := versions.Running(sources)
+	_, held := c.factsHeld()
+	_, answered := c.Facts.Versions[observed.Name]
+	_, pending := c.answerDue()
+	unread := observed.Template.Unknown && sources.Lease.Current == "" || version.OCM && c.OCMUnread
+	return version.Number, !held && !unread && (answered || !pending)
+}
+
 // judgeVersion compares the version of an add-on, and returns why it does not
 // match.
 func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, string) {

@@ -6,13 +6,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// errConfigUnread: the variables that an expression needs are not known yet.
-var errConfigUnread = errors.New("the add-on's AddOnDeploymentConfigs could not be read yet")
+// errUnread: what an expression needs is not known yet.
+var errUnread = errors.New("what the expression reads could not be read yet")
 
 // errTooMany: the conditions of an add-on share what one expression may cost.
 var errTooMany = errors.New("when was not evaluated: the conditions of the add-on together take too many steps")
@@ -21,9 +22,9 @@ var errTooMany = errors.New("when was not evaluated: the conditions of the add-o
 const costOfCondition = 10
 
 // applies reports whether an edge of the named add-on applies on the cluster.
-// Where the expression fails it does, and the error says why; errConfigUnread
+// Where the expression fails it does, and the error says why; errUnread
 // alone says that it is not known.
-func applies(when *declaration.When, addOn string, state *State) (bool, error) {
+func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *State) (bool, error) {
 	cluster := &state.Cluster
 	if state.spent > expression.CostLimit {
 		return true, errTooMany
@@ -37,11 +38,17 @@ func applies(when *declaration.When, addOn string, state *State) (bool, error) {
 	}
 	self := state.AddOns.Named(addOn)
 	if when.Expression.Inputs().Any(input.Config) && self.ConfigUnread {
-		return true, errConfigUnread
+		return true, errUnread
+	}
+	version, known := "", true
+	if when.Expression.Inputs().Any(input.Version) {
+		if version, known = cluster.versionOf(self, declared.Version(addOn)); !known {
+			return true, errUnread
+		}
 	}
 	holds, cost, err := when.Expression.Evaluate(expression.Variables{
 		Cluster: expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion},
-		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations},
+		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
 		Config:  self.Config,
 	})
 	state.spent += cost

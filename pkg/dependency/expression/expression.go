@@ -46,6 +46,8 @@ type AddOn struct {
 	Name        string            `cel:"name"`
 	Labels      map[string]string `cel:"labels"`
 	Annotations map[string]string `cel:"annotations"`
+	// Version is the one that runs; empty where none is reported.
+	Version string `cel:"version"`
 }
 
 const (
@@ -57,7 +59,7 @@ const (
 // environment is what all expressions are compiled in. It has no extension by
 // which some text can make a much longer one: the cost limit does not know it.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
+	return cel.NewEnv(append(semverFunctions(),
 		cel.OptionalTypes(), // before the types below, whose provider takes no more
 		// Not its macros optMap and optFlatMap, though: each doubles its operand,
 		// so that some dozens in a row would be compiled for years.
@@ -67,7 +69,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable(variableCluster, cel.ObjectType("expression.Cluster")),
 		cel.Variable(variableAddOn, cel.ObjectType("expression.AddOn")),
 		cel.Variable(variableConfig, cel.MapType(cel.StringType, cel.StringType)),
-	)
+	)...)
 })
 
 // Expression is a compiled condition. It is safe for concurrent use.
@@ -176,12 +178,16 @@ func inputsOf(checked *ast.AST) input.Set {
 	return inputs
 }
 
+// ownVersion is what the version of the add-on is found from.
+const ownVersion = input.Version | input.Facts
+
 var (
 	fieldInputs = map[string]input.Set{
 		"cluster.labels": input.Labels, "cluster.claims": input.Claims, "cluster.version": input.Kubernetes,
 		"addOn.labels": input.AddOn, "addOn.annotations": input.AddOn,
+		"addOn.version": ownVersion,
 	}
 	variableInputs = map[string]input.Set{
-		variableCluster: input.Labels | input.Claims | input.Kubernetes, variableAddOn: input.AddOn,
+		variableCluster: input.Labels | input.Claims | input.Kubernetes, variableAddOn: input.AddOn | ownVersion,
 	}
 )

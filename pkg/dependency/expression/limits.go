@@ -90,6 +90,10 @@ func checkLimits(checked *ast.AST) error {
 			if err := checkPattern(call.Args()[len(call.Args())-1]); err != nil {
 				errs = append(errs, err)
 			}
+		case functionMatches:
+			if err := checkRange(call.Args()[0]); err != nil {
+				errs = append(errs, err)
+			}
 		}
 	}))
 	if len(errs) == 0 {
@@ -184,7 +188,7 @@ func (bySize) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 				cost += sizeOf(arg)
 			}
 		}
-	case overloads.Matches:
+	case overloads.Matches, functionIsSemver, functionMatches, functionCompare:
 		for _, arg := range args {
 			cost += 10 * sizeOf(arg)
 		}

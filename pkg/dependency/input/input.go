@@ -4,7 +4,7 @@
 package input
 
 // Set is a set of inputs.
-type Set uint8
+type Set uint16
 
 // The inputs.
 const (
@@ -24,6 +24,11 @@ const (
 	Versions
 	// Facts is what the agent of the cluster reports.
 	Facts
+	// Template is which AddOnTemplate of the add-on itself runs: it may declare what the
+	// add-on depends on.
+	Template
+	// Version is the version of the add-on itself.
+	Version
 )
 
 // Any reports whether the set has one of the given inputs.

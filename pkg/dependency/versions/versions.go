@@ -75,6 +75,10 @@ func OfTemplate(annotations, labels map[string]string) string {
 // Templates are the versions of the AddOnTemplates of one add-on on one
 // managed cluster. The zero value is that of an add-on without a template.
 type Templates struct {
+	// Name is the template that runs on the cluster, Next another that is being rolled out
+	// there.
+	Name string `json:"name,omitempty"`
+	Next string `json:"next,omitempty"`
 	// Running is the version of the template that runs on the cluster.
 	Running string `json:"running,omitempty"`
 	// RollingOut is the version of another template that is being rolled out there.

@@ -32,6 +32,8 @@ type Change struct {
 	Install []string
 	// Versions are those that add-ons would report, by their names.
 	Versions map[string]string
+	// RollOut are add-ons whose AddOnTemplate that is being rolled out would run.
+	RollOut []string
 	// Kubernetes is the version of the managed cluster, OCM that of the hub.
 	Kubernetes, OCM string
 }
@@ -83,19 +85,7 @@ func (c Change) Apply(to Cluster) Cluster {
 			}}
 		}
 	}
-	to.Facts.Versions = maps.Clone(to.Facts.Versions)
-	for name, version := range c.Versions {
-		observed, installed := to.AddOns[name]
-		if !installed {
-			continue
-		}
-		observed.Version, observed.FormerVersion, observed.Template = version, "", versions.Templates{}
-		to.AddOns[name] = observed
-		if to.Facts.Versions == nil {
-			to.Facts.Versions = map[string]evaluation.VersionFact{}
-		}
-		to.Facts.Versions[name] = evaluation.VersionFact{Version: version}
-	}
+	c.applyVersions(&to)
 	if c.Kubernetes != "" {
 		to.KubernetesVersion = c.Kubernetes
 	}
@@ -103,6 +93,31 @@ func (c Change) Apply(to Cluster) Cluster {
 		to.OCMVersion, to.OCMUnread = c.OCM, false
 	}
 	return to
+}
+
+// applyVersions gives add-ons other versions and AddOnTemplates.
+func (c Change) applyVersions(to *Cluster) {
+	to.Facts.Versions = maps.Clone(to.Facts.Versions)
+	for name, version := range c.Versions {
+		observed, installed := to.AddOns[name]
+		if !installed {
+			continue
+		}
+		runs := observed.Template // which declaration counts is no matter of the version
+		observed.Template = versions.Templates{Name: runs.Name, Next: runs.Next, Unknown: runs.Unknown && runs.Name == ""}
+		observed.Version, observed.FormerVersion = version, ""
+		to.AddOns[name] = observed
+		if to.Facts.Versions == nil {
+			to.Facts.Versions = map[string]evaluation.VersionFact{}
+		}
+		to.Facts.Versions[name] = evaluation.VersionFact{Version: version}
+	}
+	for _, name := range c.RollOut {
+		if observed, installed := to.AddOns[name]; installed && observed.Template.Next != "" {
+			observed.Template = versions.Templates{Name: observed.Template.Next, Running: observed.Template.RollingOut}
+			to.AddOns[name] = observed
+		}
+	}
 }
 
 // Findings returns the verdicts on all edges of the installed add-ons, once every

@@ -10,6 +10,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -133,5 +134,34 @@ func TestApplyChangesNothing(t *testing.T) {
 	Change{Remove: []string{"a"}, Install: []string{"c"}, Versions: map[string]string{"b": "2"}, Kubernetes: "v9", OCM: "9"}.Apply(was)
 	if len(was.AddOns) != 2 || was.AddOns["b"].Version != "1.0" || was.Facts.Versions != nil || was.KubernetesVersion != "v1.34.0" {
 		t.Errorf("it changed %+v", was)
+	}
+}
+
+// Which declaration counts follows the AddOnTemplate, not the version.
+func TestATemplateThatIsRolledOutBringsItsDeclaration(t *testing.T) {
+	of := New(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x"))},
+		fixture.Template("x", "v1", `[{name: a}]`), fixture.Template("x", "v2", `[{name: a}, {name: b}]`))))
+	now := cluster("x a")
+	x := now.AddOns["x"]
+	x.Template = versions.Templates{Name: "v1", Next: "v2", Running: "1.0", RollingOut: "2.0"}
+	now.AddOns["x"] = x
+	unknown := cluster("x a")
+	x.Template = versions.Templates{Next: "v2", RollingOut: "2.0", Unknown: true}
+	unknown.AddOns["x"] = x
+	for name, test := range map[string]struct {
+		on     Cluster
+		change Change
+		want   string
+	}{
+		"nothing":                  {now, Change{}, ""},
+		"a version":                {now, Change{Versions: map[string]string{"x": "2.0"}}, ""},
+		"the rollout":              {now, Change{RollOut: []string{"x"}}, "x/b: ->NotInstalled true"},
+		"both":                     {now, Change{RollOut: []string{"x"}, Versions: map[string]string{"x": "2.0"}}, "x/b: ->NotInstalled true"},
+		"not known which one runs": {unknown, Change{RollOut: []string{"x"}}, "x/a: ->Satisfied false, x/b: ->NotInstalled true"},
+		"what is not rolled out":   {cluster("x a"), Change{RollOut: []string{"x", "nothing"}}, ""},
+	} {
+		if got := spell(Compare(of.Findings(test.on), of.Findings(test.change.Apply(test.on)))); got != test.want {
+			t.Errorf("%s: got %q", name, got)
+		}
 	}
 }

@@ -35,7 +35,7 @@ func TestFileReadsAsItWasWritten(t *testing.T) {
 		Clusters:  []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"a": "b"}}}},
 		Facts:     []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}},
 		Configs:   []addonv1alpha1.AddOnDeploymentConfig{{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "a"}}},
-		Templates: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
+		Templates: []addonv1alpha1.AddOnTemplate{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
 		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true,
 	}
 	content.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "unreachable"}}

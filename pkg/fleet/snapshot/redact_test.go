@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/test/fixture"
 )
@@ -137,5 +138,30 @@ func TestCredentialsInTexts(t *testing.T) {
 		if got := (redaction{}).text(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// What an AddOnTemplate declares decides what else is read.
+func TestWhatTemplatesDeclareIsRead(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	gateway, proxy := fixture.Deployed(fixture.Registration("gateway")), fixture.Registration("proxy")
+	template := fixture.Template("gateway", "gateway-2", `[{name: pods, api: {kind: Pod}},
+{name: proxy, when: {expression: "config.?mode.orValue('') == 'needed' && 'zone' in addOn.labels"}}]`)
+	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "gateway"}}
+	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: kept}, {Name: "password", Value: secret}}
+	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&gateway, &proxy, &template, config, facts, secretAddOn("gateway")).Build()
+	taken, err := Take(t.Context(), hub, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(taken.Templates) != 1 || len(taken.Content.Facts) != 1 || len(taken.Configs) != 1 || len(taken.Configs[0].Spec.CustomizedVariables) != 1 {
+		t.Errorf("read %d templates, %d facts, configs %v", len(taken.Templates), len(taken.Content.Facts), taken.Configs)
+	}
+	if labels := taken.AddOns[0].Labels; labels["zone"] != "a" || len(labels) != 1 {
+		t.Errorf("labels %v", labels)
 	}
 }

@@ -40,8 +40,9 @@ type Content struct {
 	FactsNotServed bool `json:"managedClusterFactsNotServed,omitempty"`
 	// Configs are the AddOnDeploymentConfigs that conditions of dependencies read.
 	Configs []addonv1alpha1.AddOnDeploymentConfig `json:"addOnDeploymentConfigs,omitempty"`
-	// Templates are the metadata of the AddOnTemplates, with their versions.
-	Templates []metav1.PartialObjectMetadata `json:"addOnTemplates,omitempty"`
+	// Templates are the AddOnTemplates, with their versions, what they declare and their
+	// add-ons.
+	Templates []addonv1alpha1.AddOnTemplate `json:"addOnTemplates,omitempty"`
 }
 
 // Snapshot is a content, and all that is found in it by name. It must not be changed.
@@ -69,7 +70,7 @@ var _ fleet.Reader = &Snapshot{}
 func New(content Content) *Snapshot {
 	content.Taken = content.Taken.UTC() // the same in all reports, wherever it was taken
 	s := &Snapshot{
-		Content: content, Declared: evaluation.New(catalog.New(content.Registrations)), objects: map[string]*cluster{},
+		Content: content, Declared: evaluation.New(catalog.New(content.Registrations, content.Templates...)), objects: map[string]*cluster{},
 		configs: map[types.NamespacedName]map[string]string{}, versions: map[string]string{},
 	}
 	s.settled = whatif.New(s.Declared)

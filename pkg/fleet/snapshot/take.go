@@ -28,6 +28,9 @@ import (
 // cache, without holding a list of the whole fleet in memory.
 const page = 500
 
+// pageOfTemplates is less: an AddOnTemplate has up to 1.5 MiB, most of which is not decoded.
+const pageOfTemplates = 20
+
 // Take reads a hub with a live client. Without a cluster it reads the add-ons of all
 // managed clusters. It only reads configs, templates and facts when a dependency needs
 // them, so that users need no rights beyond that; those of also are to be tried.
@@ -42,8 +45,12 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
 		content.Registrations[i] = *lean
 	}
-	declared := evaluation.New(catalog.New(slices.Concat(content.Registrations, also)))
-	t := &taking{hub: hub, namespace: cluster, into: &content, unread: newUnread(declared)}
+	t := &taking{hub: hub, namespace: cluster, into: &content}
+	declared, err := t.declared(ctx, slices.Concat(content.Registrations, also))
+	if err != nil {
+		return nil, err
+	}
+	t.unread = newUnread(declared)
 	if err := errors.Join(t.addOns(ctx), t.clusters(ctx)); err != nil {
 		return nil, err
 	}
@@ -60,6 +67,18 @@ type taking struct {
 	namespace string
 	into      *Content
 	unread    *unread
+}
+
+// declared returns what is declared. AddOnTemplates come first, because what else is read may
+// depend on what they declare.
+func (t *taking) declared(ctx context.Context, registered []addonv1alpha1.ClusterManagementAddOn) (*evaluation.Evaluator, error) {
+	declared := evaluation.New(catalog.New(registered))
+	if !declared.ReadsTemplates() {
+		return declared, nil
+	}
+	var err error
+	t.into.Templates, err = Templates(ctx, t.hub)
+	return evaluation.New(catalog.New(registered, t.into.Templates...)), err
 }
 
 func (t *taking) addOns(ctx context.Context) error {
@@ -110,7 +129,7 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 	for _, needed := range []struct {
 		of   input.Set
 		read func(context.Context) error
-	}{{input.OCM, t.ocm}, {input.Facts, t.facts}, {input.Config, t.configs}, {input.Versions, t.templates}} {
+	}{{input.OCM, t.ocm}, {input.Facts, t.facts}, {input.Config, t.configs}} {
 		if !declared.AnyInput(needed.of) {
 			continue
 		}
@@ -118,7 +137,7 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
-	if !declared.AnyInput(input.OCM) && declared.AnyInput(input.Versions) && t.namesOCM() {
+	if !declared.AnyInput(input.OCM) && declared.AnyInput(input.Versions|input.Version) && t.namesOCM() {
 		return t.ocm(ctx)
 	}
 	return nil
@@ -132,7 +151,7 @@ func (t *taking) namesOCM() bool {
 	}
 	return slices.ContainsFunc(t.into.Registrations, func(o addonv1alpha1.ClusterManagementAddOn) bool { return named(o.Annotations) }) ||
 		slices.ContainsFunc(t.into.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool { return named(o.Annotations) }) ||
-		slices.ContainsFunc(t.into.Templates, func(o metav1.PartialObjectMetadata) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.into.Templates, func(o addonv1alpha1.AddOnTemplate) bool { return named(o.Annotations) }) ||
 		slices.ContainsFunc(t.into.Facts, func(o dependencyv1alpha1.ManagedClusterFacts) bool {
 			return slices.ContainsFunc(o.Status.AddOns, func(reported dependencyv1alpha1.AddOnFact) bool {
 				return strings.TrimSpace(reported.Version) == versions.OCM
@@ -171,17 +190,23 @@ func (t *taking) configs(ctx context.Context) error {
 	})
 }
 
-func (t *taking) templates(ctx context.Context) error {
-	return Each(ctx, t.hub, "addontemplates", "", func(list *metav1.PartialObjectMetadataList) {
+// Templates reads the AddOnTemplates of a hub. That of an early OCM has no such kind.
+func Templates(ctx context.Context, hub client.Reader) (all []addonv1alpha1.AddOnTemplate, err error) {
+	err = Each(ctx, hub, "addontemplates", "", func(list *addonv1alpha1.AddOnTemplateList) {
 		for i := range list.Items {
-			t.into.Templates = append(t.into.Templates, *fleet.LeanTemplate(&list.Items[i]))
+			lean := fleet.LeanTemplate(&list.Items[i])
+			lean.UID, lean.ResourceVersion = "", ""
+			all = append(all, *lean)
 		}
-	})
+	}, client.Limit(pageOfTemplates))
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return all, err
 }
 
 // metadataOf are the types of lists of which only the metadata is read, by resource.
 var metadataOf = map[string]metav1.TypeMeta{
-	"addontemplates":          {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "AddOnTemplateList"},
 	"clustermanagementaddons": {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ClusterManagementAddOnList"},
 	"managedclusters":         {APIVersion: clusterv1.GroupVersion.String(), Kind: "ManagedClusterList"},
 }

@@ -2,8 +2,11 @@ package declarations
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,6 +31,10 @@ type Reconciler struct {
 	// Registered reads the registered add-ons.
 	Registered fleet.Objects
 	Fleet      hubcache.Reader
+	// Templates reads the AddOnTemplates.
+	Templates func(context.Context) (catalog.Templates, error)
+	// Declare triggers this controller.
+	Declare *trigger.Trigger
 	// Readable is closed once the fleet can be read; nil: it can.
 	Readable <-chan struct{}
 	Store    *Store
@@ -49,7 +56,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "declarations", r, 1, controllers.RetryOnHub,
 		// The first key comes from here: a hub without registered add-ons has no event.
-		trigger.New().Source(Key),
+		r.Declare.Source(Key),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()))
 }
 
@@ -63,25 +70,40 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	templates, err := r.Templates(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	before := r.published
 	if before == nil {
 		before = evaluation.New(catalog.New(nil))
 	}
-	declared := evaluation.New(before.Renew(addOns))
+	declared := evaluation.New(before.Renew(addOns, templates))
 	r.Metrics.Registered(declared.AddOns())
 	r.Store.Set(declared)
-	r.EnableWatches(declared.AnyInput)
+	r.EnableWatches(usedBy(declared))
 	changed := declared.Changed(before.Catalog)
 	// The other controllers begin with everything once there is a first catalog.
 	if r.published != nil {
-		if err := r.enqueue(ctx, changed); err != nil {
+		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared)); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	r.reportProblems(addOns, before, declared)
+	r.reportProblems(addOns, templates.Items, before, declared)
 	r.published = declared
 	log.FromContext(ctx).V(1).Info("Rebuilt the catalog of declared dependencies", "addOns", len(addOns), "changed", changed)
 	return reconcile.Result{}, nil
+}
+
+// usedBy reports whether an input is used by what is declared. AddOnTemplates are read for
+// versions, and for what they declare themselves.
+func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
+	return func(of input.Set) bool {
+		if of == input.Versions {
+			return declared.ReadsTemplates()
+		}
+		return declared.AnyInput(of)
+	}
 }
 
 func (r *Reconciler) awaitFleet(ctx context.Context) error {
@@ -109,4 +131,40 @@ func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 		}
 	}
 	return nil
+}
+
+// enqueueTemplated enqueues the add-ons that run an AddOnTemplate which declares something
+// else than before, or are about to, and clusters whose facts it needs.
+func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluation.Evaluator) error {
+	for _, template := range now.ChangedTemplates(before.Catalog) {
+		running, err := r.Fleet.Templated(ctx, template)
+		if err != nil {
+			return err
+		}
+		was, _, _ := before.Template(template)
+		is, _, _ := now.Template(template)
+		for _, key := range running {
+			if key.Name == was || key.Name == is {
+				r.Evaluate.Enqueue(key)
+			}
+		}
+		for _, addOn := range slices.Compact([]string{was, is}) {
+			if err := r.requestFacts(ctx, addOn, before, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// requestFacts enqueues the clusters of an add-on that needs other facts than before.
+func (r *Reconciler) requestFacts(ctx context.Context, addOn string, before, now *evaluation.Evaluator) error {
+	if equality.Semantic.DeepEqual(before.Requests(addOn), now.Requests(addOn)) {
+		return nil
+	}
+	installed, err := r.Fleet.Installed(ctx, addOn)
+	for _, key := range installed {
+		r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
+	}
+	return err
 }

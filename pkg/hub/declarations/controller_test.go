@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -20,11 +21,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
@@ -36,6 +40,7 @@ type bench struct {
 	events   chan string
 	// evaluated and requested take what was enqueued.
 	evaluated, requested func() []string
+	templates            catalog.Templates
 	listError            error // of lists of ManagedClusterAddOns
 }
 
@@ -50,7 +55,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", func(object client.Object) []string {
 			return []string{object.GetName()}
-		}).Build()
+		}).WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexTemplate, hubcache.TemplateNames).Build()
 	reader := interceptor.NewClient(b.hub, interceptor.Funcs{
 		List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if _, installed := list.(*addonv1alpha1.ManagedClusterAddOnList); installed && b.listError != nil {
@@ -62,7 +67,9 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Registered: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
 		Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
-		Evaluate: trigger.New(), Request: trigger.New(), EnableWatches: func(func(input.Set) bool) {},
+		Declare:   trigger.New(),
+		Templates: func(context.Context) (catalog.Templates, error) { return b.templates, nil },
+		Evaluate:  trigger.New(), Request: trigger.New(), EnableWatches: func(func(input.Set) bool) {},
 	}
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
 	return b
@@ -193,6 +200,53 @@ func TestManyProblemsOfAKindAreOneEvent(t *testing.T) {
 	events = b.emitted()
 	if all := strings.Join(events, ""); len(events) != 2 || !strings.Contains(all, "one-more") || strings.Contains(all, "no-such") {
 		t.Errorf("%d events %.300q", len(events), events)
+	}
+}
+
+func TestAChangedTemplateEnqueuesTheAddOnsThatRunItOrAreAboutTo(t *testing.T) {
+	runs := func(cluster, running, desired string) *addonv1alpha1.ManagedClusterAddOn {
+		addOn := installed(cluster, "leaf")
+		config := func(name string) *ocmv1alpha1.ConfigSpecHash {
+			return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}}
+		}
+		addOn.Status.ConfigReferences = fleet.LeanReferences([]ocmv1alpha1.ConfigReference{{
+			ConfigGroupResource: declaration.Templates, DesiredConfig: config(desired), LastAppliedConfig: config(running),
+		}})
+		return addOn
+	}
+	leaf := fixture.Deployed(*registered("leaf"))
+	b := newBench(t, &leaf, registered("base"), runs("cluster1", "v1", "v1"), runs("cluster2", "v1", "v2"), runs("cluster3", "v2", "v2"))
+	var templatesWatched bool
+	b.EnableWatches = func(used func(input.Set) bool) { templatesWatched = used(input.Versions) }
+	b.templates.Unread = true
+	b.expect(t)
+	if !templatesWatched {
+		t.Error("does not watch AddOnTemplates, which leaf uses")
+	}
+	has := func(items ...addonv1alpha1.AddOnTemplate) { b.templates = catalog.Templates{Items: items} }
+	has()
+	b.expect(t, "cluster1/leaf", "cluster2/leaf", "cluster3/leaf") // they were held
+	has(fixture.Template("leaf", "v2", `[{name: base}]`))
+	b.expect(t, "cluster2/leaf", "cluster3/leaf")
+	b.requested()
+	has(fixture.Template("leaf", "v2", `[{name: base, version: ">= 1"}]`))
+	b.expect(t, "cluster2/leaf", "cluster3/leaf")
+	if got := b.requested(); !slices.Equal(got, []string{"/cluster1", "/cluster2", "/cluster3"}) {
+		t.Errorf("requests facts of %q", got)
+	}
+	b.emitted()
+	has(fixture.Template("leaf", "v2", `[`))
+	b.expect(t, "cluster2/leaf", "cluster3/leaf")
+	if events := b.emitted(); len(events) != 1 || !strings.Contains(events[0], string(declaration.ProblemInvalid)) {
+		t.Errorf("events %q", events)
+	}
+	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 1 {
+		t.Errorf("%d series of problems, want that of leaf", got)
+	}
+	has()
+	b.expect(t, "cluster2/leaf", "cluster3/leaf")
+	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 0 {
+		t.Errorf("%d series are left", got)
 	}
 }
 

@@ -12,17 +12,33 @@ import (
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
-// reportProblems emits events on new problems, and sets the metric of all problems.
-func (r *Reconciler) reportProblems(addOns []addonv1alpha1.ClusterManagementAddOn, before, now *evaluation.Evaluator) {
+// reportProblems emits events on new problems, and sets the metric of all problems. Those
+// of an AddOnTemplate are events of it, and count for its add-on.
+func (r *Reconciler) reportProblems(
+	addOns []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, before, now *evaluation.Evaluator,
+) {
 	for i := range addOns {
 		addOn := &addOns[i]
-		known, problems := before.Problems(addOn.Name), now.Problems(addOn.Name)
+		problems := now.Problems(addOn.Name)
+		r.emitProblems(events.About(events.ClusterManagementAddOn, addOn), before.Problems(addOn.Name), problems)
+		for _, template := range now.Variants(addOn.Name) {
+			problems = append(problems, now.TemplateProblems(template)...)
+		}
 		r.Metrics.Declared(addOn.Name, problems)
-		for _, reason := range declaration.ProblemReasons {
-			if added := messages(problems, known, reason); len(added) > 0 {
-				r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeWarning,
-					string(reason), "CheckDependencies", "%s", events.Note(strings.Join(added, "; ")))
-			}
+	}
+	for i := range templates {
+		template := &templates[i]
+		r.emitProblems(events.About(events.AddOnTemplate, template),
+			before.TemplateProblems(template.Name), now.TemplateProblems(template.Name))
+	}
+}
+
+// emitProblems emits one event for each reason of problems that were not known.
+func (r *Reconciler) emitProblems(about *corev1.ObjectReference, known, problems []declaration.Problem) {
+	for _, reason := range declaration.ProblemReasons {
+		if added := messages(problems, known, reason); len(added) > 0 {
+			r.Recorder.Eventf(about, nil, corev1.EventTypeWarning,
+				string(reason), "CheckDependencies", "%s", events.Note(strings.Join(added, "; ")))
 		}
 	}
 }

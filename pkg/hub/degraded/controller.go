@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return controllers.At(evaluation.HeldUntil(findings), r.Clock.Now()), nil
 	}
 	if len(findings) == 0 {
-		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, started); {
+		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, declared.Variant(key.Name, state), started); {
 		case err != nil:
 			return reconcile.Result{}, err
 		case !confirmed:

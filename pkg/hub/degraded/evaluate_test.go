@@ -2,21 +2,25 @@ package degraded
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // specify replaces what "leaf" declares.
@@ -194,6 +198,46 @@ func TestWhatIsLoaded(t *testing.T) {
 				t.Errorf("found %+v, want %s", findings, test.want)
 			}
 		})
+	}
+}
+
+// The verdicts of a cluster follow the template that runs there, through a rollout.
+func TestTheDeclarationFollowsTheTemplateThatRuns(t *testing.T) {
+	declared := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("base"))},
+		fixture.Template("base", "v1", `[{name: a}]`), fixture.Template("base", "v2", `[{name: a}, {name: b}]`)))
+	base := types.NamespacedName{Namespace: leaf.Namespace, Name: "base"}
+	m, b, _ := mapped(t)
+	b.Declarations.Set(declared)
+	without := addOn("base")
+	for _, step := range []struct {
+		name          string
+		before, after *addonv1alpha1.ManagedClusterAddOn
+		want          []string
+	}{
+		{"nothing is known of a process that starts during an installation", nil, templated("", "v1"), []string{""}},
+		{"it is being installed", without, templated("", "v1"), []string{"a"}},
+		{"it is installed", templated("", "v1"), templated("v1", "v1"), []string{"a"}},
+		{"the rollout begins", templated("v1", "v1"), templated("", "v2"), []string{"a"}},
+		{"it is done", templated("", "v2"), templated("v2", "v2"), []string{"a", "b"}},
+	} {
+		if step.before != nil {
+			enqueues := enqueued(t, func(q queue) { m.addOns().Update(t.Context(), updateOf(step.before, step.after), q) })
+			if !slices.Contains(enqueues, base.String()) {
+				t.Errorf("%s: enqueues %q", step.name, enqueues)
+			}
+		}
+		b.read(fake.NewClientBuilder().WithScheme(b.hub.Scheme()).WithObjects(step.after).Build())
+		state, err := b.Loader.Load(t.Context(), declared, base, aTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, finding := range declared.Evaluate(base.Name, state) {
+			names = append(names, finding.Name())
+		}
+		if !slices.Equal(names, step.want) {
+			t.Errorf("%s: evaluates %q, want %q", step.name, names, step.want)
+		}
 	}
 }
 

@@ -75,10 +75,10 @@ type lazyReader struct {
 }
 
 func (r lazyReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-	switch into.GetObjectKind().GroupVersionKind() {
-	case fleet.AddOnTemplate().GroupVersionKind():
+	switch into := into.(type) {
+	case *addonv1alpha1.AddOnTemplate:
 		into.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: r.templates[key.Name]})
-	case fleet.CRD().GroupVersionKind():
+	case *metav1.PartialObjectMetadata: // of the CRD
 		into.SetAnnotations(map[string]string{names.OCMVersion: r.version})
 	default:
 		return r.Reader.Get(ctx, key, into, options...)

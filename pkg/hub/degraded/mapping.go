@@ -59,8 +59,9 @@ func (m mapping) addOns() addOnHandler {
 				m.initial(key(e.Object)) // and so will its readers and dependents
 				return
 			}
+			m.memory.observe(key(e.Object), fleet.Templates{}, fleet.TemplatesOf(e.Object))
 			enqueue(q, key(e.Object))
-			m.readers(e.Object, q)
+			m.readers(e.Object, everything, q)
 			m.dependents(e.Object, 0, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
@@ -77,12 +78,16 @@ func (m mapping) addOns() addOnHandler {
 				enqueue(q, key(e.ObjectNew))
 			}
 			if !sameSubject(e.ObjectOld, e.ObjectNew) {
-				m.readers(e.ObjectNew, q)
+				m.readers(e.ObjectNew, input.AddOn|input.Config, q)
+			}
+			sameVersion := fleet.SameVersionSources(e.ObjectOld, e.ObjectNew)
+			if !sameVersion {
+				m.readers(e.ObjectNew, input.Template|input.Version, q)
 			}
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
 				m.dependents(e.ObjectNew, 0, q)
-			case !fleet.SameVersionSources(e.ObjectOld, e.ObjectNew):
+			case !sameVersion:
 				m.dependents(e.ObjectNew, input.Versions, q)
 			}
 		},
@@ -91,7 +96,7 @@ func (m mapping) addOns() addOnHandler {
 			m.memory.running.Delete(key(e.Object))
 			m.memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
-			m.readers(e.Object, q)
+			m.readers(e.Object, everything, q)
 			m.dependents(e.Object, 0, q)
 		},
 	}
@@ -112,14 +117,14 @@ func (m mapping) dependents(addOn installed, using input.Set, q queue) {
 	}
 }
 
-// readers enqueues the add-ons whose verdicts depend on the add-on's own labels,
-// annotations or configuration.
-func (m mapping) readers(addOn installed, q queue) {
+// readers enqueues the add-ons whose verdicts depend on these inputs of the add-on's own:
+// its labels, annotations, configuration, AddOnTemplate or version.
+func (m mapping) readers(addOn installed, inputs input.Set, q queue) {
 	declared := m.declarations.Current()
 	if declared == nil {
 		return
 	}
-	for _, peer := range declared.Readers(addOn.Name) {
+	for _, peer := range declared.Readers(addOn.Name, inputs&ofItself) {
 		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
 	}
 }
@@ -159,6 +164,9 @@ func (m mapping) changed(before, after *clusterv1.ManagedCluster) input.Set {
 	}
 	return differences(before, after)
 }
+
+// ofItself are the inputs that are of an add-on's own ManagedClusterAddOn.
+const ofItself = input.AddOn | input.Config | input.Template | input.Version
 
 // everything stands for a change that concerns every add-on.
 const everything = ^input.Set(0)

@@ -51,5 +51,7 @@ func (m *Memory) observe(addOn types.NamespacedName, before, after fleet.Templat
 		m.running.Delete(addOn)
 	case before.Running != "" && before.Running != after.RollingOut:
 		m.running.Store(addOn, before.Running)
+	case before == (fleet.Templates{}): // it is being installed, and nothing else runs
+		m.running.Store(addOn, after.RollingOut)
 	}
 }

@@ -13,7 +13,7 @@ func TestRollouts(t *testing.T) {
 		states []fleet.Templates
 		want   string
 	}{
-		"First":         {[]fleet.Templates{{}, rollsOut("a")}, ""},
+		"First":         {[]fleet.Templates{{}, rollsOut("a")}, "a"},
 		"Runs":          {[]fleet.Templates{rollsOut("a"), runs("a")}, ""},
 		"Rollout":       {[]fleet.Templates{runs("a"), rollsOut("b")}, "a"},
 		"Next":          {[]fleet.Templates{runs("a"), rollsOut("b"), rollsOut("c")}, "a"},

@@ -12,6 +12,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // confirmedFor is how long one request confirms for all clusters that an add-on
@@ -28,26 +29,45 @@ type undeclared struct {
 }
 
 // confirm reports whether the add-on declares nothing at this moment, or did not
-// within the last confirmedFor.
-func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn string, now time.Time) (bool, error) {
+// within the last confirmedFor: by its AddOnTemplate of that name, or else by its registration.
+func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn, template string, now time.Time) (bool, error) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
-	if at, ok := u.confirmed[addOn]; ok && now.Sub(at) < confirmedFor {
+	key := addOn + "/" + template
+	if at, ok := u.confirmed[key]; ok && now.Sub(at) < confirmedFor {
 		return true, nil
 	}
-	delete(u.confirmed, addOn)
-	// A list of one needs no further right.
-	var registered addonv1alpha1.ClusterManagementAddOnList
-	only := &client.ListOptions{Raw: &metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", addOn).String()}}
-	if err := live.List(ctx, &registered, only); err != nil {
+	delete(u.confirmed, key)
+	declared, err := declaredNow(ctx, live, addOn, template)
+	if err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	if !catalog.New(registered.Items).Declaration(addOn).Empty() {
+	if !declared.Empty() {
 		return false, nil
 	}
 	if u.confirmed == nil {
 		u.confirmed = map[string]time.Time{}
 	}
-	u.confirmed[addOn] = now
+	u.confirmed[key] = now
 	return true, nil
+}
+
+// declaredNow reads a declaration from the API server. A list of one needs no further right.
+func declaredNow(ctx context.Context, live client.Reader, addOn, template string) (declared declaration.Declaration, err error) {
+	only := func(name string) *client.ListOptions {
+		return &client.ListOptions{Raw: &metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()}}
+	}
+	if template == "" {
+		var registered addonv1alpha1.ClusterManagementAddOnList
+		err = live.List(ctx, &registered, only(addOn))
+		return catalog.New(registered.Items).Declaration(addOn), err
+	}
+	var templates addonv1alpha1.AddOnTemplateList
+	err = live.List(ctx, &templates, only(template))
+	for i := range templates.Items {
+		if templates.Items[i].Name == template {
+			declared, _ = declaration.ReadTemplate(&templates.Items[i])
+		}
+	}
+	return declared, err
 }

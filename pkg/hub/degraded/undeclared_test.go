@@ -14,6 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // Degraded of the next leader is seen, and the declaration that it rests on is not yet.
@@ -69,9 +70,20 @@ func TestOneRequestConfirmsForAllClusters(t *testing.T) {
 		want     error
 		requests int
 	}{{0, failure, 1}, {0, nil, 2}, {confirmedFor - time.Second, nil, 2}, {confirmedFor, nil, 3}} {
-		confirmed, err := u.confirm(t.Context(), live, leaf.Name, aTime.Add(step.after))
+		confirmed, err := u.confirm(t.Context(), live, leaf.Name, "", aTime.Add(step.after))
 		if !errors.Is(err, step.want) || confirmed != (step.want == nil) || requests != step.requests {
 			t.Errorf("after %s: %t, %v, %d requests", step.after, confirmed, err, requests)
+		}
+	}
+}
+
+func TestWhatATemplateDeclaresIsConfirmed(t *testing.T) {
+	empty, other := fixture.Template("leaf", "empty", "[]"), fixture.Template("leaf", "other", "[{name: a}]")
+	b := newBench(t, &empty, &other)
+	for template, want := range map[string]bool{"empty": true, "other": false, "deleted": true} {
+		var u undeclared
+		if got, err := u.confirm(t.Context(), b.hub, "leaf", template, aTime); err != nil || got != want {
+			t.Errorf("%s: %t, error %v", template, got, err)
 		}
 	}
 }

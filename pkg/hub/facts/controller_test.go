@@ -102,7 +102,7 @@ func TestNothingIsRetractedWhileADeclarationIsInvalid(t *testing.T) {
 	declared := b.Declarations.Current()
 	b.Declarations.Set(evaluation.New(declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Annotated("api", "{"), fixture.Annotated("version", "{"), registeredAddOn("plain"), registeredAddOn("base"),
-	})))
+	}, catalog.Templates{})))
 	b.reconcile(t)
 	b.Declarations.Set(declared)
 	b.reconcile(t)

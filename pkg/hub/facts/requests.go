@@ -23,7 +23,7 @@ type (
 // undecided reports whether the declaration of one of the add-ons is not known:
 // it is invalid.
 func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.Known(addOn.Name) })
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.AllKnown(addOn.Name) })
 }
 
 // merged adds what an object requests already. So no request is removed from a

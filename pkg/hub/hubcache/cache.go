@@ -30,7 +30,7 @@ func Options() cache.Options {
 func LazyOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{
 		&addonv1alpha1.AddOnDeploymentConfig{}: {Transform: strip(fleet.LeanConfig)},
-		fleet.AddOnTemplate():                  {Transform: strip(fleet.LeanTemplate)},
+		&addonv1alpha1.AddOnTemplate{}:         {Transform: strip(fleet.LeanTemplate)},
 		fleet.CRD(): {
 			Field:     fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.OCMVersionCRD),
 			Transform: strip(fleet.LeanCRD),

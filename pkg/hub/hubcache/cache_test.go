@@ -15,6 +15,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -156,12 +157,16 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	wantConfig := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: keptMeta()}
 	wantConfig.Spec.CustomizedVariables = config.Spec.CustomizedVariables
 
-	template := fleet.AddOnTemplate()
-	template.ObjectMeta = fullMeta()
+	template := &addonv1alpha1.AddOnTemplate{ObjectMeta: fullMeta()}
+	template.Spec.AddonName = "proxy"
+	template.Spec.AgentSpec.DeleteOption = &workv1.DeleteOption{}
+	template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation] = "[]"
 	template.Labels[addonv1alpha1.TemplateVersionLabel] = "1.0.0"
-	wantTemplate := fleet.AddOnTemplate()
-	wantTemplate.ObjectMeta = keptMeta()
-	wantTemplate.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"}
+	wantTemplate := &addonv1alpha1.AddOnTemplate{ObjectMeta: keptMeta()}
+	wantTemplate.Spec.AddonName = "proxy"
+	wantTemplate.Annotations = map[string]string{
+		addonv1alpha1.AddOnVersionAnnotation: "1.0.0", addonv1alpha1.TemplateDependenciesAnnotation: "[]",
+	}
 
 	crd := fleet.CRD()
 	crd.ObjectMeta = fullMeta()

@@ -42,6 +42,15 @@ func (i Inputs) TemplateVersion(ctx context.Context, name string) (version strin
 	return i.Lazy.TemplateVersion(ctx, name)
 }
 
+// Templates returns the AddOnTemplates of the hub.
+func (i Inputs) Templates(ctx context.Context) (catalog.Templates, error) {
+	if !i.Ready(input.Versions) {
+		return catalog.Templates{Unread: true}, nil
+	}
+	all, err := i.Lazy.Templates(ctx)
+	return catalog.Templates{Items: all}, err
+}
+
 // OCMVersion implements fleet.Reader.
 func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err error) {
 	if !i.Ready(input.OCM) {

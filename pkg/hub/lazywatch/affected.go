@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -19,6 +21,19 @@ type AddOns struct {
 	Declarations *declarations.Store
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
+	// Declare triggers the controller that builds the catalog.
+	Declare *trigger.Trigger
+}
+
+// declare has the catalog built again where an AddOnTemplate declares or declared something.
+func (a AddOns) declare(template client.Object) {
+	_, declares := template.GetAnnotations()[addonv1alpha1.TemplateDependenciesAnnotation]
+	if current := a.Declarations.Current(); current != nil && !declares {
+		_, _, declares = current.Template(template.GetName())
+	}
+	if declares {
+		a.Declare.Enqueue(declarations.Key)
+	}
 }
 
 // EnqueueUsers enqueues every add-on with an edge that uses one of the given inputs.
@@ -51,7 +66,7 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 		if !declared.OwnInputs(addOn.Name).Any(input.Config) {
 			continue
 		}
-		for _, name := range declared.Readers(addOn.Name) {
+		for _, name := range declared.Readers(addOn.Name, input.AddOn|input.Config) {
 			a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 		}
 	}
@@ -73,6 +88,9 @@ func (a AddOns) EnqueueTemplated(ctx context.Context, template string) error {
 			if declared.Inputs(dependent).Any(input.Versions) {
 				a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 			}
+		}
+		for _, reader := range declared.Readers(addOn.Name, input.Version) {
+			a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: reader})
 		}
 	}
 	return nil

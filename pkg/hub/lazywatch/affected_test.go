@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
@@ -81,7 +82,7 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 	})
 	store := declarations.NewStore()
 	store.Set(evaluation.New(catalog.New(registered)))
-	addOns := AddOns{Fleet: hubcache.NewReader(reader), Declarations: store, Evaluate: trigger.New()}
+	addOns := AddOns{Fleet: hubcache.NewReader(reader), Declarations: store, Evaluate: trigger.New(), Declare: trigger.New()}
 	return addOns, triggertest.Enqueued(t, addOns.Evaluate)
 }
 
@@ -113,6 +114,33 @@ func TestAChangedInputEnqueuesTheAddOnsThatUseIt(t *testing.T) {
 				t.Errorf("enqueues %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestATemplateThatDeclaresHasTheCatalogBuiltAgain(t *testing.T) {
+	plain := fixture.Template("base", "plain", "")
+	plain.Annotations = nil
+	was := fixture.Template("base", "was", "[]")
+	cleared := plain
+	cleared.Name = was.Name
+	declaring := fixture.Template("base", "now", "[]")
+	for name, test := range map[string]struct {
+		template addonv1alpha1.AddOnTemplate
+		want     []string
+	}{
+		"Declares":   {declaring, []string{"/catalog"}},
+		"Declared":   {cleared, []string{"/catalog"}},
+		"NeverDidSo": {plain, []string{}},
+	} {
+		addOns, _ := newAddOns(t, nil)
+		addOns.Declarations.Set(evaluation.New(catalog.New(nil, was)))
+		declared := triggertest.Enqueued(t, addOns.Declare)
+		if err := NewWatches(nil, addOns)[input.Versions].options.Changed(t.Context(), &test.template); err != nil {
+			t.Fatal(err)
+		}
+		if got := declared(); !slices.Equal(got, test.want) {
+			t.Errorf("%s: enqueues %q, want %q", name, got, test.want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
 // Watches are the watches, by the input that they watch.
@@ -28,11 +29,19 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	add(input.Config, "AddOnDeploymentConfigs", &addonv1alpha1.AddOnDeploymentConfig{}, func(ctx context.Context, config client.Object) error {
 		return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(config))
 	})
-	add(input.Versions, "AddOnTemplates", fleet.AddOnTemplate(), func(ctx context.Context, template client.Object) error {
-		return addOns.EnqueueTemplated(ctx, template.GetName())
+	watches[input.Versions] = New(lazy, Options{
+		What: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{},
+		Changed: func(ctx context.Context, template client.Object) error {
+			addOns.declare(template)
+			return addOns.EnqueueTemplated(ctx, template.GetName())
+		},
+		Synced: func(ctx context.Context) error {
+			addOns.Declare.Enqueue(declarations.Key)
+			return addOns.EnqueueUsers(ctx, input.Versions|input.Version)
+		},
 	})
 	// The version of an add-on can be that of OCM too.
-	const ofOCM = input.OCM | input.Versions
+	const ofOCM = input.OCM | input.Versions | input.Version
 	watches[input.OCM] = New(lazy, Options{
 		What: "the CRD of ManagedCluster", Object: fleet.CRD(),
 		Changed: func(ctx context.Context, _ client.Object) error { return addOns.EnqueueUsers(ctx, ofOCM) },

@@ -151,3 +151,45 @@ var _ = Describe("On Open Cluster Management", func() {
 			ContainSubstring("mode is direct"), Not(ContainSubstring("second counts too"))))
 	}, NodeTimeout(3*time.Minute))
 })
+
+var _ = Describe("What an AddOnTemplate declares", func() {
+	It("counts where the template runs, through a progressive rollout", func(ctx context.Context) {
+		v1, v2 := template("declaring", "declaring-1"), template("declaring", "declaring-2")
+		v2.Annotations = map[string]string{
+			interlockv1alpha1.AddOnVersionAnnotation:         "2.0.0",
+			interlockv1alpha1.TemplateDependenciesAnnotation: `[{name: needed-by-v2}]`,
+		}
+		create(ctx, v1)
+		create(ctx, v2)
+		registration := register(ctx, "declaring", `[{name: needed-by-v1}]`, defaultTemplate(v1.Name))
+		install(ctx, "declaring")
+		needsV1 := And(HavePrefix("True RequiredDependencyNotSatisfied"), ContainSubstring("'needed-by-v1'"), Not(ContainSubstring("needed-by-v2")))
+		needsV2 := And(HavePrefix("True RequiredDependencyNotSatisfied"), ContainSubstring("'needed-by-v2'"), Not(ContainSubstring("needed-by-v1")))
+		Eventually(degradedOf).WithContext(ctx).WithArguments("declaring").Should(needsV1)
+		Eventually(configReferences).WithContext(ctx).WithArguments("declaring").Should(ContainElement(
+			HaveField("LastAppliedConfig", HaveValue(HaveField("Name", v1.Name)))))
+
+		By("a rollout that does not get on, because work's agent is away")
+		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
+		observer.Cause("another template becomes the default")
+		before := registration.DeepCopy()
+		//nolint:staticcheck // v1alpha1 has no other field for it
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v2.Name)}
+		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		Eventually(configReferences).WithContext(ctx).WithArguments("declaring").Should(ContainElement(
+			HaveField("DesiredConfig", HaveValue(HaveField("Name", v2.Name)))))
+		Consistently(degradedOf).WithContext(ctx).WithArguments("declaring").WithTimeout(3 * time.Second).Should(needsV1)
+
+		By("work's agent being back")
+		observer.Cause("work's agent is back")
+		Expect(managed.WorkAgent.Start(ctx)).To(Succeed())
+		Eventually(degradedOf).WithContext(ctx).WithArguments("declaring").WithTimeout(unanswered).Should(needsV2)
+
+		By("the declaration of the template that runs being changed")
+		observer.Cause("the template declares nothing any more")
+		edited := v2.DeepCopy()
+		edited.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[]"
+		Expect(hub.Client.Patch(ctx, edited, client.MergeFrom(v2))).To(Succeed())
+		Eventually(degradedOf).WithContext(ctx).WithArguments("declaring").Should(HavePrefix("False DependenciesSatisfied"))
+	}, NodeTimeout(6*time.Minute))
+})

@@ -22,6 +22,11 @@ const AddOnVersionAnnotation = "dependency.addon.open-cluster-management.io/vers
 // annotations with the prefix addon.open-cluster-management.io from ManagedClusterAddOns.
 const FormerVersionAnnotation = "addon.open-cluster-management.io/version"
 
+// TemplateDependenciesAnnotation declares, on an AddOnTemplate, the dependencies of the add-on that the template
+// belongs to. It replaces all that the ClusterManagementAddOn declares, on the managed clusters where the template runs.
+// Its value is as that of DependenciesAnnotation.
+const TemplateDependenciesAnnotation = "dependency.addon.open-cluster-management.io/dependencies"
+
 // TemplateVersionLabel is the label of an AddOnTemplate that counts where the template has no AddOnVersionAnnotation.
 const TemplateVersionLabel = "app.kubernetes.io/version"
 
@@ -69,6 +74,7 @@ type DependencyWhen struct {
 	// expression is a CEL expression that is true where the edge applies. It knows
 	// - cluster.name, cluster.labels, cluster.claims, cluster.version (of Kubernetes)
 	// - addOn.name, addOn.labels, addOn.annotations (of the dependent's ManagedClusterAddOn)
+	// - addOn.version (of the dependent, that runs on the cluster), with isSemver, semverMatches and semverCompare
 	// - config: the merged customizedVariables of the add-on's AddOnDeploymentConfigs on that cluster
 	// Where it fails, the edge applies.
 	// Example: "config.?mode.orValue('') == 'proxy'"

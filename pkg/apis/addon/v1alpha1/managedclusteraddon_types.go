@@ -17,6 +17,12 @@ type AddOnDeploymentConfig = addonv1alpha1.AddOnDeploymentConfig
 // AddOnDeploymentConfigList is a list of AddOnDeploymentConfig resources.
 type AddOnDeploymentConfigList = addonv1alpha1.AddOnDeploymentConfigList
 
+// AddOnTemplate is what OCM deploys an add-on from. It is OCM's own type.
+type AddOnTemplate = addonv1alpha1.AddOnTemplate
+
+// AddOnTemplateList is a list of AddOnTemplate resources.
+type AddOnTemplateList = addonv1alpha1.AddOnTemplateList
+
 // The conditions of a ManagedClusterAddOn that depend on its dependencies.
 const (
 	// ManagedClusterAddOnConditionAvailable is the type of the condition that reports an add-on's health.

@@ -17,7 +17,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&ClusterManagementAddOn{}, &ClusterManagementAddOnList{},
 		&ManagedClusterAddOn{}, &ManagedClusterAddOnList{},
-		&AddOnDeploymentConfig{}, &AddOnDeploymentConfigList{})
+		&AddOnDeploymentConfig{}, &AddOnDeploymentConfigList{},
+		&AddOnTemplate{}, &AddOnTemplateList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

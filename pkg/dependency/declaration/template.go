@@ -1,0 +1,42 @@
+package declaration
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// TemplatePath is where an AddOnTemplate declares dependencies.
+var TemplatePath = field.NewPath("metadata", "annotations").Key(addonv1alpha1.TemplateDependenciesAnnotation)
+
+// Templates is the resource of AddOnTemplates.
+var Templates = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"}
+
+// ReadTemplate reads what an AddOnTemplate declares, and whether it declares anything: even
+// an empty list does. It never fails; Problems lists what is wrong.
+func ReadTemplate(template *addonv1alpha1.AddOnTemplate) (declaration Declaration, declares bool) {
+	text, annotated := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
+	if !annotated {
+		return Declaration{}, false
+	}
+	written, err := parseAt(TemplatePath, text)
+	if err != nil {
+		return unreadable(TemplatePath, err), true
+	}
+	return declare(written), true
+}
+
+// UsesTemplates reports whether a registered add-on can be deployed from AddOnTemplates: they are
+// among its supported configs, or one is a config of a Placement. v1beta1 has no supported configs
+// apart from the defaults.
+func UsesTemplates(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	return slices.ContainsFunc(addOn.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool {
+		return config.ConfigGroupResource == Templates
+	}) || slices.ContainsFunc(addOn.Spec.InstallStrategy.Placements, func(placement ocmv1alpha1.PlacementStrategy) bool {
+		return slices.ContainsFunc(placement.Configs, func(config ocmv1alpha1.AddOnConfig) bool { return config.ConfigGroupResource == Templates })
+	})
+}

@@ -1,0 +1,100 @@
+package expression
+
+import (
+	"fmt"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// The functions on versions. They take strings, so that an expression makes no values of
+// another type. Ranges are those of spec.dependencies[].version.
+const (
+	functionIsSemver = "isSemver"
+	functionMatches  = "semverMatches"
+	functionCompare  = "semverCompare"
+)
+
+// maxRange is how long a range may be, in bytes.
+const maxRange = 256
+
+// semverFunctions declares the functions.
+func semverFunctions() []cel.EnvOption {
+	return []cel.EnvOption{
+		cel.Function(functionIsSemver, cel.Overload("isSemver_string", []*cel.Type{cel.StringType}, cel.BoolType,
+			cel.UnaryBinding(func(version ref.Val) ref.Val {
+				_, err := parseVersion(version)
+				return types.Bool(err == nil)
+			}))),
+		cel.Function(functionMatches, cel.MemberOverload("string_semverMatches_string",
+			[]*cel.Type{cel.StringType, cel.StringType}, cel.BoolType, cel.BinaryBinding(matches))),
+		cel.Function(functionCompare, cel.MemberOverload("string_semverCompare_string",
+			[]*cel.Type{cel.StringType, cel.StringType}, cel.IntType, cel.BinaryBinding(compare))),
+	}
+}
+
+// matches reports whether a version is in a range.
+func matches(version, accepted ref.Val) ref.Val {
+	parsed, err := parseVersion(version)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	written, _ := accepted.Value().(string)
+	within, err := parseRange(written)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Bool(within.Mismatch(parsed) == "")
+}
+
+func parseRange(written string) (*versions.Range, error) {
+	if len(written) > maxRange {
+		return nil, fmt.Errorf("a range has at most %d bytes", maxRange)
+	}
+	within, err := versions.ParseRange(written, nil)
+	if err != nil {
+		return nil, fmt.Errorf("range %q: %w", text.Excerpt(text.OneLine(written)), err)
+	}
+	return within, nil
+}
+
+// checkRange refuses a range that is written out, and is none.
+func checkRange(argument ast.Expr) error {
+	if argument.Kind() != ast.LiteralKind {
+		return nil
+	}
+	written, _ := argument.AsLiteral().Value().(string)
+	_, err := parseRange(written)
+	return err
+}
+
+// compare returns -1, 0 or 1 for a version that is lower than another, equal or higher.
+func compare(version, with ref.Val) ref.Val {
+	a, err := parseVersion(version)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	b, err := parseVersion(with)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Int(a.Compare(b))
+}
+
+func parseVersion(value ref.Val) (*semver.Version, error) {
+	written, _ := value.Value().(string)
+	if len(written) > versions.MaxLength {
+		return nil, fmt.Errorf("a version has at most %d bytes", versions.MaxLength)
+	}
+	parsed, err := semver.NewVersion(written)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no semantic version", text.Excerpt(text.OneLine(written)))
+	}
+	return parsed, nil
+}

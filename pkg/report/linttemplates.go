@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// DeclaredTemplate is an AddOnTemplate in a file that declares something. Line finds the line
+// of a field.
+type DeclaredTemplate struct {
+	Path     string
+	Template addonv1alpha1.AddOnTemplate
+	Line     func(field string) int
+}
+
+// FindTemplateLint judges what AddOnTemplates in files declare, together with all
+// registrations. Admission does not check them, so its rules are applied here.
+func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.ClusterManagementAddOn, isLive bool) (found []LintFinding) {
+	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(all))
+	for i := range all {
+		templates = append(templates, all[i].Template)
+	}
+	with, without := catalog.New(registered, templates...), catalog.New(registered)
+	for i := range all {
+		one := &all[i]
+		_, declared, _ := with.Template(one.Template.Name)
+		problems := slices.Concat(with.TemplateProblems(one.Template.Name), closed(with, without, one.Template.Spec.AddonName))
+		judged := append(judgements(problems), unsupported(&one.Template, registered)...)
+		for _, judgement := range append(judged, review.Advise(declared, 0)...) {
+			if !isLive {
+				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
+			}
+			finding := (&Declared{Path: one.Path, Line: one.Line}).finding(judgement)
+			finding.AddOn = one.Template.Spec.AddonName
+			found = append(found, finding)
+		}
+	}
+	return found
+}
+
+// closed are the cycles of an add-on that its AddOnTemplates close.
+func closed(with, without *catalog.Catalog, addOn string) []declaration.Problem {
+	known := without.Problems(addOn)
+	found := slices.DeleteFunc(with.Problems(addOn), func(problem declaration.Problem) bool { return slices.Contains(known, problem) })
+	for i := range found {
+		found[i].At = declaration.TemplatePath.String()
+	}
+	return found
+}
+
+func judgements(problems []declaration.Problem) (judged []review.Judgement) {
+	for _, problem := range problems {
+		wrong := slices.Contains([]declaration.ProblemReason{
+			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle,
+		}, problem.Reason)
+		judged = append(judged, review.Judgement{Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field(), Message: problem.Message})
+	}
+	return judged
+}
+
+// unsupported judges a template of an add-on that is registered, and not deployed from AddOnTemplates.
+func unsupported(template *addonv1alpha1.AddOnTemplate, registered []addonv1alpha1.ClusterManagementAddOn) []review.Judgement {
+	for i := range registered {
+		if addOn := &registered[i]; addOn.Name == template.Spec.AddonName && !declaration.UsesTemplates(addOn) {
+			return []review.Judgement{{
+				Rule: RuleTemplateNotSupported, Field: "spec.addonName",
+				Message: fmt.Sprintf("spec.addonName: %q does not support AddOnTemplates, so what this one declares counts nowhere; "+
+					"add %s to spec.supportedConfigs of its ClusterManagementAddOn", text.Name(addOn.Name), declaration.Templates.Resource),
+			}}
+		}
+	}
+	return nil
+}
