@@ -126,6 +126,9 @@ func (o *options) printDescription(found *report.Description) error {
 		if need.Registered != nil && !*need.Registered {
 			what += " (not registered)"
 		}
+		if need.Tolerate != "" {
+			what += ", unavailable for " + need.Tolerate + " at most"
+		}
 		if when == "" {
 			when = "always"
 		}

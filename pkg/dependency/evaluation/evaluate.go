@@ -18,6 +18,8 @@ type Evaluator struct {
 	*catalog.Catalog
 	addOns map[string]prepared
 	inputs input.Set // of all add-ons together
+	// tolerated are the add-ons that may be unavailable for a while.
+	tolerated map[string]bool
 }
 
 // prepared is what is the same for an add-on on all clusters.
@@ -39,13 +41,18 @@ type subject struct {
 
 // New prepares the evaluation of all add-ons of the catalog.
 func New(declared *catalog.Catalog) *Evaluator {
-	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}}
+	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}, tolerated: map[string]bool{}}
 	for _, addOn := range declared.AddOns() {
 		p := prepare(declared.Declaration(addOn))
 		p.all = p.own | cycleInputs(declared, addOn)
 		p.needs = p.findNeeds(declared, addOn)
 		e.addOns[addOn] = p
 		e.inputs |= p.all
+		for _, need := range p.needs {
+			if need.Inputs.Any(input.Lapses) {
+				e.tolerated[need.Name] = true
+			}
+		}
 	}
 	return e
 }

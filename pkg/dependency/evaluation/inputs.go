@@ -12,8 +12,8 @@ import (
 // Need is an add-on whose state on the same cluster a verdict rests on.
 type Need struct {
 	Name string
-	// Inputs are what is read of it beyond its conditions: input.Versions, and for
-	// the conditions of its own edges input.AddOn and input.Config.
+	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses,
+	// and for the conditions of its own edges input.AddOn and input.Config.
 	Inputs input.Set
 }
 
@@ -28,6 +28,9 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 	for i := range p.subjects {
 		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
 			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
+			if s.edge.Tolerate > 0 {
+				read[s.edge.AddOn] |= input.Lapses
+			}
 		}
 	}
 	if p.own.Any(ofItself) {
@@ -44,6 +47,9 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 	}
 	return needs
 }
+
+// Tolerates reports whether an edge tolerates that the named add-on is not available.
+func (e *Evaluator) Tolerates(addOn string) bool { return e.tolerated[addOn] }
 
 // OwnInputs are what the edges of the named add-on read.
 func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }

@@ -4,7 +4,7 @@
 package input
 
 // Set is a set of inputs.
-type Set uint8
+type Set uint16
 
 // The inputs.
 const (
@@ -24,6 +24,8 @@ const (
 	Versions
 	// Facts is what the agent of the cluster reports.
 	Facts
+	// Lapses is since when the add-ons that it depends on are not available.
+	Lapses
 )
 
 // Any reports whether the set has one of the given inputs.
