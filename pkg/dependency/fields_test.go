@@ -27,13 +27,14 @@ import (
 // differ in it. On the cluster of this test their findings differ. A new field
 // needs a line here; the tests below then find every place that must know it.
 var fields = map[string][2]string{
-	"dependencies":         {`{}`, `{dependencies: [{name: a}]}`},
-	"dependencies.name":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: b}]}`},
-	"dependencies.type":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, type: Optional}]}`},
-	"dependencies.message": {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
-	"dependencies.docs":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, docs: "https://example.com/a"}]}`},
-	"dependencies.addOn":   {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
-	"dependencies.version": {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
+	"dependencies":          {`{}`, `{dependencies: [{name: a}]}`},
+	"dependencies.name":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: b}]}`},
+	"dependencies.type":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, type: Optional}]}`},
+	"dependencies.message":  {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
+	"dependencies.docs":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, docs: "https://example.com/a"}]}`},
+	"dependencies.tolerate": {`{dependencies: [{name: down}]}`, `{dependencies: [{name: down, tolerate: 2m}]}`},
+	"dependencies.addOn":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
+	"dependencies.version":  {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
 	"dependencies.prereleases": {
 		`{dependencies: [{name: beta, version: ">= 1"}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`,
 	},
@@ -142,6 +143,9 @@ func messages(e *evaluation.Evaluator) string {
 		return evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), Version: version}
 	}
 	installed := map[string]evaluation.Observation{"old": running("1.0.0"), "beta": running("2.0.0-beta.1")}
+	installed["down"] = evaluation.Observation{
+		Installed: true, Available: fixture.Available(metav1.ConditionFalse, "Stopped"), Lapse: evaluation.Lapse{Since: fixture.Now.Time},
+	}
 	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, KubernetesVersion: "v1.35.0", OCMVersion: "1.3.1"}
 	var text strings.Builder
 	for _, addOn := range []string{"x", "user"} {

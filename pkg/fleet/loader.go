@@ -45,6 +45,8 @@ type Memory interface {
 	// RunningTemplate returns the AddOnTemplate that ran when a rollout began;
 	// empty: not known.
 	RunningTemplate(addOn types.NamespacedName) string
+	// Lapse returns since when an add-on that is as observed is not available.
+	Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse
 }
 
 // Loader loads the state that verdicts rest on.
@@ -107,7 +109,11 @@ func (l Loader) Whole(
 	observed := make(map[string]evaluation.Observation, len(addOns))
 	for _, name := range addOns {
 		var one evaluation.Observation
-		if err := l.loadAddOn(ctx, cluster, evaluation.Need{Name: name, Inputs: ^input.Set(0)}, &one); err != nil {
+		need := evaluation.Need{Name: name, Inputs: ^input.Lapses}
+		if declared.Tolerates(name) {
+			need.Inputs |= input.Lapses
+		}
+		if err := l.loadAddOn(ctx, cluster, need, &one); err != nil {
 			return described, nil, err
 		}
 		observed[name] = one
@@ -162,6 +168,9 @@ func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.N
 	observe(addOn, need.Inputs, into)
 	if l.Memory != nil && availability.ClusterLost(into.Available) {
 		into.Found = l.Memory.Found(key)
+	}
+	if l.Memory != nil && need.Inputs.Any(input.Lapses) {
+		into.Lapse = l.Memory.Lapse(key, into)
 	}
 	if need.Inputs.Any(input.Versions | input.Version | input.Template) {
 		if err := l.loadTemplates(ctx, addOn, need.Inputs.Any(input.Versions|input.Version), into); err != nil {

@@ -57,7 +57,7 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, before *Dependenc
 		r.addEdges(addOn, before)
 	}
 	if scope == dependencyv1alpha1.ReportUnsatisfied {
-		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) })
+		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && e.Verdict != string(evaluation.Tolerated) })
 	}
 	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
 	pending := r.pending()
@@ -106,7 +106,7 @@ func (e evaluated) rank() int {
 }
 
 func unsatisfied(verdict string) bool {
-	return evaluation.Finding{Verdict: evaluation.Verdict(verdict)}.Unsatisfied()
+	return evaluation.Verdict(verdict).Unsatisfied()
 }
 
 // addEdges adds the edges of an add-on. What is held keeps the entry of before. Where it is
@@ -150,6 +150,9 @@ func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reporte
 	entry := reported{
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
 		Wanted: wanted(finding), Verdict: string(finding.Verdict),
+	}
+	if finding.Verdict == evaluation.Tolerated {
+		entry.Found = sentence(finding.Found())
 	}
 	if finding.Unsatisfied() {
 		entry.Found, entry.Since = sentence(finding.Found()), r.since(addOn, finding)

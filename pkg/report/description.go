@@ -55,6 +55,8 @@ type Need struct {
 	Message string `json:"message,omitempty"`
 	// Docs is a link to a page that explains it.
 	Docs string `json:"docs,omitempty"`
+	// Tolerate is how long an add-on that becomes unavailable still satisfies it; empty: not at all.
+	Tolerate string `json:"tolerate,omitempty"`
 	// Registered: the hub has a ClusterManagementAddOn for it. It is nil for what is no add-on.
 	Registered *bool `json:"registered,omitempty"`
 }
@@ -93,7 +95,7 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 	for i := range of.Edges {
 		edge := &of.Edges[i]
 		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: whatOf(&edge.Dependency)}
-		need.Message, need.Docs = edge.Dependency.Message, edge.Dependency.Docs
+		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
 		if edge.Dependency.When != nil {
 			need.When = whenOf(edge.Dependency.When)
 		}

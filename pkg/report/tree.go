@@ -190,7 +190,7 @@ func edge(finding *evaluation.Finding, name string) Node {
 		node.Edge = named
 	}
 	node.Message = finding.HeldBecause()
-	if finding.Unsatisfied() {
+	if finding.Unsatisfied() || finding.Verdict == evaluation.Tolerated {
 		node.Message = finding.Sentence(finding.AuthorMessage())
 	}
 	return node

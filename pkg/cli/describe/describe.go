@@ -161,6 +161,9 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 		if need.Registered != nil && !*need.Registered {
 			what += " (not registered)"
 		}
+		if need.Tolerate != "" {
+			what += ", unavailable for " + need.Tolerate + " at most"
+		}
 		if when == "" {
 			when = "always"
 		}

@@ -103,7 +103,7 @@ func ColorOfVerdict(verdict evaluation.Verdict) terminal.Color {
 	switch verdict {
 	case evaluation.Satisfied:
 		return terminal.Green
-	case evaluation.Held:
+	case evaluation.Held, evaluation.Tolerated:
 		return terminal.Yellow
 	case evaluation.NotInstalled, evaluation.NotAvailable, evaluation.VersionMismatch, evaluation.VersionUnknown,
 		evaluation.APINotServed, evaluation.RequirementNotMet, evaluation.Cycle:

@@ -49,6 +49,7 @@ func ReactionTo(
 	}
 	for i := range findings {
 		switch f := &findings[i]; {
+		case f.Dependency != nil && f.Dependency.Tolerate != "": // what was tolerated is no delay
 		case f.Follows():
 			consider(ReactionPropagated, f.Degraded)
 			consider(ReactionPropagated, f.Available)

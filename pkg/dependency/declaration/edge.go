@@ -1,6 +1,7 @@
 package declaration
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -18,6 +19,8 @@ type Edge struct {
 	AddOn string
 	// Versions are those that are accepted; nil: all.
 	Versions *versions.Range
+	// Tolerate is how long it is satisfied after its add-on became unavailable.
+	Tolerate time.Duration
 	// When is the condition; nil: the edge always applies.
 	When *When
 	// Index is its place in the list as declared, which may have duplicates.
@@ -35,9 +38,10 @@ func compileEdge(entry addonv1alpha1.AddonDependency, path *field.Path) (Edge, f
 		}
 		compiled.Versions = accepted
 	}
+	tolerate, tolerateErrs := compileTolerate(&entry, path.Child("tolerate"))
 	when, whenErrs := compileWhen(entry.When, path.Child("when"))
-	compiled.When = when
-	return compiled, append(errs, whenErrs...)
+	compiled.Tolerate, compiled.When = tolerate, when
+	return compiled, append(append(errs, tolerateErrs...), whenErrs...)
 }
 
 func invalidRange(path *field.Path, value string, err error) *field.Error {

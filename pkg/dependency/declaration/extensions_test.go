@@ -84,6 +84,12 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, docs: "https://a.io/` + strings.Repeat("x", 512) + `"}]`,
 			[]string{"dependencies[0].docs", "at most 512 characters"},
 		},
+		"Tolerate":       {`dependencies: [{name: a, tolerate: soon}]`, []string{"dependencies[0].tolerate", `"soon"`, "from 1s to 24h"}},
+		"TolerateShort":  {`dependencies: [{name: a, tolerate: 500ms}]`, []string{"dependencies[0].tolerate", `"500ms"`, "from 1s to 24h"}},
+		"TolerateLong":   {`dependencies: [{name: a, tolerate: 25h}]`, []string{"dependencies[0].tolerate", `"25h"`, "from 1s to 24h"}},
+		"TolerateLess":   {`dependencies: [{name: a, tolerate: "-2m"}]`, []string{"dependencies[0].tolerate", `"-2m"`, "from 1s to 24h"}},
+		"TolerateAPI":    {`dependencies: [{name: a, tolerate: 2m, api: {kind: Pod}}]`, []string{"dependencies[0].tolerate", "has to be available"}},
+		"TolerateAbsent": {`dependencies: [{name: a, tolerate: 2m, type: IfInstalled, version: "1"}]`, []string{"dependencies[0].tolerate", "has to be available"}},
 		"SeveralPlaces": {
 			`{dependencies: [{name: a, version: x1}], requirements: {ocm: y1}}`,
 			[]string{"dependencies[0].version", `"x1"`, "requirements.ocm", `"y1"`},

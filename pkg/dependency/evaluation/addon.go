@@ -40,6 +40,9 @@ func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 	default:
 		f.Verdict, f.Available = NotAvailable, observed.Available
 	}
+	if f.Verdict == NotAvailable {
+		tolerate(g, f, observed)
+	}
 }
 
 func addOnSentence(f *Finding) string {
@@ -55,7 +58,7 @@ func addOnFound(f *Finding) string {
 	switch {
 	case f.Verdict == NotInstalled:
 		return "not installed"
-	case f.Follows():
+	case f.Follows(), f.Degraded != nil:
 		return ownDependencyFails
 	case f.Available != nil:
 		return conditionText(f.Available)

@@ -18,6 +18,8 @@ type Evaluator struct {
 	*catalog.Catalog
 	addOns map[string]prepared
 	inputs input.Set // of all add-ons together
+	// tolerated are the add-ons that may be unavailable for a while.
+	tolerated map[string]bool
 }
 
 // prepared is what is the same for an add-on on all clusters, or on those where the same
@@ -46,7 +48,7 @@ type subject struct {
 
 // New prepares the evaluation of all add-ons of the catalog.
 func New(declared *catalog.Catalog) *Evaluator {
-	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}}
+	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}, tolerated: map[string]bool{}}
 	for _, addOn := range declared.AddOns() {
 		p := prepare(declared.Declaration(addOn))
 		p.addVariants(declared, addOn)
@@ -54,6 +56,11 @@ func New(declared *catalog.Catalog) *Evaluator {
 		p.needs = p.findNeeds(declared, addOn)
 		e.addOns[addOn] = p
 		e.inputs |= p.all
+		for _, need := range p.needs {
+			if need.Inputs.Any(input.Lapses) {
+				e.tolerated[need.Name] = true
+			}
+		}
 	}
 	return e
 }

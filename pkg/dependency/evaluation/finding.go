@@ -19,12 +19,12 @@ type Finding struct {
 	Dependency  *addonv1alpha1.AddonDependency
 	Requirement *declaration.Requirement
 	Verdict     Verdict
-	// Degraded is set for NotAvailable when a Required dependency of the
+	// Degraded is set for NotAvailable and Tolerated when a Required dependency of the
 	// dependency fails; else Available is, when the condition exists.
 	Degraded, Available *metav1.Condition
 	// Cycle is set for Cycle: the members in canonical order, closed.
 	Cycle []string
-	// Until is set for Held when it ends by itself: the moment to evaluate again.
+	// Until is set for Tolerated, and for Held when it ends by itself: the moment to evaluate again.
 	Until time.Time
 	// Detail is set where the finding rests on more than the proposal's rule.
 	Detail *Detail
@@ -104,7 +104,7 @@ func (f Finding) Docs() string {
 
 // Unsatisfied reports whether the edge is known not to be satisfied.
 func (f Finding) Unsatisfied() bool {
-	return f.Verdict != Satisfied && f.Verdict != Held && f.Verdict != NotApplicable
+	return f.Verdict.Unsatisfied()
 }
 
 // Held reports whether the last verdict on the edge is kept.
@@ -129,8 +129,8 @@ func (f *Finding) detail() *Detail {
 	return f.Detail
 }
 
-// HeldUntil returns the first moment at which a finding that is held ends by
-// itself; zero if none does.
+// HeldUntil returns the first moment at which a finding that is held or tolerated ends
+// by itself; zero if none does.
 func HeldUntil(findings []Finding) time.Time {
 	var first time.Time
 	for _, finding := range findings {

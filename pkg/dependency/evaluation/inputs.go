@@ -12,8 +12,8 @@ import (
 // Need is an add-on whose state on the same cluster a verdict rests on.
 type Need struct {
 	Name string
-	// Inputs are what is read of it beyond its conditions: input.Versions, for the
-	// conditions of its own edges input.AddOn, input.Config and input.Version, and
+	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses, for
+	// the conditions of its own edges input.AddOn, input.Config and input.Version, and
 	// input.Template for which of its declarations counts.
 	Inputs input.Set
 }
@@ -52,9 +52,15 @@ func (p *prepared) readTargets(read map[string]input.Set) {
 	for i := range p.subjects {
 		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
 			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
+			if s.edge.Tolerate > 0 {
+				read[s.edge.AddOn] |= input.Lapses
+			}
 		}
 	}
 }
+
+// Tolerates reports whether an edge tolerates that the named add-on is not available.
+func (e *Evaluator) Tolerates(addOn string) bool { return e.tolerated[addOn] }
 
 // OwnInputs are what the edges of the named add-on read.
 func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }

@@ -110,7 +110,7 @@ func withDocs(sentence, docs string) string {
 
 // Found describes what was found where an edge is not satisfied.
 func (f *Finding) Found() string {
-	found := f.rule().found(f)
+	found := f.tolerated(f.rule().found(f))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
 		found += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
 	}

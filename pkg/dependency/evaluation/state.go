@@ -63,6 +63,8 @@ type Observation struct {
 	// Found is when the hub first saw Available as the loss of the cluster left
 	// it. It matters only where availability.ClusterLost is true of Available.
 	Found time.Time `json:"found,omitzero"`
+	// Lapse is since when it is not available; only where an edge tolerates that.
+	Lapse Lapse `json:"lapse,omitzero"`
 	// Version is the version annotation of the ManagedClusterAddOn, FormerVersion
 	// the one under its former key.
 	Version       string `json:"version,omitempty"`

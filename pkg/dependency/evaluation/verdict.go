@@ -24,6 +24,8 @@ const (
 	Cycle Verdict = "Cycle"
 	// Held: the cluster cannot be reached or its agent has not reported yet, so nothing new is known of the edge.
 	Held Verdict = "Held"
+	// Tolerated: the add-on is not available, for less long than the edge tolerates.
+	Tolerated Verdict = "Tolerated"
 	// NotApplicable: the edge's condition does not hold on the cluster.
 	NotApplicable Verdict = "NotApplicable"
 )
@@ -31,5 +33,10 @@ const (
 // Verdicts lists every Verdict.
 var Verdicts = []Verdict{
 	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
-	Cycle, Held, NotApplicable,
+	Cycle, Held, Tolerated, NotApplicable,
+}
+
+// Unsatisfied reports whether an edge with the verdict is known not to be satisfied.
+func (v Verdict) Unsatisfied() bool {
+	return v != Satisfied && v != Held && v != Tolerated && v != NotApplicable
 }

@@ -29,6 +29,8 @@ const (
 	Template
 	// Version is the version of the add-on itself.
 	Version
+	// Lapses is since when the add-ons that it depends on are not available.
+	Lapses
 )
 
 // Any reports whether the set has one of the given inputs.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
@@ -47,6 +48,31 @@ func (m memory) Found(key types.NamespacedName) time.Time {
 // RunningTemplate implements fleet.Memory. OCM removes it from the status of an add-on when
 // a rollout begins, and addon-manager keeps it in memory only.
 func (m memory) RunningTemplate(types.NamespacedName) string { return "" }
+
+// Lapse implements fleet.Memory, by the time of the condition. A leader that began to lead
+// later has not witnessed the beginning.
+func (m memory) Lapse(_ types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse {
+	since := lapsed(observed)
+	if leads := m.Manager.leads(); !since.IsZero() && leads.After(since) {
+		return evaluation.Lapse{Since: leads, Unwitnessed: true}
+	}
+	return evaluation.Lapse{Since: since}
+}
+
+// lapsed is the time of the condition for which an add-on does not work; zero: it works, or
+// nothing was reported.
+func lapsed(observed *evaluation.Observation) time.Time {
+	switch {
+	case !observed.Installed || observed.Works():
+		return time.Time{}
+	case availability.RequiredFails(observed.Degraded):
+		return observed.Degraded.LastTransitionTime.Time
+	case observed.Available != nil:
+		return observed.Available.LastTransitionTime.Time
+	default:
+		return time.Time{}
+	}
+}
 
 // Silent implements fleet.AgentMemory. Since when an agent's add-on is not installed any
 // more is not known: for long.

@@ -60,6 +60,7 @@ func (m mapping) addOns() addOnHandler {
 				return
 			}
 			m.memory.observe(key(e.Object), fleet.Templates{}, fleet.TemplatesOf(e.Object))
+			m.created(e.Object)
 			enqueue(q, key(e.Object))
 			m.readers(e.Object, everything, q)
 			m.dependents(e.Object, 0, q)
@@ -67,7 +68,8 @@ func (m mapping) addOns() addOnHandler {
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				m.forget(key(e.ObjectOld))
-				m.memory.running.Delete(key(e.ObjectOld))
+				m.memory.forget(key(e.ObjectOld))
+				m.created(e.ObjectNew)
 			} else {
 				m.memory.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
@@ -93,12 +95,19 @@ func (m mapping) addOns() addOnHandler {
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			m.forget(key(e.Object))
-			m.memory.running.Delete(key(e.Object))
+			m.memory.forget(key(e.Object))
 			m.memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
 			m.readers(e.Object, everything, q)
 			m.dependents(e.Object, 0, q)
 		},
+	}
+}
+
+// created remembers that an add-on is new, where an edge tolerates that it is unavailable.
+func (m mapping) created(addOn installed) {
+	if declared := m.declarations.Current(); declared != nil && declared.Tolerates(addOn.Name) {
+		m.memory.lapses.created(key(addOn))
 	}
 }
 

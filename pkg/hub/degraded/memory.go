@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
@@ -20,12 +21,15 @@ type Memory struct {
 	// running has, by the key of the add-on, the AddOnTemplate that runs while another is
 	// being rolled out.
 	running sync.Map
+	lapses  lapses
 }
 
 var _ fleet.Memory = &Memory{}
 
 // NewMemory returns an empty memory.
-func NewMemory(clk clock.PassiveClock) *Memory { return &Memory{Outages: outage.New(clk)} }
+func NewMemory(clk clock.PassiveClock) *Memory {
+	return &Memory{Outages: outage.New(clk), lapses: lapses{clock: clk}}
+}
 
 // Back implements fleet.Memory.
 func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
@@ -40,6 +44,21 @@ func (m *Memory) RunningTemplate(addOn types.NamespacedName) string {
 	value, _ := m.running.Load(addOn)
 	template, _ := value.(string)
 	return template
+}
+
+// Lapse implements fleet.Memory. Nothing is remembered of an add-on that is not installed,
+// because that is never tolerated.
+func (m *Memory) Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse {
+	if !observed.Installed {
+		return evaluation.Lapse{}
+	}
+	return m.lapses.observe(addOn, observed.Works())
+}
+
+// forget drops all that is remembered of an add-on that was deleted.
+func (m *Memory) forget(addOn types.NamespacedName) {
+	m.running.Delete(addOn)
+	m.lapses.forget(addOn)
 }
 
 // observe keeps which AddOnTemplate ran before a rollout, and drops it when the rollout

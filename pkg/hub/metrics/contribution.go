@@ -49,7 +49,7 @@ func (e edge) contribute(addOn string, c code, held bool, add func(series, int))
 	if held {
 		add(series{NameHeld, labels}, 1)
 	}
-	if verdict != evaluation.Satisfied && verdict != evaluation.Held {
+	if verdict.Unsatisfied() {
 		add(series{NameUnsatisfied, labels}, 1)
 	}
 }

@@ -48,6 +48,8 @@ var evaluated = map[string]string{
 	"cluster-gateway":    "managed-serviceaccount=Satisfied cluster-proxy=Satisfied",
 	"token-broker":       "managed-serviceaccount=VersionMismatch work-manager=Satisfied",
 	"prometheus":         "search-collector=VersionMismatch",
+	"linked-gateway":     "managed-serviceaccount=Satisfied",
+	"patient-gateway":    "cluster-proxy=Satisfied",
 	"tunnel-user":        "cluster-proxy=Satisfied multiplexing=VersionMismatch",
 	"role-propagator":    "permission-api=APINotServed",
 	"cluster-permission": "",
@@ -88,7 +90,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
 		for _, field := range []string{
-			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "clusterSelector:", "expression:", "type: IfInstalled", "type: Optional",
+			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "docs:", "tolerate:", "clusterSelector:", "expression:", "type: IfInstalled", "type: Optional",
 			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:",
 		} {
 			Expect(string(content)).To(ContainSubstring(field))

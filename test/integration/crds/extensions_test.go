@@ -16,6 +16,7 @@ import (
 const everyExtension = `
 dependencies:
 - name: managed-serviceaccount
+  tolerate: 1h30m
   version: ">= 0.6.0 < 1.0.0"
   prereleases: {}
 - name: tunnel
@@ -84,6 +85,12 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("IfInstalled on an API", `dependencies: [{name: a, type: IfInstalled, api: {kind: Pod}}]`, "type IfInstalled needs version"),
 			Entry("a link to a script", `dependencies: [{name: a, docs: "javascript:alert(1)"}]`, "spec.dependencies[0].docs"),
 			Entry("a long link", `dependencies: [{name: a, docs: "https://a.io/`+strings.Repeat("x", 512)+`"}]`, "spec.dependencies[0].docs"),
+			Entry("tolerance without a unit", `dependencies: [{name: a, tolerate: "2"}]`, "spec.dependencies[0].tolerate"),
+			Entry("short tolerance", `dependencies: [{name: a, tolerate: 500ms}]`, "must be a duration from 1s to 24h"),
+			Entry("long tolerance", `dependencies: [{name: a, tolerate: 24h1s}]`, "must be a duration from 1s to 24h"),
+			Entry("endless tolerance", `dependencies: [{name: a, tolerate: 9999999999999999h}]`, "spec.dependencies[0].tolerate"),
+			Entry("tolerance of an API", `dependencies: [{name: a, tolerate: 2m, api: {kind: Pod}}]`, "tolerate is for an add-on"),
+			Entry("tolerance of the absent", `dependencies: [{name: a, tolerate: 2m, type: IfInstalled, version: "1"}]`, "tolerate is for an add-on"),
 			Entry("an empty range", `dependencies: [{name: a, version: ""}]`, "spec.dependencies[0].version"),
 			Entry("an empty add-on", `dependencies: [{name: a, addOn: ""}]`, "spec.dependencies[0].addOn"),
 			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),

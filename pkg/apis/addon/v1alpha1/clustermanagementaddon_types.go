@@ -58,6 +58,7 @@ type ClusterManagementAddOnSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.version) || !has(self.api)",message="version is a range for an add-on; the version of an API is api.version"
 // +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version"
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'IfInstalled' || has(self.version)",message="type IfInstalled needs version: without a range it requires nothing"
+// +kubebuilder:validation:XValidation:rule="!has(self.tolerate) || !has(self.api) && (!has(self.type) || self.type != 'IfInstalled')",message="tolerate is for an add-on that has to be available: a Required or an Optional one"
 type AddonDependency struct {
 	// name is the name of the dependent add-on.
 	// This should match the name of a ClusterManagementAddOn resource.
@@ -119,6 +120,14 @@ type AddonDependency struct {
 	// api is the API depended on, instead of an add-on: the managed cluster must serve it. name is then a local name.
 	// +optional
 	API *AddonAPI `json:"api,omitempty"`
+
+	// tolerate is how long an add-on that becomes unavailable still satisfies the edge, such as "2m": from 1s to 24h. An
+	// add-on that is not installed, or has another version, fails at once. The default is not at all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h"
+	Tolerate string `json:"tolerate,omitempty"`
 
 	// when limits the edge to some managed clusters; elsewhere it does not apply.
 	// +optional

@@ -1,0 +1,48 @@
+package hub
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var _ = Describe("An edge that tolerates", func() {
+	const tolerated = 4 * time.Second
+	var manager *process
+	var cluster, leaf, base string
+	BeforeEach(func() {
+		manager = start()
+		cluster = newCluster()
+		leaf, base = unique("leaf"), unique("base")
+		registerSpec(leaf, fmt.Sprintf("dependencies: [{name: %s, tolerate: %s}]", base, tolerated))
+	})
+
+	It("changes nothing while its dependency is away for less long, and fails when that is over", func() {
+		running(cluster, base, leaf)
+		manager.rest()
+		before := now(version(cluster, leaf))
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Consistently(version(cluster, leaf), tolerated/2).Should(Equal(before))
+		report(cluster, base, metav1.ConditionTrue, leaseFresh)
+		Consistently(version(cluster, leaf), tolerated).Should(Equal(before))
+
+		began := time.Now()
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Eventually(degradedOf(cluster, leaf), tolerated+answered).Should(requiredFails(ContainSubstring("Available=False")))
+		Expect(time.Since(began)).To(BeNumerically(">=", tolerated))
+		report(cluster, base, metav1.ConditionTrue, leaseFresh)
+		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
+	})
+
+	It("does not tolerate what was never available", func() {
+		running(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(not installed)")))
+		began := time.Now()
+		install(cluster, base)
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(Available not reported yet)")))
+		Expect(time.Since(began)).To(BeNumerically("<", tolerated))
+	})
+})
