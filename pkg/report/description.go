@@ -25,6 +25,8 @@ type Description struct {
 	Provides []string `json:"provides,omitempty"`
 	// NeededBy are registered add-ons that depend on it.
 	NeededBy []string `json:"neededBy,omitempty"`
+	// ConflictsWith are registered add-ons that do not work beside it, as they declare.
+	ConflictsWith []string `json:"conflictsWith,omitempty"`
 	// Problems are what is wrong with the declaration.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -52,8 +54,9 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, addOn string) *Descrip
 	declared := catalog.New(all)
 	found := &Description{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
-		Version: declared.Version(addOn).Current, NeededBy: declared.Dependents(addOn), Needs: []Need{},
+		Version: declared.Version(addOn).Current, Needs: []Need{},
 	}
+	found.NeededBy, found.ConflictsWith = dependentsOf(declared, addOn)
 	of := declared.Declaration(addOn)
 	if !of.Empty() {
 		found.Declared = of.Path
@@ -86,6 +89,26 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, addOn string) *Descrip
 		}
 	}
 	return found
+}
+
+// dependentsOf returns the add-ons that need the named one, and those that conflict with it.
+func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting []string) {
+	for _, dependent := range declared.Dependents(addOn) {
+		needs, conflicts := false, false
+		for i := range declared.Declaration(dependent).Edges {
+			edge := &declared.Declaration(dependent).Edges[i]
+			on := edge.AddOn == addOn
+			needs = needs || on && !declaration.Conflicts(&edge.Dependency)
+			conflicts = conflicts || on && declaration.Conflicts(&edge.Dependency)
+		}
+		if needs {
+			needing = append(needing, dependent)
+		}
+		if conflicts {
+			conflicting = append(conflicting, dependent)
+		}
+	}
+	return needing, conflicting
 }
 
 func whatOf(dependency *addonv1alpha1.AddonDependency) string {

@@ -149,7 +149,7 @@ func (o *options) printDescription(found *report.Description) error {
 	for _, list := range []struct {
 		title string
 		items []string
-	}{{"Provides", found.Provides}, {"Needed by", found.NeededBy}} {
+	}{{"Provides", found.Provides}, {"Needed by", found.NeededBy}, {"Does not work beside it", found.ConflictsWith}} {
 		if len(list.items) > 0 {
 			fmt.Fprintln(out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))
 		}

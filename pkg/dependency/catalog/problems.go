@@ -17,7 +17,7 @@ func (c *Catalog) Problems(addOn string) []declaration.Problem {
 	declared := c.declarations[addOn]
 	problems := slices.Clone(declared.Problems)
 	for i := range declared.Dependencies {
-		if declared.Dependencies[i].Type == addonv1alpha1.DependencyTypeIfInstalled {
+		if of := &declared.Dependencies[i]; of.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(of) {
 			continue // that it is not there is fine
 		}
 		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
