@@ -262,7 +262,8 @@ func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
 func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
 	dependents := map[string][]string{}
 	for _, e := range r.edges {
-		if e.finding.Dependency == nil || e.finding.Dependency.API != nil || e.Verdict == string(evaluation.NotApplicable) {
+		if e.finding.Dependency == nil || e.finding.Dependency.API != nil ||
+			declaration.Conflicts(e.finding.Dependency) || e.Verdict == string(evaluation.NotApplicable) {
 			continue
 		}
 		on := name(e.finding.Target())

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,8 @@ type Description struct {
 	Provides []string `json:"provides,omitempty"`
 	// NeededBy are registered add-ons that depend on it.
 	NeededBy []string `json:"neededBy,omitempty"`
+	// ConflictsWith are registered add-ons that do not work beside it, as they declare.
+	ConflictsWith []string `json:"conflictsWith,omitempty"`
 	// Problems are what is wrong with the declaration.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -67,9 +70,10 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alp
 	of := declared.Declaration(addOn)
 	found := &Description{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
-		Version: declared.Version(addOn).Current, NeededBy: declared.Dependents(addOn),
-		Needs: needsOf(declared, of), Provides: providedBy(of), Problems: messagesOf(declared.Problems(addOn)),
+		Version: declared.Version(addOn).Current,
+		Needs:   needsOf(declared, of), Provides: providedBy(of), Problems: messagesOf(declared.Problems(addOn)),
 	}
+	found.NeededBy, found.ConflictsWith = dependentsOf(declared, addOn)
 	if !of.Empty() {
 		found.Declared = of.Path
 	}
@@ -130,6 +134,31 @@ func messagesOf(problems []declaration.Problem) (messages []string) {
 		}
 	}
 	return messages
+}
+
+// dependentsOf returns the add-ons that need the named one, and those that conflict with it, by
+// themselves or by one of their AddOnTemplates.
+func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting []string) {
+	for _, dependent := range declared.Dependents(addOn) {
+		edges := slices.Clone(declared.Declaration(dependent).Edges)
+		for _, name := range declared.Variants(dependent) {
+			_, ofTemplate, _ := declared.Template(name)
+			edges = append(edges, ofTemplate.Edges...)
+		}
+		needs, conflicts := false, false
+		for i := range edges {
+			on, excludes := edges[i].AddOn == addOn, declaration.Conflicts(&edges[i].Dependency)
+			needs = needs || on && !excludes
+			conflicts = conflicts || on && excludes
+		}
+		if needs {
+			needing = append(needing, dependent)
+		}
+		if conflicts {
+			conflicting = append(conflicting, dependent)
+		}
+	}
+	return needing, conflicting
 }
 
 func whatOf(dependency *addonv1alpha1.AddonDependency) string {

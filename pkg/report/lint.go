@@ -128,7 +128,7 @@ func depthsOf(declared *catalog.Catalog) map[string]int {
 		edges[addOn] = nil
 		of := declared.Declaration(addOn).Edges
 		for i := range of {
-			if of[i].AddOn != "" {
+			if of[i].AddOn != "" && !declaration.Conflicts(&of[i].Dependency) {
 				edges[addOn] = append(edges[addOn], of[i].AddOn)
 			}
 		}

@@ -137,7 +137,9 @@ func (o *options) printDescription(found *report.Description) error {
 	if err := o.printNeeds(found.Needs, found.Problems); err != nil {
 		return err
 	}
-	o.printLists(found.Provides, found.NeededBy, found.Needs, found.Problems)
+	o.printLists([]list{
+		{"Provides", found.Provides}, {"Needed by", found.NeededBy}, {"Does not work beside it", found.ConflictsWith},
+	}, found.Needs, found.Problems)
 	for _, template := range found.Templates {
 		name := text.Name(template.Template)
 		if template.Version != "" {
@@ -148,7 +150,7 @@ func (o *options) printDescription(found *report.Description) error {
 		if err := o.printNeeds(template.Needs, template.Problems); err != nil {
 			return err
 		}
-		o.printLists(template.Provides, nil, template.Needs, template.Problems)
+		o.printLists([]list{{"Provides", template.Provides}}, template.Needs, template.Problems)
 	}
 	return nil
 }
@@ -182,13 +184,16 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 	return nil
 }
 
+// list is a title with what belongs to it.
+type list struct {
+	title string
+	items []string
+}
+
 // printLists prints what is no column of the table of needs.
-func (o *options) printLists(provides, neededBy []string, needs []report.Need, problems []string) {
+func (o *options) printLists(lists []list, needs []report.Need, problems []string) {
 	screen := terminal.Of(o.Out)
-	for _, list := range []struct {
-		title string
-		items []string
-	}{{"Provides", provides}, {"Needed by", neededBy}} {
+	for _, list := range lists {
 		if len(list.items) > 0 {
 			fmt.Fprintln(o.Out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))
 		}

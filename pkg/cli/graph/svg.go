@@ -161,7 +161,11 @@ func (l *lines) edge(edge *report.GraphEdge, way layered.Way, from layered.Box) 
 	if edge.Type != addonv1alpha1.DependencyTypeRequired {
 		dashes = ` stroke-dasharray="5,4"`
 	}
-	l.add(`<g><title>%s</title>`, escape(text.Name(edge.From)+" depends on "+text.Name(edge.To)))
+	relation := " depends on "
+	if edge.Type == addonv1alpha1.DependencyTypeConflicts {
+		relation = " conflicts with "
+	}
+	l.add(`<g><title>%s</title>`, escape(text.Name(edge.From)+relation+text.Name(edge.To)))
 	if len(way.Points) == 0 { // on itself
 		x, y := from.X+from.Width/2, from.Y
 		way.Label = layered.Point{X: x - wide(note(edge), smallSize)/2, Y: from.Y - from.Height/2 - 8}

@@ -127,6 +127,9 @@ func fill(node *report.GraphNode) string {
 // note is the label of an edge; empty for none.
 func note(edge *report.GraphEdge) string {
 	var notes []string
+	if edge.Type == addonv1alpha1.DependencyTypeConflicts {
+		notes = append(notes, "conflicts")
+	}
 	if edge.Version != "" {
 		notes = append(notes, text.OneLine(edge.Version))
 	}

@@ -52,6 +52,11 @@ func next(of *snapshot.Snapshot, item *report.RootCause) step {
 		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
 		return notAvailable(of, item.AddOn, first)
+	case item.AddOn != "" && item.Verdict == evaluation.Conflict:
+		return step{
+			run:  fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", item.AddOn, first),
+			note: item.AddOn + " and the add-ons that it breaks exclude each other: decide which of them these clusters need",
+		}
 	case item.AddOn != "":
 		return step{run: fmt.Sprintf(describe, item.AddOn, first)}
 	case item.Requirement != "" && of.Object(first) == nil:

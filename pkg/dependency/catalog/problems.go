@@ -43,7 +43,7 @@ func (c *Catalog) TemplateProblems(template string) []declaration.Problem {
 func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Problem {
 	problems := slices.Clone(declared.Problems)
 	for i := range declared.Dependencies {
-		if declared.Dependencies[i].Type == addonv1alpha1.DependencyTypeIfInstalled {
+		if of := &declared.Dependencies[i]; of.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(of) {
 			continue // that it is not there is fine
 		}
 		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {

@@ -47,7 +47,7 @@ func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
 // condition to store, and false when nothing is to be written: nothing
 // changed, nothing is known, or the stored condition is not ours to touch.
 //
-// An edge blocks when it is Required, IfInstalled or a requirement.
+// An edge blocks when it is Required, IfInstalled, Conflicts or a requirement.
 //
 //   - A blocking edge unsatisfied: True, RequiredDependencyNotSatisfied; another
 //     writer's Degraded=True is kept at the end of the message.

@@ -216,11 +216,12 @@ func compileEdges(listed []addonv1alpha1.AddonDependency, path *field.Path) ([]E
 	return edges, errs
 }
 
-// stricter compares types: Required, IfInstalled, Optional.
+// stricter compares types: Required, Conflicts, IfInstalled, Optional.
 func stricter(a, b addonv1alpha1.DependencyType) bool {
 	return slices.Index(byStrictness, a) < slices.Index(byStrictness, b)
 }
 
 var byStrictness = []addonv1alpha1.DependencyType{
-	addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeIfInstalled, addonv1alpha1.DependencyTypeOptional,
+	addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeConflicts, addonv1alpha1.DependencyTypeIfInstalled,
+	addonv1alpha1.DependencyTypeOptional,
 }

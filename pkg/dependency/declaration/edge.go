@@ -54,6 +54,11 @@ func (e *Edge) Waits() bool {
 	return e.AddOn != "" && e.Dependency.Type == addonv1alpha1.DependencyTypeRequired
 }
 
+// Conflicts reports whether the edge is satisfied where its add-on is not installed.
+func Conflicts(dependency *addonv1alpha1.AddonDependency) bool {
+	return dependency.Type == addonv1alpha1.DependencyTypeConflicts
+}
+
 // Target is the add-on that an edge is on; empty for an edge on an API.
 func Target(dependency *addonv1alpha1.AddonDependency) string {
 	switch {

@@ -25,7 +25,8 @@ func compileTolerate(entry *addonv1alpha1.AddonDependency, path *field.Path) (ti
 	refuse := func(why string) (time.Duration, field.ErrorList) {
 		return 0, field.ErrorList{field.Invalid(path, text.Excerpt(entry.Tolerate), why)}
 	}
-	if entry.API != nil || entry.Type == addonv1alpha1.DependencyTypeIfInstalled {
+	required, optional := entry.Type == addonv1alpha1.DependencyTypeRequired, entry.Type == addonv1alpha1.DependencyTypeOptional
+	if entry.API != nil || !required && !optional {
 		return refuse("tolerate is for an add-on that has to be available: a Required or an Optional one")
 	}
 	tolerate, err := time.ParseDuration(entry.Tolerate)

@@ -43,6 +43,7 @@ const (
 var (
 	knownTypes = []addonv1alpha1.DependencyType{
 		addonv1alpha1.DependencyTypeOptional, addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeIfInstalled,
+		addonv1alpha1.DependencyTypeConflicts,
 	}
 
 	identifierForm = regexp.MustCompile(`^[0-9A-Za-z-]+$`)
@@ -88,6 +89,9 @@ func validateCombination(entry addonv1alpha1.AddonDependency, path *field.Path) 
 	}
 	if entry.Version != "" && entry.API != nil {
 		refuse("version", entry.Version, "version is a range for an add-on; the version of an API is api.version")
+	}
+	if entry.Type == addonv1alpha1.DependencyTypeConflicts && entry.API != nil {
+		refuse("type", string(entry.Type), "type Conflicts is for an add-on, not for an API")
 	}
 	if entry.Prereleases != nil && entry.Version == "" {
 		refuse("prereleases", "", "prereleases needs version")

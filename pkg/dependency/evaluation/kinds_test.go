@@ -11,7 +11,7 @@ import (
 func TestKindsAreComplete(t *testing.T) {
 	found := map[kind]bool{}
 	for _, dependency := range []addonv1alpha1.AddonDependency{
-		{Name: "a"}, {Name: "a", Version: ">= 1"}, {Name: "a", API: &addonv1alpha1.AddonAPI{Kind: "Pod"}},
+		{Name: "a"}, {Name: "a", Version: ">= 1"}, {Name: "a", Type: "Conflicts"}, {Name: "a", Type: "Conflicts", Version: ">= 1"}, {Name: "a", API: &addonv1alpha1.AddonAPI{Kind: "Pod"}},
 	} {
 		found[kindOf(&dependency, nil)] = true
 	}
@@ -25,7 +25,7 @@ func TestKindsAreComplete(t *testing.T) {
 		if rules[k].sentence == nil || rules[k].found == nil {
 			t.Errorf("kind %d has no sentence", k)
 		}
-		if rules[k].inputs == 0 && k != kindAddOn {
+		if rules[k].inputs == 0 && k != kindAddOn && k != kindConflict {
 			t.Errorf("kind %d reads nothing", k)
 		}
 	}

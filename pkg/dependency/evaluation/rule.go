@@ -19,6 +19,8 @@ type kind int
 const (
 	kindAddOn kind = iota
 	kindVersion
+	kindConflict
+	kindConflictingVersion
 	kindAPI
 	kindKubernetes
 	kindOCM
@@ -35,6 +37,7 @@ type rule struct {
 
 var rules = [kinds]rule{
 	kindAddOn: addOnRule, kindVersion: versionRule, kindAPI: apiRule,
+	kindConflict: conflictRule, kindConflictingVersion: conflictingVersionRule,
 	kindKubernetes: kubernetesRule, kindOCM: ocmRule, kindClaim: claimRule,
 }
 
@@ -49,6 +52,10 @@ func kindOf(dependency *addonv1alpha1.AddonDependency, requirement *declaration.
 		return kindKubernetes
 	case dependency.API != nil:
 		return kindAPI
+	case declaration.Conflicts(dependency) && declaration.ComparesVersion(dependency):
+		return kindConflictingVersion
+	case declaration.Conflicts(dependency):
+		return kindConflict
 	case declaration.ComparesVersion(dependency):
 		return kindVersion
 	default:
@@ -63,6 +70,10 @@ func (k kind) evaluate(g *given, f *Finding) {
 	switch k {
 	case kindVersion:
 		evaluateVersion(g, f)
+	case kindConflict:
+		evaluateConflict(g, f)
+	case kindConflictingVersion:
+		evaluateConflictingVersion(g, f)
 	case kindAPI:
 		evaluateAPI(g, f)
 	case kindKubernetes:

@@ -20,6 +20,8 @@ const (
 	APINotServed Verdict = "APINotServed"
 	// RequirementNotMet: the platform is not what the add-on requires.
 	RequirementNotMet Verdict = "RequirementNotMet"
+	// Conflict: the add-on that the dependent conflicts with is installed.
+	Conflict Verdict = "Conflict"
 	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
 	Cycle Verdict = "Cycle"
 	// Held: the cluster cannot be reached or its agent has not reported yet, so nothing new is known of the edge.
@@ -33,7 +35,7 @@ const (
 // Verdicts lists every Verdict.
 var Verdicts = []Verdict{
 	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
-	Cycle, Held, Tolerated, NotApplicable,
+	Conflict, Cycle, Held, Tolerated, NotApplicable,
 }
 
 // Unsatisfied reports whether an edge with the verdict is known not to be satisfied.

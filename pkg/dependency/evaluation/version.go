@@ -127,7 +127,11 @@ func versionFound(f *Finding) string {
 	if f.Verdict != VersionMismatch && f.Verdict != VersionUnknown {
 		return addOnFound(f)
 	}
-	detail := f.detail()
+	return versionDetail(f.detail())
+}
+
+// versionDetail describes a version that was found, and why it counts as it does.
+func versionDetail(detail *Detail) string {
 	version := detail.Version
 	if version.Number == "" {
 		return joined("version not known", detail.Because)

@@ -34,7 +34,7 @@ const maxDepth = 5
 func Advise(declared declaration.Declaration, depth int) (judged []Judgement) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		if edge.AddOn != "" && len(validation.IsDNS1123Subdomain(edge.AddOn)) > 0 {
+		if edge.AddOn != "" && !declaration.Conflicts(&edge.Dependency) && len(validation.IsDNS1123Subdomain(edge.AddOn)) > 0 {
 			judged = append(judged, Judgement{
 				RuleImpossible, true, declared.EdgePath(i),
 				fmt.Sprintf("no add-on can have the name %q, so this dependency is never satisfied", edge.AddOn),

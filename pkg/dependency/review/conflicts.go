@@ -14,13 +14,13 @@ func Conflicts(all *catalog.Catalog, addOn string) (judged []Judgement) {
 	declared := all.Declaration(addOn)
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		if edge.AddOn == "" || edge.Versions == nil {
+		if edge.AddOn == "" || edge.Versions == nil || declaration.Conflicts(&edge.Dependency) {
 			continue
 		}
 		for _, dependent := range all.Dependents(edge.AddOn) {
 			others := all.Declaration(dependent).Edges
 			for j := range others {
-				if dependent == addOn && j <= i || others[j].AddOn != edge.AddOn || !edge.Versions.Excludes(others[j].Versions) {
+				if dependent == addOn && j <= i || declaration.Conflicts(&others[j].Dependency) || others[j].AddOn != edge.AddOn || !edge.Versions.Excludes(others[j].Versions) {
 					continue
 				}
 				judged = append(judged, Judgement{RuleConflict, false, declared.EdgePath(i), conflict(edge, &others[j], dependent)})

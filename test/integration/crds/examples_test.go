@@ -49,6 +49,7 @@ var evaluated = map[string]string{
 	"token-broker":       "managed-serviceaccount=VersionMismatch work-manager=Satisfied",
 	"prometheus":         "search-collector=VersionMismatch",
 	"linked-gateway":     "managed-serviceaccount=Satisfied",
+	"new-gateway":        "cluster-gateway=Satisfied",
 	"patient-gateway":    "cluster-proxy=Satisfied",
 	"tunnel-user":        "cluster-proxy=Satisfied multiplexing=VersionMismatch",
 	"role-propagator":    "permission-api=APINotServed",
@@ -90,7 +91,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
 		for _, field := range []string{
-			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "docs:", "tolerate:", "clusterSelector:", "expression:", "type: IfInstalled", "type: Optional",
+			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "docs:", "tolerate:", "clusterSelector:", "expression:", "type: IfInstalled", "type: Conflicts", "type: Optional",
 			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:",
 		} {
 			Expect(string(content)).To(ContainSubstring(field))

@@ -19,6 +19,9 @@ dependencies:
   tolerate: 1h30m
   version: ">= 0.6.0 < 1.0.0"
   prereleases: {}
+- name: legacy-gateway
+  type: Conflicts
+  version: "< 2"
 - name: tunnel
   addOn: cluster-proxy
   type: IfInstalled
@@ -91,6 +94,8 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("endless tolerance", `dependencies: [{name: a, tolerate: 9999999999999999h}]`, "spec.dependencies[0].tolerate"),
 			Entry("tolerance of an API", `dependencies: [{name: a, tolerate: 2m, api: {kind: Pod}}]`, "tolerate is for an add-on"),
 			Entry("tolerance of the absent", `dependencies: [{name: a, tolerate: 2m, type: IfInstalled, version: "1"}]`, "tolerate is for an add-on"),
+			Entry("a conflict with an API", `dependencies: [{name: a, type: Conflicts, api: {kind: Pod}}]`, "type Conflicts is for an add-on"),
+			Entry("tolerance of a conflict", `dependencies: [{name: a, tolerate: 2m, type: Conflicts}]`, "tolerate is for an add-on"),
 			Entry("an empty range", `dependencies: [{name: a, version: ""}]`, "spec.dependencies[0].version"),
 			Entry("an empty add-on", `dependencies: [{name: a, addOn: ""}]`, "spec.dependencies[0].addOn"),
 			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),

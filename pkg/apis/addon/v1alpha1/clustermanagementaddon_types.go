@@ -58,7 +58,8 @@ type ClusterManagementAddOnSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.version) || !has(self.api)",message="version is a range for an add-on; the version of an API is api.version"
 // +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version"
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'IfInstalled' || has(self.version)",message="type IfInstalled needs version: without a range it requires nothing"
-// +kubebuilder:validation:XValidation:rule="!has(self.tolerate) || !has(self.api) && (!has(self.type) || self.type != 'IfInstalled')",message="tolerate is for an add-on that has to be available: a Required or an Optional one"
+// +kubebuilder:validation:XValidation:rule="!has(self.tolerate) || !has(self.api) && (!has(self.type) || self.type in ['Required', 'Optional'])",message="tolerate is for an add-on that has to be available: a Required or an Optional one"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'Conflicts' || !has(self.api)",message="type Conflicts is for an add-on, not for an API"
 type AddonDependency struct {
 	// name is the name of the dependent add-on.
 	// This should match the name of a ClusterManagementAddOn resource.
@@ -77,8 +78,10 @@ type AddonDependency struct {
 	//   but the Available condition may remain True if the addon is otherwise functional.
 	// - "IfInstalled": The addon works without this dependency, but not beside a version of it that does not match.
 	//   Where it is not installed, the dependency is satisfied; else a version that does not match counts as Required.
+	// - "Conflicts": The addon does not work beside the named one, or beside those of its versions that match.
+	//   Where that is not installed, the edge is satisfied; else it counts as a Required one that is not.
 	// +optional
-	// +kubebuilder:validation:Enum=Optional;Required;IfInstalled
+	// +kubebuilder:validation:Enum=Optional;Required;IfInstalled;Conflicts
 	// +kubebuilder:default=Required
 	Type DependencyType `json:"type,omitempty"`
 
@@ -135,7 +138,7 @@ type AddonDependency struct {
 }
 
 // DependencyType describes the type of dependency
-// +kubebuilder:validation:Enum=Optional;Required;IfInstalled
+// +kubebuilder:validation:Enum=Optional;Required;IfInstalled;Conflicts
 type DependencyType string
 
 const (

@@ -11,6 +11,10 @@ import (
 // that does not match.
 const DependencyTypeIfInstalled DependencyType = "IfInstalled"
 
+// DependencyTypeConflicts indicates that the addon does not work beside the named one, or beside its versions that
+// match. It is no dependency: nothing waits for it, and it is on no cycle.
+const DependencyTypeConflicts DependencyType = "Conflicts"
+
 // AddOnVersionAnnotation says which version of an add-on runs. It stands, in the order in which it counts, on the
 // lease that the add-on's agent renews on the managed cluster, on the AddOnTemplate that runs there, on the
 // ManagedClusterAddOn, or on the ClusterManagementAddOn. Its value is a semantic version, with or without a leading v, or

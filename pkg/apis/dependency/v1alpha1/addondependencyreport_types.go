@@ -106,7 +106,7 @@ type ReportedEdge struct {
 	// +kubebuilder:validation:MaxLength=512
 	Dependency string `json:"dependency,omitempty"`
 
-	// type is Required, Optional or IfInstalled. A requirement is Required.
+	// type is Required, Optional, IfInstalled or Conflicts. A requirement is Required.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Type string `json:"type"`

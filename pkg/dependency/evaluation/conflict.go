@@ -1,0 +1,73 @@
+package evaluation
+
+import (
+	"fmt"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// The rules of an edge that names an add-on beside which the dependent does not work: in
+// any version, or in a range of versions.
+var (
+	conflictRule           = rule{sentence: conflictSentence, found: conflictFound}
+	conflictingVersionRule = rule{inputs: input.Versions | input.Facts, sentence: conflictSentence, found: conflictFound}
+)
+
+// evaluateConflict decides by whether the add-on is installed: it may be in the way also
+// while it is not available.
+func evaluateConflict(g *given, f *Finding) {
+	f.Verdict = Satisfied
+	if g.state.AddOns.Named(g.edge.AddOn).Installed {
+		f.Verdict = Conflict
+	}
+}
+
+// evaluateConflictingVersion decides by the version of the add-on where it is installed.
+// One that is not known may be in the range, so it does not satisfy the edge.
+func evaluateConflictingVersion(g *given, f *Finding) {
+	observed := g.state.AddOns.Named(g.edge.AddOn)
+	if !observed.Installed {
+		f.Verdict = Satisfied
+		return
+	}
+	compareAddOn(g, f, observed)
+	switch f.Verdict {
+	case VersionMismatch:
+		conditionError := f.Detail.ConditionError
+		f.Verdict, f.Detail = Satisfied, nil
+		if conditionError != "" {
+			f.detail().ConditionError = conditionError
+		}
+	case Satisfied:
+		// The agent may still report another version than that of the other sources.
+		_, reported := g.cluster.Facts.Versions[g.edge.AddOn]
+		if due, pending := g.cluster.answerDue(); pending && !reported {
+			f.Verdict, f.Until = Held, due
+			return
+		}
+		f.Verdict = Conflict
+		f.detail().Version = versions.Running(g.cluster.VersionSources(observed, g.catalog.Version(g.edge.AddOn)))
+	}
+}
+
+func conflictSentence(f *Finding) string {
+	name, wanted := text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version)
+	switch {
+	case !declaration.ComparesVersion(f.Dependency):
+		return fmt.Sprintf("Addon '%s' is installed, which conflicts with this addon.", name)
+	case f.Verdict == VersionUnknown:
+		return fmt.Sprintf("Addon '%s' is installed, and may be in version '%s', which conflicts with this addon.", name, wanted)
+	default:
+		return fmt.Sprintf("Addon '%s' is installed in version '%s', which conflicts with this addon.", name, wanted)
+	}
+}
+
+func conflictFound(f *Finding) string {
+	if !declaration.ComparesVersion(f.Dependency) {
+		return "installed"
+	}
+	return versionDetail(f.detail())
+}
