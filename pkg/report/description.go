@@ -170,6 +170,9 @@ func whatOf(dependency *addonv1alpha1.AddonDependency) string {
 	if dependency.Version != "" {
 		what += " " + dependency.Version
 	}
+	if declaration.Conflicts(dependency) {
+		what = "no " + what
+	}
 	return what
 }
 
