@@ -17,10 +17,10 @@ func TestDescribeConflicts(t *testing.T) {
 		fixture.Specified(t, "c", `dependencies: [{name: old, type: Optional}, {name: not-beside, addOn: old, type: Conflicts}]`),
 		fixture.Specified(t, "old", "{}"),
 	}
-	if found := report.Describe(all, "a"); found.Needs[0].What != "no add-on old < 2" {
+	if found := report.Describe(all, nil, "a"); found.Needs[0].What != "no add-on old < 2" {
 		t.Errorf("needs %q", found.Needs[0].What)
 	}
-	found := report.Describe(all, "old")
+	found := report.Describe(all, nil, "old")
 	if !slices.Equal(found.NeededBy, []string{"b", "c"}) || !slices.Equal(found.ConflictsWith, []string{"a", "c"}) {
 		t.Errorf("needed by %q, conflicts with %q", found.NeededBy, found.ConflictsWith)
 	}

@@ -17,6 +17,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
@@ -47,6 +48,7 @@ func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
 var evaluated = map[string]string{
 	"cluster-gateway":    "managed-serviceaccount=Satisfied cluster-proxy=Satisfied",
 	"token-broker":       "managed-serviceaccount=VersionMismatch work-manager=Satisfied",
+	"token-cache":        "managed-serviceaccount=Satisfied",
 	"prometheus":         "search-collector=VersionMismatch",
 	"linked-gateway":     "managed-serviceaccount=Satisfied",
 	"new-gateway":        "cluster-gateway=Satisfied",
@@ -65,12 +67,17 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
 		var stored []addonv1alpha1.ClusterManagementAddOn
+		var templates []addonv1alpha1.AddOnTemplate
 		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(content), -1) {
 			example := &unstructured.Unstructured{}
 			Expect(yaml.UnmarshalStrict([]byte(block[1]), &example.Object)).To(Succeed(), block[1])
 			Expect(hubClient.Create(ctx, example, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), block[1])
 			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, example) })
-			stored = append(stored, typed(read(ctx, "v1alpha1", example.GetName())))
+			if example.GetKind() == "AddOnTemplate" {
+				templates = append(templates, typed[addonv1alpha1.AddOnTemplate](example))
+				continue
+			}
+			stored = append(stored, typed[addonv1alpha1.ClusterManagementAddOn](read(ctx, "v1alpha1", example.GetName())))
 		}
 		catalog := evaluation.New(catalog.New(stored))
 		cluster, observed := situation()
@@ -85,6 +92,12 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			found[addOn.Name] = strings.Join(texts, " ")
 		}
 		Expect(found).To(Equal(evaluated))
+		Expect(templates).To(HaveLen(1))
+		declared, declares := declaration.ReadTemplate(&templates[0])
+		Expect(declares).To(BeTrue())
+		Expect(declared.Problems).To(BeEmpty())
+		Expect(declared.Edges).To(HaveExactElements(HaveField("AddOn", "managed-serviceaccount"), HaveField("AddOn", "cluster-proxy")))
+		Expect(templates[0].Spec.AddonName).To(Equal("token-broker"), "it is the next version of an example")
 	})
 
 	It("show every field", func() {
@@ -99,11 +112,10 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 	})
 })
 
-func typed(object *unstructured.Unstructured) addonv1alpha1.ClusterManagementAddOn {
+func typed[T any](object *unstructured.Unstructured) (as T) {
 	GinkgoHelper()
 	raw, err := json.Marshal(object)
 	Expect(err).NotTo(HaveOccurred())
-	var addOn addonv1alpha1.ClusterManagementAddOn
-	Expect(json.Unmarshal(raw, &addOn)).To(Succeed())
-	return addOn
+	Expect(json.Unmarshal(raw, &as)).To(Succeed())
+	return as
 }
