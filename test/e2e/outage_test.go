@@ -69,7 +69,7 @@ func describeOutages() {
 		recorded := recordDegraded(ctx, onCluster1(report))
 
 		By("waiting until OCM reports the cluster and its add-ons as lost")
-		expectLost(ctx, cluster1, account, report, agent)
+		expectLost(ctx, cluster1)
 
 		By("giving it back")
 		restore(ctx)
@@ -202,12 +202,11 @@ func shell(ctx context.Context, line string) {
 
 // expectLost: OCM reports the cluster and its add-ons as lost, and from then on
 // no component writes to add-ons there.
-func expectLost(ctx context.Context, cluster string, addOns ...string) {
+func expectLost(ctx context.Context, cluster string) {
 	GinkgoHelper()
 	Eventually(clusterAvailable(ctx, cluster)).WithTimeout(discovery).Should(Equal(metav1.ConditionUnknown))
-	for _, name := range addOns {
-		key := types.NamespacedName{Namespace: cluster, Name: name}
-		Eventually(conditionOf(ctx, key, available)).Should(be(metav1.ConditionUnknown, clusterLost))
+	for _, addOn := range addOnsOn(ctx, cluster) { // OCM writes to one after another
+		Eventually(conditionOf(ctx, client.ObjectKeyFromObject(&addOn), available)).Should(be(metav1.ConditionUnknown, clusterLost))
 	}
 	written := versionsOn(ctx, cluster)
 	Consistently(func() map[string]string { return versionsOn(ctx, cluster) }).

@@ -48,7 +48,7 @@ func describeStoppedCluster() {
 		By("stopping the node")
 		shell(ctx, stop)
 		DeferCleanup(shell, start)
-		expectLost(ctx, cluster2, report, agent)
+		expectLost(ctx, cluster2)
 		Expect(clusterAvailable(ctx, cluster1)()).To(Equal(metav1.ConditionTrue))
 
 		By("starting it")
