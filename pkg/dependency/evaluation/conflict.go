@@ -34,23 +34,22 @@ func evaluateConflictingVersion(g *given, f *Finding) {
 		return
 	}
 	compareAddOn(g, f, observed)
-	switch f.Verdict {
-	case VersionMismatch:
-		conditionError := f.Detail.ConditionError
-		f.Verdict, f.Detail = Satisfied, nil
-		if conditionError != "" {
-			f.detail().ConditionError = conditionError
-		}
-	case Satisfied:
-		// The agent may still report another version than that of the other sources.
-		_, reported := g.cluster.Facts.Versions[g.edge.AddOn]
-		if due, pending := g.cluster.answerDue(); pending && !reported {
-			f.Verdict, f.Until = Held, due
-			return
-		}
-		f.Verdict = Conflict
-		f.detail().Version = versions.Running(g.cluster.VersionSources(observed, g.catalog.Version(g.edge.AddOn)))
+	if f.Verdict == VersionMismatch {
+		f.Verdict = Satisfied
+		f.Detail.Version, f.Detail.Because = versions.Version{}, ""
+		return
 	}
+	if f.Verdict != Satisfied {
+		return
+	}
+	// The agent may still report another version than that of the other sources.
+	_, reported := g.cluster.Facts.Versions[g.edge.AddOn]
+	if due, pending := g.cluster.answerDue(); pending && !reported {
+		f.Verdict, f.Until = Held, due
+		return
+	}
+	f.Verdict = Conflict
+	f.detail().Version = versions.Running(g.cluster.VersionSources(observed, g.catalog.Version(g.edge.AddOn)))
 }
 
 func conflictSentence(f *Finding) string {

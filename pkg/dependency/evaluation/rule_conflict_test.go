@@ -12,7 +12,7 @@ import (
 
 func TestConflicts(t *testing.T) {
 	const (
-		any     = "dependencies: [{name: a, type: Conflicts}]"
+		every   = "dependencies: [{name: a, type: Conflicts}]"
 		some    = `dependencies: [{name: a, type: Conflicts, version: ">= 2"}]`
 		is      = "Addon 'a' is installed, which conflicts with this addon. (installed)"
 		inRange = "Addon 'a' is installed in version '>= 2', which conflicts with this addon. "
@@ -30,23 +30,26 @@ func TestConflicts(t *testing.T) {
 		return cluster
 	}
 	for name, tc := range map[string]ruleCase{
-		"NotInstalled": {reason: "nothing is in the way", spec: any, want: "a=Satisfied"},
-		"Installed":    {reason: "it is", spec: any, addOns: a(running("")), want: "a=Conflict", message: is},
+		"NotInstalled": {reason: "nothing is in the way", spec: every, want: "a=Satisfied"},
+		"Installed":    {reason: "it is", spec: every, addOns: a(running("")), want: "a=Conflict", message: is},
 		"NotAvailable": {
-			reason: "also what is down is in the way", spec: any, want: "a=Conflict", message: is,
+			reason: "also what is down is in the way", spec: every, want: "a=Conflict", message: is,
 			addOns: a(evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, "Stopped")}),
 		},
 		"NotReported": {
-			reason: "also before it is reported", spec: any, addOns: a(evaluation.Observation{Installed: true}), want: "a=Conflict", message: is,
+			reason: "also before it is reported", spec: every, addOns: a(evaluation.Observation{Installed: true}), want: "a=Conflict", message: is,
 		},
 		"AnyVersion": {
 			reason: "every version", spec: `dependencies: [{name: a, type: Conflicts, version: "*"}]`, addOns: a(running("1.0.0")),
 			want: "a=Conflict", message: is,
 		},
-		"NoVersion":   {reason: "not installed in that range", spec: some, want: "a=Satisfied"},
-		"OtherRange":  {reason: "another version is no conflict", spec: some, addOns: a(running("1.9.0")), want: "a=Satisfied"},
-		"Prerelease":  {reason: "a range has releases only", spec: some, addOns: a(running("3.0.0-rc.1")), want: "a=Satisfied"},
-		"WithinRange": {reason: "that version is", spec: some, addOns: a(running("2.1.0")), want: "a=Conflict", message: inRange + "(version 2.1.0 from its ManagedClusterAddOn)"},
+		"NoVersion":  {reason: "not installed in that range", spec: some, want: "a=Satisfied"},
+		"OtherRange": {reason: "another version is no conflict", spec: some, addOns: a(running("1.9.0")), want: "a=Satisfied"},
+		"Prerelease": {reason: "a range has releases only", spec: some, addOns: a(running("3.0.0-rc.1")), want: "a=Satisfied"},
+		"WithinRange": {
+			reason: "that version is", spec: some, addOns: a(running("2.1.0")), want: "a=Conflict",
+			message: inRange + "(version 2.1.0 from its ManagedClusterAddOn)",
+		},
 		"Unknown": {
 			reason: "it may be that version", spec: some, addOns: a(running("")), want: "a=VersionUnknown",
 			message: maybe + "(version not known: " + howTo + ")",
@@ -65,8 +68,9 @@ func TestConflicts(t *testing.T) {
 		},
 		"Alias": {
 			reason: "beside a dependency on another version", want: "a=Satisfied old=Conflict", addOns: a(running("0.9.0")),
-			spec:    `dependencies: [{name: a, type: Optional}, {name: old, addOn: a, type: Conflicts, version: "< 1", message: Its API differs.}]`,
-			message: "Addon 'a' is installed in version '< 1', which conflicts with this addon. Its API differs. (version 0.9.0 from its ManagedClusterAddOn)",
+			spec: `dependencies: [{name: a, type: Optional}, {name: old, addOn: a, type: Conflicts, version: "< 1", message: Its API differs.}]`,
+			message: "Addon 'a' is installed in version '< 1', which conflicts with this addon. " +
+				"Its API differs. (version 0.9.0 from its ManagedClusterAddOn)",
 		},
 		"NotHere": {
 			reason: "where the condition does not hold", spec: `dependencies: [{name: a, type: Conflicts, when: {expression: "false"}}]`,

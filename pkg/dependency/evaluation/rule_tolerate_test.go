@@ -27,11 +27,23 @@ func TestTolerate(t *testing.T) {
 	broken.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
 	lapsed := evaluation.Lapse{Since: since}
 	for name, tc := range map[string]ruleCase{
-		"Available": {reason: "nothing to tolerate", spec: spec, cluster: after(time.Minute), addOns: a(running(""), evaluation.Lapse{}), want: "a=Satisfied"},
-		"AtOnce":    {reason: "counts as satisfied", spec: spec, cluster: after(0), addOns: a(stopped, lapsed), want: "a=Tolerated"},
-		"Before":    {reason: "to the last moment", spec: spec, cluster: after(2*time.Minute - 1), addOns: a(stopped, lapsed), want: "a=Tolerated"},
-		"Over":      {reason: "exactly", spec: spec, cluster: after(2 * time.Minute), addOns: a(stopped, lapsed), want: "a=NotAvailable", message: down},
-		"Chain":     {reason: "a dependency of its own fails", spec: spec, cluster: after(time.Minute), addOns: a(broken, lapsed), want: "a=Tolerated"},
+		"Available": {
+			reason: "nothing to tolerate", spec: spec, cluster: after(time.Minute),
+			addOns: a(running(""), evaluation.Lapse{}), want: "a=Satisfied",
+		},
+		"AtOnce": {reason: "counts as satisfied", spec: spec, cluster: after(0), addOns: a(stopped, lapsed), want: "a=Tolerated"},
+		"Before": {
+			reason: "to the last moment", spec: spec, cluster: after(2*time.Minute - 1),
+			addOns: a(stopped, lapsed), want: "a=Tolerated",
+		},
+		"Over": {
+			reason: "exactly", spec: spec, cluster: after(2 * time.Minute),
+			addOns: a(stopped, lapsed), want: "a=NotAvailable", message: down,
+		},
+		"Chain": {
+			reason: "a dependency of its own fails", spec: spec, cluster: after(time.Minute),
+			addOns: a(broken, lapsed), want: "a=Tolerated",
+		},
 		"NeverAvailable": {
 			reason: "what just was installed is not tolerated", spec: spec, cluster: after(time.Minute), addOns: a(stopped, evaluation.Lapse{}),
 			want: "a=NotAvailable", message: down,
@@ -45,11 +57,13 @@ func TestTolerate(t *testing.T) {
 			addOns: a(stopped, evaluation.Lapse{Since: since, Unwitnessed: true}), want: "a=NotAvailable", message: down,
 		},
 		"NotInstalled": {
-			reason: "a removal is meant", spec: spec, cluster: after(time.Minute), addOns: nil, want: "a=NotInstalled", message: fails + "(not installed)",
+			reason: "a removal is meant", spec: spec, cluster: after(time.Minute), addOns: nil, want: "a=NotInstalled",
+			message: fails + "(not installed)",
 		},
 		"Version": {
-			reason: "nor is another version tolerated", spec: `dependencies: [{name: a, version: ">= 2", tolerate: 2m}]`, cluster: after(time.Minute),
-			addOns: a(running("1.0.0"), evaluation.Lapse{}), want: "a=VersionMismatch",
+			reason: "nor is another version tolerated", spec: `dependencies: [{name: a, version: ">= 2", tolerate: 2m}]`,
+			cluster: after(time.Minute),
+			addOns:  a(running("1.0.0"), evaluation.Lapse{}), want: "a=VersionMismatch",
 			message: "Required addon 'a' is not installed or not available in version '>= 2'. (version 1.0.0 from its ManagedClusterAddOn)",
 		},
 		"VersionUnread": {
@@ -62,7 +76,8 @@ func TestTolerate(t *testing.T) {
 			message: "Required addon 'b' is not installed or not available. (not installed)",
 		},
 		"NoTolerance": {
-			reason: "another edge's tolerance is not this one's", spec: "dependencies: [{name: a}, {name: b, addOn: a, type: Optional, tolerate: 2m}]",
+			reason:  "another edge's tolerance is not this one's",
+			spec:    "dependencies: [{name: a}, {name: b, addOn: a, type: Optional, tolerate: 2m}]",
 			cluster: after(time.Minute), addOns: a(stopped, lapsed), want: "a=NotAvailable b=Tolerated", message: down,
 		},
 	} {
