@@ -2,10 +2,13 @@ package deployment
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/interlock/test/snapshot"
 )
@@ -29,6 +32,8 @@ func neutral(object *unstructured.Unstructured) bool {
 	case "ManagedClusterAddOn":
 		// OCM's agent owned Available, lost it to Interlock's, and owns it again with its next change.
 		delete(metadata, "managedFields")
+	case "ManagedCluster":
+		withoutClock(object)
 	}
 	if object.GetKind() == "CustomResourceDefinition" && object.GetName() == crdName {
 		// It was grafted and given back: no writer owns its versions until OCM's operator writes them again.
@@ -36,4 +41,18 @@ func neutral(object *unstructured.Unstructured) bool {
 		delete(metadata, "generation")
 	}
 	return true
+}
+
+// withoutClock leaves out the condition on the clock of a managed cluster: OCM sets it once the cluster's lease was
+// renewed, which is some time in the suite, or after it.
+func withoutClock(object *unstructured.Unstructured) {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	conditions = slices.DeleteFunc(conditions, func(condition any) bool {
+		of, _ := condition.(map[string]any)
+		return of["type"] == clusterv1.ManagedClusterConditionClockSynced
+	})
+	_ = unstructured.SetNestedSlice(object.Object, conditions, "status", "conditions")
+	object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return !strings.Contains(entry.Manager, "interlock")
+	}))
 }
