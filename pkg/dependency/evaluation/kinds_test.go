@@ -11,8 +11,11 @@ import (
 func TestKindsAreComplete(t *testing.T) {
 	found := map[kind]bool{}
 	for _, dependency := range []addonv1alpha1.AddonDependency{
-		{Name: "a"}, {Name: "a", Version: ">= 1"},
-		{Name: "a", Type: "Conflicts"}, {Name: "a", Type: "Conflicts", Version: ">= 1"}, {Name: "a", API: &addonv1alpha1.AddonAPI{Kind: "Pod"}},
+		{Name: "a"},
+		{Name: "a", Version: ">= 1"},
+		{Name: "a", Type: "Conflicts"},
+		{Name: "a", Type: "Conflicts", Version: ">= 1"},
+		{Name: "a", API: &addonv1alpha1.AddonAPI{Kind: "Pod"}},
 	} {
 		found[kindOf(&dependency, nil)] = true
 	}
