@@ -222,7 +222,9 @@ func TestVersionsThatAreThatOfOCM(t *testing.T) {
 			"what a vendor appends does not count", spec, nil, evaluation.Cluster{OCMVersion: "v1.3.0-13-gabc"}, named, "a=Satisfied", "",
 		},
 		"Mismatch": {
-			"the message has the version", spec, nil, evaluation.Cluster{OCMVersion: "1.2.1"}, named,
+			"the message has the version", spec, nil,
+			evaluation.Cluster{OCMVersion: "1.2.1"},
+			named,
 			"a=VersionMismatch", sentence + "(version 1.2.1 from its ManagedClusterAddOn (@ocm))",
 		},
 		"Unread": {"it is about to be read", spec, nil, evaluation.Cluster{OCMUnread: true}, named, "a=Held", ""},
@@ -231,8 +233,10 @@ func TestVersionsThatAreThatOfOCM(t *testing.T) {
 				"(version not known: its ManagedClusterAddOn has @ocm, but the CRD of ManagedCluster does not report it)",
 		},
 		"AnotherSourceFirst": {
-			"then OCM's version does not matter", spec, registered, evaluation.Cluster{OCMUnread: true},
-			map[string]evaluation.Observation{"a": running("1.3.0")}, "a=Satisfied", "",
+			"then OCM's version does not matter", spec, registered,
+			evaluation.Cluster{OCMUnread: true},
+			map[string]evaluation.Observation{"a": running("1.3.0")},
+			"a=Satisfied", "",
 		},
 	} {
 		t.Run(name, tc.run)
