@@ -72,8 +72,8 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 func TestWhatTemplatesDeployIsSkipped(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
 		writer.Header().Set("Content-Type", "application/json")
-		_, _ = writer.Write([]byte(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","items":[{"metadata":{"name":"a-1"},"spec":{"addonName":"a",` +
-			`"agentSpec":{"workload":{"manifests":[{"kind":"Secret"}]}}}}],"kind":"AddOnTemplateList","metadata":{"resourceVersion":"1"}}` + "\n"))
+		_, _ = writer.Write([]byte(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","items":[` +
+			`{"metadata":{"name":"a-1"},"spec":{"addonName":"a","agentSpec":{"workload":{"manifests":[{"kind":"Secret"}]}}}}],"kind":"AddOnTemplateList","metadata":{"resourceVersion":"1"}}` + "\n"))
 	}))
 	defer server.Close()
 	scheme := runtime.NewScheme()
@@ -82,7 +82,8 @@ func TestWhatTemplatesDeployIsSkipped(t *testing.T) {
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"), meta.RESTScopeRoot)
-	for want, config := range []*rest.Config{SkipUnread(&rest.Config{Host: server.URL}), SkipUnreadRegistrations(&rest.Config{Host: server.URL})} {
+	at := &rest.Config{Host: server.URL}
+	for want, config := range []*rest.Config{SkipUnread(at), SkipUnreadRegistrations(at)} {
 		hub, err := client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
 		if err != nil {
 			t.Fatal(err)

@@ -68,20 +68,23 @@ func TestFindTemplateLint(t *testing.T) {
 		}
 		return fixture.Deployed(fixture.Registration(name, edges...))
 	}
-	const at = "metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"
+	type hub = []addonv1alpha1.ClusterManagementAddOn
+	const at = "x metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"
 	for name, test := range map[string]struct {
 		declares   string
-		registered []addonv1alpha1.ClusterManagementAddOn
+		registered hub
 		want       string
 	}{
-		"fine":             {`[{name: a, message: m}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), fixture.Registration("a")}, ""},
-		"alone in a file":  {`[]`, nil, ""},
-		"not YAML":         {`[`, nil, "x " + at + " InvalidDependencies error"},
-		"a range":          {`[{name: a, message: m, version: new}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), deployed("a")}, "x " + at + "[0].version InvalidDependencies error"},
-		"not registered":   {`[{name: a, message: m}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x")}, "x " + at + " DependencyNotRegistered warning"},
-		"no message":       {`[{name: a}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), deployed("a")}, "x " + at + " NoMessage warning"},
-		"no templates":     {`[]`, []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
-		"a possible cycle": {`[{name: a, message: m}]`, []addonv1alpha1.ClusterManagementAddOn{deployed("x"), deployed("a", "x")}, "x " + at + " ConditionalDependencyCycle warning"},
+		"fine":            {`[{name: a, message: m}]`, hub{deployed("x"), fixture.Registration("a")}, ""},
+		"alone in a file": {`[]`, nil, ""},
+		"not YAML":        {`[`, nil, at + " InvalidDependencies error"},
+		"a range":         {`[{name: a, message: m, version: new}]`, hub{deployed("x"), deployed("a")}, at + "[0].version InvalidDependencies error"},
+		"not registered":  {`[{name: a, message: m}]`, hub{deployed("x")}, at + " DependencyNotRegistered warning"},
+		"no message":      {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},
+		"no templates":    {`[]`, hub{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
+		"a possible cycle": {
+			`[{name: a, message: m}]`, hub{deployed("x"), deployed("a", "x")}, at + " ConditionalDependencyCycle warning",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := DeclaredTemplate{Path: "file", Template: fixture.Template("x", "v2", test.declares), Line: func(string) int { return 0 }}

@@ -77,13 +77,16 @@ provides: [{kind: Widget}]}`), fixture.Template("nowhere", "v9", `[{name: a}]`))
 	if !c.AllKnown("x") || New(hub, fixture.Template("x", "v3", "[")).AllKnown("x") {
 		t.Error("AllKnown does not look at templates")
 	}
-	if renewed := c.Renew(hub, Templates{Items: []addonv1alpha1.AddOnTemplate{fixture.Template("x", "v2", "[{name: a}]")}}); len(renewed.Dependents("a")) != 1 {
+	edited := Templates{Items: []addonv1alpha1.AddOnTemplate{fixture.Template("x", "v2", "[{name: a}]")}}
+	if renewed := c.Renew(hub, edited); len(renewed.Dependents("a")) != 1 {
 		t.Error("an edited template is not read again")
 	}
 }
 
 func TestACycleThroughATemplateIsConditional(t *testing.T) {
-	hub := []addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x")), fixture.Registration("y", fixture.Required("x"))}
+	hub := []addonv1alpha1.ClusterManagementAddOn{
+		fixture.Deployed(fixture.Registration("x")), fixture.Registration("y", fixture.Required("x")),
+	}
 	c := New(hub, fixture.Template("x", "v2", `[{name: "y"}]`))
 	if len(c.Cycles("x")) != 0 || c.Conditional("x") == nil {
 		t.Fatal("want a cycle where v2 runs")

@@ -169,7 +169,10 @@ func TestTheOwnVersionInConditions(t *testing.T) {
 			reason: "from version 2 on", spec: when("addOn.version.semverMatches('>= 2')"), addOns: versioned("v2.1.0"),
 			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
 		},
-		"DoesNot": {reason: "version 1 needs it not", spec: when("addOn.version.semverMatches('>= 2')"), addOns: versioned("1.9.9"), want: "a=NotApplicable"},
+		"DoesNot": {
+			reason: "version 1 needs it not", spec: when("addOn.version.semverMatches('>= 2')"), addOns: versioned("1.9.9"),
+			want: "a=NotApplicable",
+		},
 		"Compared": {
 			reason: "-1, 0 or 1", spec: when("addOn.version.semverCompare('2.0.0') < 0 && isSemver(addOn.version)"), addOns: versioned("2.0.0-rc.1"),
 			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",

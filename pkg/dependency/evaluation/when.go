@@ -40,8 +40,9 @@ func applies(declared *catalog.Catalog, when *declaration.When, addOn string, st
 	if when.Expression.Inputs().Any(input.Config) && self.ConfigUnread {
 		return true, errUnread
 	}
-	version, known := "", true
+	version := ""
 	if when.Expression.Inputs().Any(input.Version) {
+		var known bool
 		if version, known = cluster.versionOf(self, declared.Version(addOn)); !known {
 			return true, errUnread
 		}

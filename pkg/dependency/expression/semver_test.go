@@ -31,7 +31,8 @@ func TestFunctionsOnVersions(t *testing.T) {
 			t.Fatalf("%s: %v", test.expression, err)
 		}
 		got, _, err := compiled.Evaluate(Variables{
-			Cluster: Cluster{Name: "new"}, AddOn: AddOn{Name: "x", Version: test.version}, Config: map[string]string{"long": strings.Repeat(" ", 256)},
+			Cluster: Cluster{Name: "new"}, AddOn: AddOn{Name: "x", Version: test.version},
+			Config: map[string]string{"long": strings.Repeat(" ", 256)},
 		})
 		if test.err == "" && (err != nil || got != test.want) || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 			t.Errorf("%s with %.10s: %t, error %v", test.expression, test.version, got, err)

@@ -158,7 +158,8 @@ func TestWhatTemplatesDeclareIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(taken.Templates) != 1 || len(taken.Content.Facts) != 1 || len(taken.Configs) != 1 || len(taken.Configs[0].Spec.CustomizedVariables) != 1 {
+	if len(taken.Templates) != 1 || len(taken.Content.Facts) != 1 || len(taken.Configs) != 1 ||
+		len(taken.Configs[0].Spec.CustomizedVariables) != 1 {
 		t.Errorf("read %d templates, %d facts, configs %v", len(taken.Templates), len(taken.Content.Facts), taken.Configs)
 	}
 	if labels := taken.AddOns[0].Labels; labels["zone"] != "a" || len(labels) != 1 {

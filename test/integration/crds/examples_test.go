@@ -104,7 +104,8 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
 		for _, field := range []string{
-			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "docs:", "tolerate:", "clusterSelector:", "expression:", "type: IfInstalled", "type: Conflicts", "type: Optional",
+			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "docs:", "tolerate:", "clusterSelector:", "expression:",
+			"type: IfInstalled", "type: Conflicts", "type: Optional",
 			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:",
 		} {
 			Expect(string(content)).To(ContainSubstring(field))

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -204,7 +204,7 @@ func differences(cluster string, stored, plugin *dependencyReport) (differ []str
 			of.Summary, of.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count what is held
 		}
 	}
-	if matches, _ := Equal(stored).Match(plugin); !matches {
+	if !equality.Semantic.DeepEqual(stored, plugin) { // a list of which all was left out is as none
 		differ = append(differ, fmt.Sprintf("%s: stored %+v\nprinted %+v", cluster, stored, plugin))
 	}
 	return differ

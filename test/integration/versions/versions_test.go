@@ -163,8 +163,9 @@ var _ = Describe("What an AddOnTemplate declares", func() {
 		create(ctx, v2)
 		registration := register(ctx, "declaring", `[{name: needed-by-v1}]`, defaultTemplate(v1.Name))
 		install(ctx, "declaring")
-		needsV1 := And(HavePrefix("True RequiredDependencyNotSatisfied"), ContainSubstring("'needed-by-v1'"), Not(ContainSubstring("needed-by-v2")))
-		needsV2 := And(HavePrefix("True RequiredDependencyNotSatisfied"), ContainSubstring("'needed-by-v2'"), Not(ContainSubstring("needed-by-v1")))
+		fails := HavePrefix("True RequiredDependencyNotSatisfied")
+		needsV1 := And(fails, ContainSubstring("'needed-by-v1'"), Not(ContainSubstring("needed-by-v2")))
+		needsV2 := And(fails, ContainSubstring("'needed-by-v2'"), Not(ContainSubstring("needed-by-v1")))
 		Eventually(degradedOf).WithContext(ctx).WithArguments("declaring").Should(needsV1)
 		Eventually(configReferences).WithContext(ctx).WithArguments("declaring").Should(ContainElement(
 			HaveField("LastAppliedConfig", HaveValue(HaveField("Name", v1.Name)))))
