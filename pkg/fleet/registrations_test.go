@@ -73,7 +73,8 @@ func TestWhatTemplatesDeployIsSkipped(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
 		writer.Header().Set("Content-Type", "application/json")
 		_, _ = writer.Write([]byte(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","items":[` +
-			`{"metadata":{"name":"a-1"},"spec":{"addonName":"a","agentSpec":{"workload":{"manifests":[{"kind":"Secret"}]}}}}],"kind":"AddOnTemplateList","metadata":{"resourceVersion":"1"}}` + "\n"))
+			`{"metadata":{"name":"a-1"},"spec":{"addonName":"a","agentSpec":{"workload":{"manifests":[{"kind":"Secret"}]}}}}` +
+			`],"kind":"AddOnTemplateList","metadata":{"resourceVersion":"1"}}` + "\n"))
 	}))
 	defer server.Close()
 	scheme := runtime.NewScheme()

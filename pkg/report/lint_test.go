@@ -78,10 +78,12 @@ func TestFindTemplateLint(t *testing.T) {
 		"fine":            {`[{name: a, message: m}]`, hub{deployed("x"), fixture.Registration("a")}, ""},
 		"alone in a file": {`[]`, nil, ""},
 		"not YAML":        {`[`, nil, at + " InvalidDependencies error"},
-		"a range":         {`[{name: a, message: m, version: new}]`, hub{deployed("x"), deployed("a")}, at + "[0].version InvalidDependencies error"},
-		"not registered":  {`[{name: a, message: m}]`, hub{deployed("x")}, at + " DependencyNotRegistered warning"},
-		"no message":      {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},
-		"no templates":    {`[]`, hub{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
+		"a range": {
+			`[{name: a, message: m, version: new}]`, hub{deployed("x"), deployed("a")}, at + "[0].version InvalidDependencies error",
+		},
+		"not registered": {`[{name: a, message: m}]`, hub{deployed("x")}, at + " DependencyNotRegistered warning"},
+		"no message":     {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},
+		"no templates":   {`[]`, hub{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
 		"a possible cycle": {
 			`[{name: a, message: m}]`, hub{deployed("x"), deployed("a", "x")}, at + " ConditionalDependencyCycle warning",
 		},

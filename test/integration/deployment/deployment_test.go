@@ -338,6 +338,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 		requests.begin("uninstalls again, where next to nothing is left")
 		leavePolicy(ctx)
+		leaveAgent(ctx)
 		again := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(again).Should(gexec.Exit(0))
 		Expect(again.Out).To(gbytes.Say(`conditions +0 ManagedClusterAddOns written`))

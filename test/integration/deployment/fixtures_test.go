@@ -211,6 +211,15 @@ func leavePolicy(ctx context.Context) {
 	}
 }
 
+// leaveAgent leaves an installation of the agent without its registration, which the garbage collector does not delete:
+// with the registration, it may be faster than the uninstallation.
+func leaveAgent(ctx context.Context) {
+	GinkgoHelper()
+	Expect(admin.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: agentaddon.Name},
+	})).To(Succeed())
+}
+
 // register makes an add-on with dependencies, and installs it on cluster1.
 func register(ctx context.Context, name string, change func(*addonv1alpha1.ClusterManagementAddOn)) (remove func()) {
 	GinkgoHelper()
