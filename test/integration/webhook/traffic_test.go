@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +25,7 @@ type traffic struct {
 	mutex    sync.Mutex
 	counts   map[string]int
 	failures []error
+	names    []string // of the requests
 }
 
 // startTraffic reads and writes through v1beta1, registers what is to be
@@ -39,7 +42,7 @@ func startTraffic(ctx context.Context, also map[string]func() error) *traffic {
 	for name, request := range also {
 		requests[name] = request
 	}
-	t := &traffic{counts: map[string]int{}}
+	t := &traffic{counts: map[string]int{}, names: slices.Collect(maps.Keys(requests))}
 	var going context.Context
 	going, t.cancel = context.WithCancel(ctx)
 	for name, request := range requests {
@@ -75,15 +78,15 @@ func (t *traffic) end() {
 	t.group.Wait()
 }
 
-// expectNoFailures ends the traffic and looks back on it.
+// expectNoFailures ends the traffic, of which there must be enough, and looks back on it.
 func (t *traffic) expectNoFailures() {
 	GinkgoHelper()
+	for _, name := range t.names {
+		Eventually(t.count).WithArguments(name).Should(BeNumerically(">=", 20), name)
+	}
 	t.end()
 	AddReportEntry("requests", t.counts)
 	Expect(errors.Join(t.failures...)).NotTo(HaveOccurred())
-	for name, count := range t.counts {
-		Expect(count).To(BeNumerically(">=", 20), name)
-	}
 }
 
 func readBusy(ctx context.Context) error {
