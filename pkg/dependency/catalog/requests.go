@@ -24,9 +24,8 @@ func (r Requests) Empty() bool { return len(r.APIs) == 0 && len(r.AddOns) == 0 }
 
 // Requests returns what the add-ons that are installed on one managed cluster
 // need to know of it. Whether an edge applies there does not count, nor which
-// AddOnTemplate runs, nor
-// whether the add-on depended on is installed: the report should be there
-// before it is needed.
+// AddOnTemplate runs, nor whether the add-on depended on is installed: the report
+// should be there before it is needed.
 func (c *Catalog) Requests(installed ...string) Requests {
 	apis, addOns := map[addonv1alpha1.AddonAPI]bool{}, map[string]bool{}
 	for _, addOn := range installed {

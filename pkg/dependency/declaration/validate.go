@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // The limits of the schema.
 const (
 	maxName       = 253
-	maxRange      = 256
+	maxRange      = versions.MaxRange
 	maxExpression = 4096
 	// maxDependencies is how many one add-on may have. Each is evaluated on every cluster.
 	maxDependencies = 256

@@ -243,6 +243,16 @@ func TestVersionsThatAreThatOfOCM(t *testing.T) {
 	}
 }
 
+// Until OCM's version is read, no rollout of a template is why the verdict is held.
+func TestHeldForTheVersionOfOCM(t *testing.T) {
+	c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", `dependencies: [{name: a, version: ">= 1"}]`)})
+	observe := func(string) evaluation.Observation { return running(versions.OCM) }
+	findings := c.Evaluate("x", c.State("x", evaluation.Cluster{OCMUnread: true}, observe))
+	if because := findings[0].HeldBecause(); !findings[0].Held() || because != "" {
+		t.Errorf("%s: %s", findings[0].Verdict, because)
+	}
+}
+
 func TestVersionsOfTemplates(t *testing.T) {
 	const (
 		spec     = `dependencies: [{name: a, version: ">= 0.6.0"}]`

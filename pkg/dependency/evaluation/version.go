@@ -44,9 +44,12 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	verdict, because := judgeVersion(g.edge.Versions, version)
 	due, pending := g.cluster.answerDue()
 	switch {
-	case observed.Template.Unknown && sources.Lease.Current == "", version.OCM && g.cluster.OCMUnread:
+	case observed.Template.Unknown && sources.Lease.Current == "":
 		f.Verdict = Held // another version than that of the sources below may run
 		f.detail().Because = templateUnknown
+		return
+	case version.OCM && g.cluster.OCMUnread:
+		f.Verdict = Held
 		return
 	case verdict == Satisfied:
 		f.Verdict = Satisfied

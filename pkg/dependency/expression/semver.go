@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/google/cel-go/cel"
@@ -20,9 +21,6 @@ const (
 	functionMatches  = "semverMatches"
 	functionCompare  = "semverCompare"
 )
-
-// maxRange is how long a range may be, in bytes.
-const maxRange = 256
 
 // semverFunctions declares the functions.
 func semverFunctions() []cel.EnvOption {
@@ -54,8 +52,8 @@ func matches(version, accepted ref.Val) ref.Val {
 }
 
 func parseRange(written string) (*versions.Range, error) {
-	if len(written) > maxRange {
-		return nil, fmt.Errorf("a range has at most %d bytes", maxRange)
+	if utf8.RuneCountInString(written) > versions.MaxRange {
+		return nil, fmt.Errorf("a range has at most %d characters", versions.MaxRange)
 	}
 	within, err := versions.ParseRange(written, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestFunctionsOnVersions(t *testing.T) {
 		{expression: "addOn.version.semverMatches('*')", version: "2.0.0", want: true},
 		{expression: "addOn.version.semverMatches('*')", version: "new", err: `"new" is no semantic version`},
 		{expression: "addOn.version.semverMatches(cluster.name)", version: "1.0.0", err: `range "new"`},
-		{expression: "addOn.version.semverMatches(cluster.name + config.long)", version: "1.0.0", err: "a range has at most 256 bytes"},
+		{expression: "addOn.version.semverMatches(cluster.name + config.long)", version: "1.0.0", err: "a range has at most 256 characters"},
 		{expression: "addOn.version.semverCompare('1.9.0') > 0", version: "1.10.0", want: true},
 		{expression: "addOn.version.semverCompare('1.9.0') == 0", version: "v1.9.0", want: true},
 		{expression: "addOn.version.semverCompare('1.9.0') < 0", version: "1.9.0-rc.1", want: true},

@@ -36,6 +36,9 @@ const OCM = "@ocm"
 // MaxLength is how long a version may be, in bytes.
 const MaxLength = semver.MaxVersionLen
 
+// MaxRange is how long a range of versions may be, in characters.
+const MaxRange = 256
+
 // Version is the version of an add-on; the zero value where none is known.
 type Version struct {
 	Number string

@@ -79,6 +79,16 @@ func defaultTemplate(name string) addonv1alpha1.ConfigMeta {
 	return addonv1alpha1.ConfigMeta{ConfigGroupResource: templates, DefaultConfig: &addonv1alpha1.ConfigReferent{Name: name}}
 }
 
+// rollOut makes another template the default one of an add-on.
+func rollOut(ctx context.Context, registration *addonv1alpha1.ClusterManagementAddOn, template string) {
+	GinkgoHelper()
+	observer.Cause("another template becomes the default")
+	before := registration.DeepCopy()
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(template)}
+	Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+}
+
 // degradedOf is the message of Degraded, with its status and reason.
 func degradedOf(ctx context.Context, name string) (string, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
@@ -113,11 +123,7 @@ var _ = Describe("On Open Cluster Management", func() {
 
 		By("a rollout that does not get on, because work's agent is away")
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
-		observer.Cause("another template becomes the default")
-		before := registration.DeepCopy()
-		//nolint:staticcheck // v1alpha1 has no other field for it
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v6.Name)}
-		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		rollOut(ctx, registration, v6.Name)
 		Eventually(degradedOf).WithContext(ctx).WithArguments("leaf").Should(
 			HaveSuffix("(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)"))
 
@@ -172,11 +178,7 @@ var _ = Describe("What an AddOnTemplate declares", func() {
 
 		By("a rollout that does not get on, because work's agent is away")
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
-		observer.Cause("another template becomes the default")
-		before := registration.DeepCopy()
-		//nolint:staticcheck // v1alpha1 has no other field for it
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{defaultTemplate(v2.Name)}
-		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		rollOut(ctx, registration, v2.Name)
 		Eventually(configReferences).WithContext(ctx).WithArguments("declaring").Should(ContainElement(
 			HaveField("DesiredConfig", HaveValue(HaveField("Name", v2.Name)))))
 		Consistently(degradedOf).WithContext(ctx).WithArguments("declaring").WithTimeout(3 * time.Second).Should(needsV1)
