@@ -13,11 +13,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/manifest"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/manifest"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
 )
