@@ -8,9 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/graph"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -73,8 +71,6 @@ func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive
 		}
 	}
 	others := Among(all, hub)
-	declared := catalog.New(others)
-	depths := depthsOf(declared)
 	var reviewer review.Reviewer
 	for i := range all {
 		one := &all[i]
@@ -84,8 +80,7 @@ func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive
 			judged = append(judged, twice(name, before))
 		}
 		judged = append(judged, reviewer.Review(&one.AddOn, nil, others).Judgements...)
-		judged = append(judged, review.Advise(declaration.Read(&one.AddOn), depths[name])...)
-		for _, judgement := range append(judged, review.Conflicts(declared, name)...) {
+		for _, judgement := range append(judged, review.Advise(declaration.Read(&one.AddOn))...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
@@ -119,19 +114,4 @@ func twice(name string, before *Declared) review.Judgement {
 		Rule: RuleRegisteredTwice, Wrong: true, Field: "metadata.name",
 		Message: fmt.Sprintf("%s has a ClusterManagementAddOn %q too: the one that is applied last replaces the other", where, text.Name(name)),
 	}
-}
-
-// depthsOf are the lengths of the longest chains of dependencies from all add-ons.
-func depthsOf(declared *catalog.Catalog) map[string]int {
-	edges := map[string][]string{}
-	for _, addOn := range declared.AddOns() {
-		edges[addOn] = nil
-		of := declared.Declaration(addOn).Edges
-		for i := range of {
-			if of[i].AddOn != "" && !declaration.Conflicts(&of[i].Dependency) {
-				edges[addOn] = append(edges[addOn], of[i].AddOn)
-			}
-		}
-	}
-	return graph.New(edges).Depths()
 }

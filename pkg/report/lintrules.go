@@ -47,8 +47,9 @@ var LintRules = []LintRule{
 	{review.Rule(declaration.ProblemNotRegistered), SeverityWarning, "The dependency has no ClusterManagementAddOn."},
 	{review.Rule(declaration.ProblemConditionalCycle), SeverityWarning, "Some conditions could close a cycle."},
 	{review.RuleConflict, SeverityWarning, "Two ranges of versions on one dependency exclude each other."},
+	{review.RuleEveryVersion, SeverityWarning, "A range such as `>= 0.0.0` has every release, but no add-on that reports no version."},
 	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
-	{review.RuleLongChain, SeverityWarning, "A chain of more than five dependencies begins at the add-on."},
+	{review.RuleLongChain, SeverityWarning, "A chain of more than five Required dependencies begins at the add-on."},
 	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},
 	{RuleTemplateNotSupported, SeverityWarning, "An AddOnTemplate declares something, and its ClusterManagementAddOn does not support AddOnTemplates."},
 }

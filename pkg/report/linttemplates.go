@@ -33,7 +33,8 @@ func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.Cluster
 		_, declared, _ := with.Template(one.Template.Name)
 		problems := slices.Concat(with.TemplateProblems(one.Template.Name), closed(with, without, one.Template.Spec.AddonName))
 		judged := append(judgements(problems), unsupported(&one.Template, registered)...)
-		for _, judgement := range append(judged, review.Advise(declared, 0)...) {
+		judged = append(judged, review.EveryVersion(declared)...)
+		for _, judgement := range append(judged, review.Advise(declared)...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"iter"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
@@ -13,6 +15,8 @@ import (
 type Outline struct {
 	registrations
 	edges *graph.Graph
+	// depths are the lengths of the longest chains of Required edges, by add-on.
+	depths map[string]int
 }
 
 // Renew returns the outline of all add-ons registered on a hub. It reads only those
@@ -30,12 +34,47 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 		return o
 	}
 	renewed := &Outline{registrations: all}
-	edges := make(map[string][]string, len(addOns))
+	edges, waits := make(map[string][]string, len(addOns)), make(map[string][]string, len(addOns))
 	for name, declared := range renewed.declarations {
 		edges[name], _ = targets(declared)
+		waits[name] = waitsFor(declared)
 	}
-	renewed.edges = graph.New(edges)
+	renewed.edges, renewed.depths = graph.New(edges), graph.New(waits).Depths()
 	return renewed
+}
+
+// waitsFor are the add-ons that Required edges are on, with a condition or without.
+func waitsFor(declared declaration.Declaration) (addOns []string) {
+	for i := range declared.Edges {
+		if declared.Edges[i].Waits() {
+			addOns = append(addOns, declared.Edges[i].AddOn)
+		}
+	}
+	return addOns
+}
+
+// Depth is the number of Required edges of the longest chain that begins at an add-on with
+// this declaration. Add-ons that require each other count as one.
+func (o *Outline) Depth(declared declaration.Declaration) (depth int) {
+	for _, addOn := range waitsFor(declared) {
+		depth = max(depth, o.depths[addOn]+1)
+	}
+	return depth
+}
+
+// EdgesOn are the edges on an add-on, each with the add-on that declares it: ascending, and
+// in the order declared.
+func (o *Outline) EdgesOn(addOn string) iter.Seq2[string, *declaration.Edge] {
+	return func(yield func(string, *declaration.Edge) bool) {
+		for _, dependent := range o.edges.Dependents(addOn) {
+			edges := o.declarations[dependent].Edges
+			for i := range edges {
+				if edges[i].AddOn == addOn && !yield(dependent, &edges[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // With returns a catalog by which to judge an add-on among the others. It has only the

@@ -53,8 +53,8 @@ func (d Declaration) EdgePath(edge int) string {
 	return FieldPath.Index(d.Edges[edge].Index).String()
 }
 
-// Outline keeps the edges by which cycles are found: those on add-ons, with their types,
-// and whether they have a condition.
+// Outline keeps the edges by which another declaration is judged: those on add-ons, with
+// their types and ranges, which are not compiled, and whether they have a condition.
 func (d Declaration) Outline() Declaration {
 	outline := Declaration{Invalid: d.Invalid, Path: d.Path}
 	for i := range d.Edges {
@@ -62,7 +62,9 @@ func (d Declaration) Outline() Declaration {
 		if edge.AddOn == "" {
 			continue
 		}
-		kept := Edge{AddOn: edge.AddOn, Dependency: addonv1alpha1.AddonDependency{Type: edge.Dependency.Type}}
+		kept := Edge{AddOn: edge.AddOn, Dependency: addonv1alpha1.AddonDependency{
+			Type: edge.Dependency.Type, Version: edge.Dependency.Version, Prereleases: edge.Dependency.Prereleases,
+		}}
 		if edge.When != nil {
 			kept.When = &When{}
 		}

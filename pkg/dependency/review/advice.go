@@ -18,20 +18,17 @@ const (
 	RuleImpossible Rule = "ImpossibleDependency"
 	// RuleNoMessage: a dependency has no message.
 	RuleNoMessage Rule = "NoMessage"
-	// RuleLongChain: a long chain of dependencies begins at the add-on.
+	// RuleLongChain: a long chain of Required dependencies begins at the add-on.
 	RuleLongChain Rule = "LongChain"
 	// RuleConflict: two ranges on one dependency exclude each other.
 	RuleConflict Rule = "ConflictingVersions"
+	// RuleEveryVersion: a range has every release.
+	RuleEveryVersion Rule = "EveryVersion"
 )
 
-// maxDepth is how many dependencies in a row are usual. An add-on at the end of a longer
-// chain can fail because of many others.
-const maxDepth = 5
-
 // Advise returns what admission accepts without a warning: dependencies that can never be
-// satisfied, and what the author could do better. depth is the length of the longest chain
-// of dependencies from the add-on.
-func Advise(declared declaration.Declaration, depth int) (judged []Judgement) {
+// satisfied, and what the author could do better.
+func Advise(declared declaration.Declaration) (judged []Judgement) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
 		if edge.AddOn != "" && !declaration.Conflicts(&edge.Dependency) && len(validation.IsDNS1123Subdomain(edge.AddOn)) > 0 {
@@ -46,11 +43,6 @@ func Advise(declared declaration.Declaration, depth int) (judged []Judgement) {
 				fmt.Sprintf("dependency %q has no message: say what does not work without it", edge.Dependency.Name),
 			})
 		}
-	}
-	if depth > maxDepth {
-		judged = append(judged, Judgement{
-			RuleLongChain, false, declared.Path, fmt.Sprintf("a chain of %d dependencies begins here: each of them can break the add-on", depth),
-		})
 	}
 	return judged
 }

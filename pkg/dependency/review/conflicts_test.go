@@ -1,11 +1,11 @@
 package review
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -44,13 +44,36 @@ func TestConflicts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, judged := range Conflicts(catalog.New(test.all), "a") {
-				got = append(got, judged.Field+": "+judged.Message)
+			for _, warning := range new(Reviewer).Review(&test.all[0], nil, append(test.all, fixture.Registrations("c:, d:")...)).Warnings {
+				got = append(got, warning)
 			}
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+// What a review compares and reports is bounded, whatever others declare.
+func TestConflictsAreBounded(t *testing.T) {
+	added := fixture.Specified(t, "added", `dependencies: [{name: c, version: ">=2"}]`)
+	others := fixture.Registrations("c:")
+	for i := range 2 * maxCompared {
+		name := fmt.Sprintf("other-%04d", i)
+		if i < maxCompared-3 || i >= maxCompared { // three are compared that exclude it
+			others = append(others, fixture.Specified(t, name, `dependencies: [{name: c, version: ">=2"}]`))
+		} else {
+			others = append(others, fixture.Specified(t, name, `dependencies: [{name: c, version: "<2"}]`))
+		}
+	}
+	if got := new(Reviewer).Review(&added, nil, others).Warnings; len(got) != 3 {
+		t.Errorf("%d warnings", len(got))
+	}
+	for i := range others[1:] {
+		others[1+i] = fixture.Specified(t, others[1+i].Name, `dependencies: [{name: c, version: "<2"}]`)
+	}
+	if got := new(Reviewer).Review(&added, nil, others).Warnings; len(got) != maxConflicts {
+		t.Errorf("%d warnings", len(got))
 	}
 }
 

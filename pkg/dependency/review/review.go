@@ -63,7 +63,8 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 	}
 	r.mu.Lock() // one at a time: a review of a large hub takes memory
 	r.registered = r.registered.Renew(others)
-	declared := r.registered.With(addOn)
+	registered := r.registered
+	declared := registered.With(addOn)
 	r.mu.Unlock()
 
 	var review Result
@@ -79,6 +80,10 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		case declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered, declaration.ProblemConditionalCycle:
 			review.warn(problem)
 		}
+	}
+	for _, judged := range warnings(addOn.Name, declared.Declaration(addOn.Name), registered) {
+		review.Warnings = append(review.Warnings, judged.Field+": "+judged.Message)
+		review.Judgements = append(review.Judgements, judged)
 	}
 	return review
 }

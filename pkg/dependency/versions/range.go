@@ -76,8 +76,22 @@ func (r *Range) Excludes(other *Range) bool {
 	if r == nil || other == nil || r.everything || other.everything || r.mayAcceptPrereleases() && other.mayAcceptPrereleases() {
 		return false
 	}
+	return !slices.ContainsFunc(candidates(r.constraints.String()+" "+other.constraints.String()), func(version *semver.Version) bool {
+		return r.Mismatch(version) == "" && other.Mismatch(version) == ""
+	})
+}
+
+// AcceptsEveryRelease reports whether every release matches, but no version that is not
+// known, as with ">= 0.0.0".
+func (r *Range) AcceptsEveryRelease() bool {
+	return r != nil && !r.everything &&
+		!slices.ContainsFunc(candidates(r.constraints.String()), func(version *semver.Version) bool { return r.Mismatch(version) != "" })
+}
+
+// candidates are releases of which one is in or out of a range if any is.
+func candidates(ranges string) []*semver.Version {
 	candidates := []*semver.Version{semver.New(0, 0, 0, "", "")}
-	for _, found := range named.FindAllStringSubmatch(r.constraints.String()+" "+other.constraints.String(), -1) {
+	for _, found := range named.FindAllStringSubmatch(ranges, -1) {
 		var numbers [3]uint64
 		for i := range numbers {
 			numbers[i], _ = strconv.ParseUint(found[i+1], 10, 64) // what a range leaves out is 0
@@ -86,9 +100,7 @@ func (r *Range) Excludes(other *Range) bool {
 		candidates = append(candidates, semver.New(major, minor, patch, "", ""),
 			semver.New(major, minor, patch+1, "", ""), semver.New(major, minor+1, 0, "", ""), semver.New(major+1, 0, 0, "", ""))
 	}
-	return !slices.ContainsFunc(candidates, func(version *semver.Version) bool {
-		return r.Mismatch(version) == "" && other.Mismatch(version) == ""
-	})
+	return candidates
 }
 
 // mayAcceptPrereleases reports whether a prerelease can match.

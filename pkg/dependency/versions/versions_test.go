@@ -284,6 +284,24 @@ func FuzzRange(f *testing.F) {
 	})
 }
 
+func TestAcceptsEveryRelease(t *testing.T) {
+	for text, want := range map[string]bool{
+		">= 0.0.0": true, ">=0": true, ">= v0.0": true, "x": true, ">= 0.0.0-0": true, "< 2 || >= 2": true, "<= 1 || > 1": true,
+		"*": false, "> 0.0.0": false, ">= 0.0.1": false, "< 2": false, "!= 1.2.3": false, "^1": false, "0.x": false, "< 2 || > 2.0.0": false,
+	} {
+		accepted, err := ParseRange(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accepted.AcceptsEveryRelease() != want {
+			t.Errorf("%s: not %t", text, want)
+		}
+	}
+	if (*Range)(nil).AcceptsEveryRelease() {
+		t.Error("no range is one")
+	}
+}
+
 func TestExcludes(t *testing.T) {
 	for _, test := range []struct {
 		one, other string

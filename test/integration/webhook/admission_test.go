@@ -83,6 +83,25 @@ var _ = Describe("Registering an add-on", func() {
 					ContainSubstring(`spec.dependencies: "missing" has no ClusterManagementAddOn on this hub`),
 					ContainSubstring("is ignored because spec.dependencies is set")))
 			})
+
+			It("warns of ranges that exclude each other, or nothing", func(ctx context.Context) {
+				in := func(name, accepted string) map[string]any { return map[string]any{"name": name, "version": accepted} }
+				for _, one := range []*unstructured.Unstructured{
+					clusterManagementAddOn(storage, "needed", nil), clusterManagementAddOn(storage, "any", nil),
+					clusterManagementAddOn(storage, "first", []any{in("needed", ">= 2")}),
+				} {
+					create(ctx, one)
+				}
+				listening, listener := listeningClient()
+				Eventually(func(g Gomega) {
+					before := len(listener.all())
+					second := clusterManagementAddOn(version, "second", []any{in("needed", "< 2"), in("any", ">= 0.0.0")})
+					g.Expect(listening.Create(ctx, second, client.DryRunAll)).To(Succeed())
+					g.Expect(listener.all()[before:]).To(ConsistOf(
+						ContainSubstring(`spec.dependencies[0]: "needed" is needed in version < 2 here, and in >= 2 by "first"`),
+						ContainSubstring(`spec.dependencies[1]: every release of "any" is in the range ">= 0.0.0"`)))
+				}).Should(Succeed())
+			})
 		})
 	}
 

@@ -1,0 +1,55 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestLongChains(t *testing.T) {
+	const chain = "b: c, c: d, d: e, e: f, f: g, g:, "
+	for name, test := range map[string]struct {
+		dependencies []addonv1alpha1.AddonDependency
+		others, want string
+	}{
+		"five":                         {[]addonv1alpha1.AddonDependency{fixture.Required("c")}, chain, ""},
+		"six":                          {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, chain, "6"},
+		"the longest counts":           {[]addonv1alpha1.AddonDependency{fixture.Required("g"), fixture.Required("b")}, chain, "6"},
+		"an Optional one first":        {[]addonv1alpha1.AddonDependency{fixture.Optional("b")}, chain, ""},
+		"an Optional one in it":        {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d?, d: e, e: f, f: g, g:", ""},
+		"what it replaces counts not":  {[]addonv1alpha1.AddonDependency{fixture.Required("g")}, chain + "a: b", ""},
+		"one with a condition does":    {[]addonv1alpha1.AddonDependency{fixture.Gated("b", "x")}, chain, "6"},
+		"one that is not known to end": {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d, d: e, e: f, f: g", "6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			added := fixture.Registration("a", test.dependencies...)
+			want := ""
+			if test.want != "" {
+				want = "spec.dependencies: a chain of " + test.want + " Required dependencies begins here: each of them can break the add-on"
+			}
+			if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations(test.others)).Warnings, "; "); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestEveryVersion(t *testing.T) {
+	const warns = `spec.dependencies[0]: every release of "b" is in the range ">= 0.0.0", but an add-on that reports no version is not: ` +
+		`write "*" if any version will do`
+	for spec, want := range map[string]string{
+		`{name: b, version: ">= 0.0.0"}`:                    warns,
+		`{name: b, type: IfInstalled, version: ">= 0.0.0"}`: warns,
+		`{name: x, addOn: b, version: ">= 0.0.0"}`:          warns,
+		`{name: b, version: "*"}`:                           "",
+		`{name: b, version: ">= 0.0.1"}`:                    "",
+		`{name: b}`:                                         "",
+	} {
+		added := fixture.Specified(t, "a", "dependencies: ["+spec+"]")
+		if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations("b:")).Warnings, "; "); got != want {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+}
