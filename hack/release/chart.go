@@ -28,6 +28,23 @@ func (p packaged) reference(charts string) string {
 	return strings.TrimSuffix(charts, "/") + "/" + p.name + ":" + p.version
 }
 
+// checkInterlock refuses to publish a version that declarations cannot name: Interlock
+// compares requirements.interlock with the version in the chart, as it is in the repository.
+func (o *order) checkInterlock() error {
+	if !o.strict {
+		return nil
+	}
+	chart, err := loader.LoadDir(filepath.Join(o.repository, "deploy/charts/interlock"))
+	if err != nil {
+		return err
+	}
+	if release, _, _ := strings.Cut(o.plain, "-"); chart.Metadata.AppVersion != release {
+		return fmt.Errorf("deploy/charts/interlock/Chart.yaml has appVersion %s: set it, and Interlock in pkg/dependency/versions, to %s",
+			chart.Metadata.AppVersion, release)
+	}
+	return nil
+}
+
 func (o *order) packageChart(images images) (packaged, error) {
 	chart, err := loader.LoadDir(filepath.Join(o.repository, "deploy/charts/interlock"))
 	if err != nil {

@@ -57,7 +57,7 @@ func (o *order) run(ctx context.Context) error {
 		return err
 	}
 	notes, err := o.notes()
-	if err != nil {
+	if err := errors.Join(err, o.checkInterlock()); err != nil {
 		return err
 	}
 	// The old files are deleted only after all checks.

@@ -25,7 +25,7 @@ var floors = map[string][]string{
 	"catalog":     {"graph", "input", "versions", "declaration"},
 	"evaluation":  {"input", "versions", "expression", "declaration", "catalog"},
 	"condition":   {"declaration", "evaluation"},
-	"review":      {"declaration", "catalog"},
+	"review":      {"versions", "declaration", "catalog"},
 	"suggestion":  {"catalog"},
 	"cause":       {"declaration", "catalog", "evaluation"},
 	"whatif":      {"graph", "versions", "evaluation", "condition"},

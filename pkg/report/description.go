@@ -109,6 +109,11 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		}
 		needs = append(needs, need)
 	}
+	if of.Requirements != nil && of.Requirements.Interlock != "" {
+		needs = append(needs, Need{
+			Name: "requirements.interlock", Type: addonv1alpha1.DependencyTypeRequired, What: "Interlock " + of.Requirements.Interlock,
+		})
+	}
 	for _, required := range of.Platform {
 		needs = append(needs, Need{
 			Name: required.Name, Type: addonv1alpha1.DependencyTypeRequired, What: strings.TrimSpace(required.Subject + " " + required.Wanted),

@@ -95,7 +95,7 @@ type declared struct {
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	counted, byHand, err := counting(addOn)
 	if err != nil {
-		return unreadable(AnnotationPath, err)
+		return unreadable(AnnotationPath, addOn.Annotations[addonv1alpha1.DependenciesAnnotation], err)
 	}
 	declaration := declare(counted)
 	if byHand && counted.parent == specPath {
@@ -108,8 +108,12 @@ func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	return declaration
 }
 
-// unreadable is what an annotation declares that cannot be parsed.
-func unreadable(path *field.Path, err error) Declaration {
+// unreadable is what an annotation declares that cannot be parsed. It may be for a later
+// version of Interlock.
+func unreadable(path *field.Path, annotation string, err error) Declaration {
+	if problem, other := forOther(interlockIn(annotation), path); other {
+		return Declaration{Invalid: true, Path: path.String(), Problems: []Problem{problem}}
+	}
 	return invalid(fmt.Sprintf("%s: %s", path, err),
 		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements and provides", FieldPath))
 }
@@ -156,6 +160,11 @@ func invalid(found, remedy string) Declaration {
 
 // declare compiles what was declared, and counts an entry once per name.
 func declare(d declared) Declaration {
+	if d.requirements != nil {
+		if problem, other := forOther(d.requirements.Interlock, d.parent); other {
+			return Declaration{Invalid: true, Path: d.path.String(), Requirements: d.requirements, Problems: []Problem{problem}}
+		}
+	}
 	// They are counted before any is compiled, which is what costs.
 	if count := len(d.dependencies); count > maxDependencies {
 		return invalid(fmt.Sprintf("%s: %d dependencies are declared; at most %d may be", d.path, count, maxDependencies), untilCorrected)

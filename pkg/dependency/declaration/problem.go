@@ -18,6 +18,8 @@ type ProblemReason string
 const (
 	// ProblemInvalid: the declaration cannot be used at all.
 	ProblemInvalid ProblemReason = "InvalidDependencies"
+	// ProblemInterlockVersion: it is for another version of Interlock, so it is not used.
+	ProblemInterlockVersion ProblemReason = "InterlockVersionMismatch"
 	// ProblemDuplicate: the list has a name twice; the stricter entry counts.
 	ProblemDuplicate ProblemReason = "DuplicateDependency"
 	// ProblemDeclaredTwice: field and annotation are both present; the field counts.
@@ -33,7 +35,8 @@ const (
 
 // ProblemReasons lists every ProblemReason.
 var ProblemReasons = []ProblemReason{
-	ProblemInvalid, ProblemDuplicate, ProblemDeclaredTwice, ProblemNotRegistered, ProblemCycle, ProblemConditionalCycle,
+	ProblemInvalid, ProblemInterlockVersion, ProblemDuplicate, ProblemDeclaredTwice, ProblemNotRegistered, ProblemCycle,
+	ProblemConditionalCycle,
 }
 
 // Problem is one thing wrong with a declaration.

@@ -42,6 +42,9 @@ func compileRequirements(required *addonv1alpha1.AddonRequirements, path *field.
 	listed := listRequirements(required)
 	compiled := make([]Requirement, 0, len(listed))
 	var errs field.ErrorList
+	if _, err := versions.ParseRange(required.Interlock, nil); required.Interlock != "" && err != nil {
+		errs = append(errs, invalidRange(path.Child("interlock"), required.Interlock, err))
+	}
 	for _, r := range listed {
 		if utf8.RuneCountInString(r.Wanted) > maxRange {
 			continue // the schema's check reports it

@@ -152,6 +152,7 @@ func validateRequirements(required *addonv1alpha1.AddonRequirements, path *field
 	}
 	errs := tooLong(path.Child("kubernetes"), required.Kubernetes, maxRange)
 	errs = append(errs, tooLong(path.Child("ocm"), required.OCM, maxRange)...)
+	errs = append(errs, tooLong(path.Child("interlock"), required.Interlock, maxRange)...)
 	if len(required.Claims) > maxClaims {
 		errs = append(errs, field.TooMany(path.Child("claims"), len(required.Claims), maxClaims))
 	}

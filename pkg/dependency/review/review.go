@@ -77,7 +77,8 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		case declaration.ProblemCycle:
 			review.deny(problem, problem.Message)
 			review.ByOthers = true
-		case declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered, declaration.ProblemConditionalCycle:
+		case declaration.ProblemInterlockVersion, declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered,
+			declaration.ProblemConditionalCycle:
 			review.warn(problem)
 		}
 	}

@@ -91,6 +91,14 @@ type DependencyWhen struct {
 // AddonRequirements is what an add-on requires of the platform. What is not met counts as a Required dependency that
 // is not satisfied.
 type AddonRequirements struct {
+	// interlock is a version range for Interlock itself, such as ">= 0.3": the declaration needs fields or rules that
+	// older ones do not have. An Interlock outside of the range does not evaluate the declaration: conditions stay as
+	// they are.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Interlock string `json:"interlock,omitempty"`
+
 	// kubernetes is a version range for the managed cluster's Kubernetes, such as ">= 1.28".
 	// What a vendor appends to the version does not count.
 	// +optional
