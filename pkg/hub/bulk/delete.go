@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// pageSize is how many objects are listed at a time.
-	pageSize = 500
-	// deletesAtATime bounds concurrent requests. A hub with 3,500 managed clusters
+	// PageSize is how many objects of a whole hub are listed at a time.
+	PageSize = 500
+	// WritesAtATime bounds concurrent requests. A hub with 3,500 managed clusters
 	// has thousands of events, and one after the other they take minutes.
-	deletesAtATime = 16
+	WritesAtATime = 16
 )
 
 // Delete deletes the selected objects of a kind, and returns how many it deleted.
@@ -29,7 +29,7 @@ func Delete(
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	for {
-		selector.Limit, selector.Continue = pageSize, page.Continue
+		selector.Limit, selector.Continue = PageSize, page.Continue
 		if err := from.List(ctx, page, &selector); err != nil {
 			return deleted, fmt.Errorf("list %s (%v): %w", kind.Kind, selector.FieldSelector, err)
 		}
@@ -45,7 +45,7 @@ func Delete(
 func deleteAll(ctx context.Context, hub client.Writer, kind string, objects []metav1.PartialObjectMetadata) (int, error) {
 	var deleted atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(deletesAtATime)
+	group.SetLimit(WritesAtATime)
 	for i := range objects {
 		group.Go(func() error {
 			if err := client.IgnoreNotFound(hub.Delete(ctx, &objects[i])); err != nil {

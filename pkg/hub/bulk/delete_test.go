@@ -23,7 +23,7 @@ func TestDelete(t *testing.T) {
 		failure string
 	}{
 		"none":              {},
-		"more than at once": {objects: 3 * deletesAtATime},
+		"more than at once": {objects: 3 * WritesAtATime},
 		"one is refused":    {objects: 40, refuse: "config-7", failure: "delete ConfigMap default/config-7: refused"},
 	} {
 		t.Run(name, func(t *testing.T) {

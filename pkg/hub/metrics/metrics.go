@@ -37,7 +37,7 @@ var Help = map[string]string{
 	NameEdges:         "Managed clusters on which an add-on with the dependency is installed, by dependent, dependency and type.",
 	NameUnsatisfied:   "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict.",
 	NameHeld:          "Managed clusters on which the verdict on an add-on's dependency is kept because nothing new is known, by dependent, dependency, type and that verdict.",
-	NameRequiring:     "Managed clusters, except lost ones, on which an add-on requires this dependency.",
+	NameRequiring:     "Managed clusters, except lost ones, on which an add-on requires this dependency, or conflicts with it.",
 	NameRoots:         "Managed clusters, except lost ones, on which this dependency fails by itself and keeps add-ons from working, by dependency and verdict.",
 	NameVictims:       "Add-ons that cannot work because this dependency fails by itself, directly or not, each counted once per managed cluster, except lost ones.",
 	NameReaction:      "Time from the transition of a dependency's condition to the write of Degraded that follows it, by reaction (noticed, propagated or recovered).",

@@ -18,17 +18,12 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/hub/bulk"
 )
 
-const (
-	// pageSize is how many objects are listed at a time.
-	pageSize = 500
-	// writesAtATime bounds concurrent writes.
-	writesAtATime = 16
-	// passes bounds the passes over all add-ons. The last pass finds nothing to
-	// clean. A conflict with another writer is resolved by the next pass.
-	passes = 10
-)
+// passes bounds the passes over all add-ons. The last pass finds nothing to
+// clean. A conflict with another writer is resolved by the next pass.
+const passes = 10
 
 // removeConditions removes Interlock's conditions from every add-on on every cluster.
 //
@@ -66,7 +61,7 @@ func (u *uninstallation) pass(ctx context.Context, done *counts) error {
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
-		err := u.hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
+		err := u.hub.List(ctx, page, client.Limit(bulk.PageSize), client.Continue(page.GetContinue()))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 			return nil // the hub has no OCM
 		}
@@ -74,7 +69,7 @@ func (u *uninstallation) pass(ctx context.Context, done *counts) error {
 			return fmt.Errorf("list ManagedClusterAddOns: %w", err)
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(writesAtATime)
+		group.SetLimit(bulk.WritesAtATime)
 		for i := range page.Items {
 			group.Go(func() error { return u.clean(groupCtx, &page.Items[i], done) })
 		}
