@@ -50,7 +50,17 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, version: v2}}]}`,
 	},
 	"dependencies.api.kind": {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Job}}]}`},
-	"dependencies.when":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
+	"dependencies.config": {
+		`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, config: {expression: "config.?mode.orValue('') == 'grpc'"}}]}`,
+	},
+	"dependencies.config.expression": {
+		`{dependencies: [{name: old, config: {expression: "true"}}]}`, `{dependencies: [{name: old, config: {expression: "false"}}]}`,
+	},
+	"dependencies.config.message": {
+		`{dependencies: [{name: old, config: {expression: "false"}}]}`,
+		`{dependencies: [{name: old, config: {expression: "false", message: Streams need gRPC.}}]}`,
+	},
+	"dependencies.when": {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
 	"dependencies.when.clusterSelector": {
 		`{dependencies: [{name: a, when: {expression: "true"}}]}`,
 		`{dependencies: [{name: a, when: {expression: "true", clusterSelector: {matchLabels: {on: here}}}}]}`,

@@ -60,6 +60,10 @@ type Need struct {
 	Docs string `json:"docs,omitempty"`
 	// Tolerate is how long an add-on that becomes unavailable still satisfies it; empty: not at all.
 	Tolerate string `json:"tolerate,omitempty"`
+	// Config is what the settings of the add-on must be, as a CEL expression; empty: anything.
+	Config string `json:"config,omitempty"`
+	// ConfigMessage says what does not work with other settings.
+	ConfigMessage string `json:"configMessage,omitempty"`
 	// Registered: the hub has a ClusterManagementAddOn for it. It is nil for what is no add-on.
 	Registered *bool `json:"registered,omitempty"`
 }
@@ -100,6 +104,9 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		edge := &of.Edges[i]
 		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: whatOf(&edge.Dependency)}
 		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
+		if edge.Dependency.Config != nil {
+			need.Config, need.ConfigMessage = edge.Dependency.Config.Expression, edge.Dependency.Config.Message
+		}
 		if edge.Dependency.When != nil {
 			need.When = whenOf(edge.Dependency.When)
 		}

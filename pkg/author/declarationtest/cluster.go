@@ -36,11 +36,12 @@ type Cluster struct {
 type AddOn struct {
 	Name string
 	// Version is what its agent reports. Where it is empty, the version of Template counts,
-	// and then that in the annotation of the ClusterManagementAddOn.
+	// then that in Annotations, and then that of the ClusterManagementAddOn.
 	Version string
 	// Unavailable: its condition Available is False for a reason of its own.
 	Unavailable bool
-	// Template is the AddOnTemplate that runs; empty: none.
+	// Template is the AddOnTemplate that runs; empty: none. One that was not read, because it
+	// declares nothing, has no version.
 	Template string
 	// Labels and Annotations are those of the ManagedClusterAddOn, Variables the
 	// customizedVariables of its AddOnDeploymentConfig.
@@ -95,6 +96,8 @@ func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
 		Name: addOn.Name, Installed: true, Labels: addOn.Labels, Annotations: addOn.Annotations, Config: addOn.Variables,
 		Available: &metav1.Condition{Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue},
 	}
+	version := versions.In(addOn.Annotations)
+	observed.Version, observed.FormerVersion = version.Current, version.Former
 	if addOn.Unavailable {
 		observed.Available.Status, observed.Available.Reason = metav1.ConditionFalse, "Imagined"
 	}

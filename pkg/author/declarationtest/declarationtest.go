@@ -7,6 +7,7 @@ package declarationtest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,7 +71,8 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alph
 // Findings returns a finding for each dependency of the named add-on on the cluster, in the
 // order declared, and then for each requirement, once all conditions there have followed.
 // The add-on is imagined to be installed, whether or not the cluster lists it. Its error is
-// about an add-on that is not declared, or a value of the cluster that cannot be used.
+// about an add-on that is not declared, a declaration that addon-manager does not use, or a
+// value of the cluster that cannot be used.
 func (d *Declarations) Findings(addOn string, on Cluster) ([]evaluation.Finding, error) {
 	if !d.declared.Registered(addOn) {
 		return nil, fmt.Errorf("add-on %q has no ClusterManagementAddOn among those that were read: %s",
@@ -83,7 +85,29 @@ func (d *Declarations) Findings(addOn string, on Cluster) ([]evaluation.Finding,
 	if err != nil {
 		return nil, err
 	}
+	if err := d.unusable(addOn, imagined); err != nil {
+		return nil, err
+	}
 	return d.whole.Findings(imagined)[addOn], nil
+}
+
+// unusable returns what is wrong with the declaration that counts on the cluster, where
+// addon-manager does not use it.
+func (d *Declarations) unusable(addOn string, on whatif.Cluster) error {
+	observe := func(name string) evaluation.Observation { return on.AddOns[name] }
+	declared, problems, of := d.declared.Declaration(addOn), d.declared.Problems, addOn
+	if template := d.declared.Variant(addOn, d.declared.State(addOn, on.Cluster, observe)); template != "" {
+		_, declared, _ = d.declared.Template(template)
+		problems, of = d.declared.TemplateProblems, template
+	}
+	if !declared.Invalid {
+		return nil
+	}
+	var messages []string
+	for _, problem := range problems(of) {
+		messages = append(messages, problem.Message)
+	}
+	return fmt.Errorf("the declaration of add-on %q is not used: %s", addOn, strings.Join(messages, "; "))
 }
 
 // Check returns an error with the message of the condition Degraded that addon-manager
@@ -102,7 +126,8 @@ func (d *Declarations) Check(addOn string, on Cluster) error {
 
 // CheckChange returns an error that names the dependencies and requirements, of all add-ons
 // that are installed on the cluster as it is afterwards, which the change would break: they
-// are unsatisfied there, and were not before. It is nil where there is none.
+// are unsatisfied there, and were not before. It is nil where there is none. Other errors
+// are those of Findings.
 func (d *Declarations) CheckChange(before, after Cluster) error {
 	was, err := d.imagine(before)
 	if err != nil {
@@ -111,6 +136,11 @@ func (d *Declarations) CheckChange(before, after Cluster) error {
 	is, err := d.imagine(after)
 	if err != nil {
 		return fmt.Errorf("after: %w", err)
+	}
+	for _, addOn := range slices.Sorted(maps.Keys(is.AddOns)) {
+		if err := d.unusable(addOn, is); err != nil {
+			return err
+		}
 	}
 	var broken []string
 	for _, difference := range whatif.Compare(d.whole.Findings(was), d.whole.Findings(is)) {

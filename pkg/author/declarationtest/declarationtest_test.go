@@ -9,6 +9,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/author/declarationtest"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // The tests of an add-on: where it works, and what another version of Kubernetes, of OCM
@@ -81,6 +82,11 @@ func TestCheck(t *testing.T) {
 			"Required addon 'gateway' is not installed or not available in version '>= 2'. (version 1.9.0 from its agent's lease)",
 		},
 
+		"the version of the ManagedClusterAddOn counts": {
+			"portal", works.With(addOn{Name: "tunnel", Version: "1.0.0"}).With(
+				addOn{Name: "gateway", Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "2.1.0"}}), "",
+		},
+
 		"an add-on that was not read": {
 			"gatway", works, `add-on "gatway" has no ClusterManagementAddOn among those that were read: gateway, portal, tunnel`,
 		},
@@ -100,6 +106,28 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+// What addon-manager does not use has no verdicts: a test must not pass because of it.
+func TestADeclarationThatIsNotUsed(t *testing.T) {
+	later := fixture.Specified(t, "later", `{dependencies: [{name: missing}], requirements: {interlock: ">= 99"}}`)
+	wrong := fixture.Annotated("wrong", "[{name: missing, retries: 3}]")
+	hub := declarationtest.New([]addonv1alpha1.ClusterManagementAddOn{later, wrong, fixture.Deployed(fixture.Registration("deployed"))},
+		fixture.Template("deployed", "deployed-2", "{"))
+	deployed := func(template string) cluster { return cluster{}.With(addOn{Name: "deployed", Template: template}) }
+	two := deployed("deployed-2")
+	for want, err := range map[string]error{
+		`"later" is not used: spec.requirements.interlock: the declaration is for Interlock >= 99`: hub.Check("later", cluster{}),
+		`"wrong" is not used: metadata.annotations[`:                                               hub.Check("wrong", cluster{}),
+		`"deployed" is not used: metadata.annotations[`:                                            hub.CheckChange(cluster{}, two),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "the declaration of add-on "+want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if err := hub.Check("deployed", deployed("deployed-1")); err != nil {
+		t.Errorf("another AddOnTemplate runs: %v", err)
 	}
 }
 

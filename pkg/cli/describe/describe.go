@@ -166,6 +166,9 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 		if need.Tolerate != "" {
 			what += ", unavailable for " + need.Tolerate + " at most"
 		}
+		if need.Config != "" {
+			what += ", with settings (below)"
+		}
 		if when == "" {
 			when = "always"
 		}
@@ -199,6 +202,13 @@ func (o *options) printLists(lists []list, needs []report.Need, problems []strin
 		}
 	}
 	for _, need := range needs {
+		if need.Config != "" {
+			line := fmt.Sprintf("Settings of %s: %s", need.Name, need.Config)
+			if need.ConfigMessage != "" {
+				line += " (" + need.ConfigMessage + ")"
+			}
+			fmt.Fprintln(o.Out, screen.Wrap(text.OneLine(line), 2))
+		}
 		if need.Docs != "" { // whole, for terminals that open links
 			fmt.Fprintf(o.Out, "About %s: %s\n", text.OneLine(need.Name), text.OneLine(need.Docs))
 		}

@@ -135,7 +135,7 @@ func isOrAre(n int, what string) string {
 func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
 	clusters, message := item.Clusters(), ""
 	if item.AddOn == "" || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
-		item.Verdict == evaluation.Conflict {
+		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
 		message = text.OneLine(item.Message) // only it says what was found
 	}
 	rows := [][2]string{

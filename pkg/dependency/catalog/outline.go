@@ -1,7 +1,8 @@
 package catalog
 
 import (
-	"iter"
+	"maps"
+	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -17,6 +18,13 @@ type Outline struct {
 	edges *graph.Graph
 	// depths are the lengths of the longest chains of Required edges, by add-on.
 	depths map[string]int
+	wanted map[string][]Wanted
+}
+
+// Wanted is an edge with the add-on that declares it.
+type Wanted struct {
+	Dependent string
+	Edge      *declaration.Edge
 }
 
 // Renew returns the outline of all add-ons registered on a hub. It reads only those
@@ -39,7 +47,7 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 		edges[name], _ = targets(declared)
 		waits[name] = waitsFor(declared)
 	}
-	renewed.edges, renewed.depths = graph.New(edges), graph.New(waits).Depths()
+	renewed.edges, renewed.depths, renewed.wanted = graph.New(edges), graph.New(waits).Depths(), renewed.findWanted()
 	return renewed
 }
 
@@ -62,19 +70,22 @@ func (o *Outline) Depth(declared declaration.Declaration) (depth int) {
 	return depth
 }
 
-// EdgesOn are the edges on an add-on, each with the add-on that declares it: ascending, and
-// in the order declared.
-func (o *Outline) EdgesOn(addOn string) iter.Seq2[string, *declaration.Edge] {
-	return func(yield func(string, *declaration.Edge) bool) {
-		for _, dependent := range o.edges.Dependents(addOn) {
-			edges := o.declarations[dependent].Edges
-			for i := range edges {
-				if edges[i].AddOn == addOn && !yield(dependent, &edges[i]) {
-					return
-				}
+// WantingVersions are the edges on an add-on that only some of its versions satisfy: by the
+// name of the add-on that declares them, ascending, and in the order declared.
+func (o *Outline) WantingVersions(of string) []Wanted { return o.wanted[of] }
+
+// findWanted finds the edges that only some versions of their add-on satisfy.
+func (o *Outline) findWanted() map[string][]Wanted {
+	wanted := map[string][]Wanted{}
+	for _, dependent := range slices.Sorted(maps.Keys(o.declarations)) {
+		edges := o.declarations[dependent].Edges
+		for i := range edges {
+			if edges[i].WantsVersion() {
+				wanted[edges[i].AddOn] = append(wanted[edges[i].AddOn], Wanted{dependent, &edges[i]})
 			}
 		}
 	}
+	return wanted
 }
 
 // With returns a catalog by which to judge an add-on among the others. It has only the

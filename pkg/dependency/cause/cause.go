@@ -78,6 +78,7 @@ var phrases = map[evaluation.Verdict]string{
 	evaluation.VersionUnknown:    "has a version that is not known",
 	evaluation.APINotServed:      "is not served",
 	evaluation.RequirementNotMet: "is not met",
+	evaluation.SettingMismatch:   "has other settings than are needed",
 	evaluation.Conflict:          "is installed, which conflicts",
 	evaluation.Cycle:             "is on a cycle of dependencies",
 }

@@ -162,7 +162,7 @@ func invalid(found, remedy string) Declaration {
 func declare(d declared) Declaration {
 	if d.requirements != nil {
 		if problem, other := forOther(d.requirements.Interlock, d.parent); other {
-			return Declaration{Invalid: true, Path: d.path.String(), Requirements: d.requirements, Problems: []Problem{problem}}
+			return Declaration{Invalid: true, Path: d.path.String(), Requirements: d.requirements, Provides: d.provides, Problems: []Problem{problem}}
 		}
 	}
 	// They are counted before any is compiled, which is what costs.
@@ -171,10 +171,10 @@ func declare(d declared) Declaration {
 	}
 	switch count, bytes := expressions(d.dependencies); {
 	case count > maxExpressions:
-		return invalid(fmt.Sprintf("%s: %d dependencies have when.expression; at most %d may; when.clusterSelector has no such limit",
+		return invalid(fmt.Sprintf("%s: %d expressions are in when and config; at most %d may be; when.clusterSelector has no such limit",
 			d.path, count, maxExpressions), untilCorrected)
 	case bytes > maxExpressionBytes:
-		return invalid(fmt.Sprintf("%s: all when.expression together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes),
+		return invalid(fmt.Sprintf("%s: all expressions together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes),
 			untilCorrected)
 	}
 	errs := validateList(d.dependencies, d.path)

@@ -1,12 +1,14 @@
 package declaration
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -21,6 +23,8 @@ type Edge struct {
 	Versions *versions.Range
 	// Tolerate is how long it is satisfied after its add-on became unavailable.
 	Tolerate time.Duration
+	// Config is what the settings of its add-on must be; nil: anything.
+	Config *expression.Expression
 	// When is the condition; nil: the edge always applies.
 	When *When
 	// Index is its place in the list as declared, which may have duplicates.
@@ -39,9 +43,10 @@ func compileEdge(entry addonv1alpha1.AddonDependency, path *field.Path) (Edge, f
 		compiled.Versions = accepted
 	}
 	tolerate, tolerateErrs := compileTolerate(&entry, path.Child("tolerate"))
+	config, configErrs := compileConfig(&entry, path.Child("config"))
 	when, whenErrs := compileWhen(entry.When, path.Child("when"))
-	compiled.Tolerate, compiled.When = tolerate, when
-	return compiled, append(append(errs, tolerateErrs...), whenErrs...)
+	compiled.Tolerate, compiled.Config, compiled.When = tolerate, config, when
+	return compiled, slices.Concat(errs, tolerateErrs, configErrs, whenErrs)
 }
 
 func invalidRange(path *field.Path, value string, err error) *field.Error {
@@ -52,6 +57,11 @@ func invalidRange(path *field.Path, value string, err error) *field.Error {
 // available, where the edge applies.
 func (e *Edge) Waits() bool {
 	return e.AddOn != "" && e.Dependency.Type == addonv1alpha1.DependencyTypeRequired
+}
+
+// WantsVersion reports whether only some versions of an add-on satisfy the edge.
+func (e *Edge) WantsVersion() bool {
+	return e.AddOn != "" && ComparesVersion(&e.Dependency) && !Conflicts(&e.Dependency)
 }
 
 // Conflicts reports whether the edge is satisfied where its add-on is not installed.

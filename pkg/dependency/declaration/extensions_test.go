@@ -110,6 +110,24 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, tolerate: 2m, type: Conflicts}]`,
 			[]string{"dependencies[0].tolerate", "has to be available"},
 		},
+		"NoSetting": {`dependencies: [{name: a, config: {message: m}}]`, []string{"dependencies[0].config.expression", "Required value"}},
+		"SettingSyntax": {
+			`dependencies: [{name: a, config: {expression: "config.mode ="}}]`, []string{"dependencies[0].config.expression", "Syntax error"},
+		},
+		"SettingOfItself": {
+			`dependencies: [{name: a, config: {expression: "addOn.name == 'a'"}}]`, []string{"config.expression", "addOn cannot be read here"},
+		},
+		"SettingOfAPI": {
+			`dependencies: [{name: a, api: {kind: Pod}, config: {expression: "true"}}]`,
+			[]string{"dependencies[0].config.expression", `"true"`, "not for an API or a conflict"},
+		},
+		"SettingOfConflict": {
+			`dependencies: [{name: a, type: Conflicts, config: {expression: "true"}}]`, []string{"not for an API or a conflict"},
+		},
+		"LongSetting": {
+			`dependencies: [{name: a, config: {expression: "` + strings.Repeat("x", 4097) + `"}}]`,
+			[]string{"config.expression", "at most 4096 characters"},
+		},
 		"SeveralPlaces": {
 			`{dependencies: [{name: a, version: x1}], requirements: {ocm: y1}}`,
 			[]string{"dependencies[0].version", `"x1"`, "requirements.ocm", `"y1"`},

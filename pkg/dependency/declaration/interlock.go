@@ -24,7 +24,7 @@ func forOther(interlock string, parent *field.Path) (Problem, bool) {
 	}
 	return NewProblem(ProblemInterlockVersion,
 		fmt.Sprintf("%s: the declaration is for Interlock %s, and this is %s", interlockPath(parent), text.Excerpt(interlock), versions.Interlock),
-		"update Interlock; until then, conditions stay as they are"), true
+		"use an Interlock in that range; until then, conditions stay as they are"), true
 }
 
 func interlockPath(parent *field.Path) *field.Path { return parent.Child("requirements", "interlock") }

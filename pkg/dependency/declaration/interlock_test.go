@@ -25,7 +25,8 @@ func as(t *testing.T, version string) {
 // nor an annotation with fields that it does not know.
 func TestADeclarationForAnotherInterlock(t *testing.T) {
 	as(t, "0.2.5")
-	const older = "the declaration is for Interlock >= 0.3, and this is 0.2.5; update Interlock; until then, conditions stay as they are"
+	const older = "the declaration is for Interlock >= 0.3, and this is 0.2.5; " +
+		"use an Interlock in that range; until then, conditions stay as they are"
 	for name, test := range map[string]struct {
 		addOn addonv1alpha1.ClusterManagementAddOn
 		want  string // the problem; empty: it is used
@@ -46,9 +47,9 @@ func TestADeclarationForAnotherInterlock(t *testing.T) {
 		},
 		"for an earlier one": {
 			fixture.Specified(t, "x", `requirements: {interlock: "< 0.2"}`),
-			"spec.requirements.interlock: the declaration is for Interlock < 0.2, and this is 0.2.5; update Interlock",
+			"spec.requirements.interlock: the declaration is for Interlock < 0.2, and this is 0.2.5; use an Interlock in that range",
 		},
-		"for this one":                    {fixture.Specified(t, "x", `{dependencies: [{name: a}], requirements: {interlock: ">= 0.2 < 1"}}`), ""},
+		"for this one":                    {fixture.Specified(t, "x", `{dependencies: [{name: a}], requirements: {interlock: ">= 0.2"}}`), ""},
 		"for this one, in the annotation": {fixture.Annotated("x", `{dependencies: [{name: a}], requirements: {interlock: ">= 0.2"}}`), ""},
 		"for this one, with unknown fields": {
 			fixture.Annotated("x", `{dependencies: [{name: a, retries: 3}], requirements: {interlock: ">= 0.2"}}`), `unknown field "retries"`,
@@ -62,7 +63,8 @@ func TestADeclarationForAnotherInterlock(t *testing.T) {
 				}
 				return
 			}
-			if !got.Invalid || len(got.Edges)+len(got.Platform) > 0 || len(got.Problems) != 1 || !strings.Contains(got.Problems[0].Message, test.want) {
+			if !got.Invalid || len(got.Edges)+len(got.Platform) > 0 || len(got.Problems) != 1 ||
+				!strings.Contains(got.Problems[0].Message, test.want) {
 				t.Errorf("got %+v, want %q", got, test.want)
 			}
 			declaration.CheckProblems(t, got.Problems)
@@ -78,7 +80,8 @@ func TestAdmissionWarnsOfAnotherInterlock(t *testing.T) {
 		fixture.Annotated("x", `{requirements: {interlock: "^1"}, sooner: true}`),
 	} {
 		reviewed := new(review.Reviewer).Review(&addOn, nil, nil)
-		if len(reviewed.Denials) > 0 || len(reviewed.Warnings) != 1 || !strings.Contains(reviewed.Warnings[0], "is for Interlock ^1, and this is 0.2.5") {
+		if len(reviewed.Denials) > 0 || len(reviewed.Warnings) != 1 ||
+			!strings.Contains(reviewed.Warnings[0], "is for Interlock ^1, and this is 0.2.5") {
 			t.Errorf("%+v", reviewed)
 		}
 	}

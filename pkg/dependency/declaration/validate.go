@@ -22,7 +22,7 @@ const (
 	maxExpression = 4096
 	// maxDependencies is how many one add-on may have. Each is evaluated on every cluster.
 	maxDependencies = 256
-	// maxExpressions is how many dependencies of one add-on may have an expression, and
+	// maxExpressions is how many expressions the dependencies of one add-on may have, and
 	// maxExpressionBytes how long all of these may be: they are compiled at each change.
 	maxExpressions     = 16
 	maxExpressionBytes = 64 << 10

@@ -58,12 +58,16 @@ func (w *When) Inputs() input.Set {
 	return inputs
 }
 
-// expressions counts the dependencies that have one, and the bytes of all expressions.
+// expressions counts those of all dependencies, in when and config, and their bytes.
 func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int) {
 	for i := range dependencies {
 		if when := dependencies[i].When; when != nil && when.Expression != "" {
 			count++
 			bytes += len(when.Expression)
+		}
+		if config := dependencies[i].Config; config != nil {
+			count++
+			bytes += len(config.Expression)
 		}
 	}
 	return count, bytes

@@ -20,6 +20,8 @@ type Evaluator struct {
 	inputs input.Set // of all add-ons together
 	// tolerated are the add-ons that may be unavailable for a while.
 	tolerated map[string]bool
+	// settings are the edges that check the settings of an add-on, by its name.
+	settings map[string][]checkedSetting
 }
 
 // prepared is what is the same for an add-on on all clusters, or on those where the same
@@ -48,7 +50,7 @@ type subject struct {
 
 // New prepares the evaluation of all add-ons of the catalog.
 func New(declared *catalog.Catalog) *Evaluator {
-	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}, tolerated: map[string]bool{}}
+	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}, tolerated: map[string]bool{}, settings: map[string][]checkedSetting{}}
 	for _, addOn := range declared.AddOns() {
 		p := prepare(declared.Declaration(addOn))
 		p.addVariants(declared, addOn)
@@ -56,6 +58,7 @@ func New(declared *catalog.Catalog) *Evaluator {
 		p.needs = p.findNeeds(declared, addOn)
 		e.addOns[addOn] = p
 		e.inputs |= p.all
+		addSettings(e.settings, declared, addOn)
 		for _, need := range p.needs {
 			if need.Inputs.Any(input.Lapses) {
 				e.tolerated[need.Name] = true
@@ -204,6 +207,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 		return
 	}
 	s.kind.evaluate(g, f)
+	evaluateSetting(g, f)
 }
 
 // inputs are what the verdict depends on.
@@ -211,6 +215,9 @@ func (s *subject) inputs() input.Set {
 	inputs := rules[s.kind].inputs
 	if s.edge != nil && s.edge.When != nil {
 		inputs |= s.edge.When.Inputs()
+	}
+	if s.edge != nil && s.edge.Config != nil {
+		inputs |= s.edge.Config.Inputs()&^input.Config | input.Settings
 	}
 	return inputs
 }

@@ -88,10 +88,14 @@ func (f Finding) Type() addonv1alpha1.DependencyType {
 
 // AuthorMessage is the message that the author declared for the edge.
 func (f Finding) AuthorMessage() string {
-	if f.Dependency == nil {
+	switch {
+	case f.Dependency == nil:
 		return ""
+	case f.Verdict == SettingMismatch && f.Dependency.Config != nil && f.Dependency.Config.Message != "":
+		return f.Dependency.Config.Message
+	default:
+		return f.Dependency.Message
 	}
-	return f.Dependency.Message
 }
 
 // Docs is the link that the author declared for the edge.

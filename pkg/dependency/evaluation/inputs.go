@@ -52,6 +52,9 @@ func (p *prepared) readTargets(read map[string]input.Set) {
 	for i := range p.subjects {
 		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
 			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
+			if s.edge.Config != nil {
+				read[s.edge.AddOn] |= input.Config
+			}
 			if s.edge.Tolerate > 0 {
 				read[s.edge.AddOn] |= input.Lapses
 			}
@@ -86,25 +89,37 @@ func (e *Evaluator) WithInput(of input.Set) []string {
 }
 
 // Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
-// on these inputs of the named add-on there: itself, and those that a condition of its
-// edges can tie into a cycle with it. The inputs are some of AddOn, Config, Template and Version.
-func (e *Evaluator) Readers(addOn string, own input.Set) []string {
-	if cycleInputs(e.Catalog, addOn).Any(own) {
-		return e.Conditional(addOn).Members()
+// on these inputs of the named add-on there: itself, those that a condition of its edges
+// can tie into a cycle with it, and those that check its settings. The inputs are some of
+// AddOn, Config, Template and Version.
+func (e *Evaluator) Readers(addOn string, own input.Set) (readers []string) {
+	switch {
+	case cycleInputs(e.Catalog, addOn).Any(own):
+		readers = e.Conditional(addOn).Members()
+	case e.OwnInputs(addOn).Any(own):
+		readers = []string{addOn}
 	}
-	if e.OwnInputs(addOn).Any(own) {
-		return []string{addOn}
+	if !own.Any(input.Config) || len(e.settings[addOn]) == 0 {
+		return readers
 	}
-	return nil
+	readers = slices.Clone(readers)
+	for _, checked := range e.settings[addOn] {
+		readers = append(readers, checked.dependent)
+	}
+	slices.Sort(readers)
+	return slices.Compact(readers)
 }
 
 // Keys are the entries of labels, annotations and variables of the named add-on that the
-// conditions of its edges read. No other add-on's conditions read them.
+// conditions of its edges read, and the variables that edges on it check.
 func (e *Evaluator) Keys(addOn string) expression.Keys {
 	p := e.addOns[addOn]
 	keys := p.keys()
 	for _, v := range p.variants {
 		keys = keys.With(v.keys())
+	}
+	for _, checked := range e.settings[addOn] {
+		keys = keys.With(checked.config.Keys())
 	}
 	return keys
 }

@@ -129,10 +129,14 @@ func (f *Finding) Found() string {
 }
 
 func (f *Finding) rule() rule {
-	if f.Verdict == Cycle {
+	switch f.Verdict {
+	case Cycle:
 		return cycleRule
+	case SettingMismatch:
+		return settingRule
+	default:
+		return rules[kindOf(f.Dependency, f.Requirement)]
 	}
-	return rules[kindOf(f.Dependency, f.Requirement)]
 }
 
 const (

@@ -23,6 +23,11 @@ func TestTolerate(t *testing.T) {
 		return map[string]evaluation.Observation{"a": observed}
 	}
 	stopped := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, "Stopped")}
+	stoppedIn := func(version string) evaluation.Observation {
+		down := running(version)
+		down.Available = stopped.Available
+		return down
+	}
 	broken := running("")
 	broken.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
 	lapsed := evaluation.Lapse{Since: since}
@@ -65,6 +70,15 @@ func TestTolerate(t *testing.T) {
 			cluster: after(time.Minute),
 			addOns:  a(running("1.0.0"), evaluation.Lapse{}), want: "a=VersionMismatch",
 			message: "Required addon 'a' is not installed or not available in version '>= 2'. (version 1.0.0 from its ManagedClusterAddOn)",
+		},
+		"OtherVersionDown": {
+			reason: "also while it is not available", spec: `dependencies: [{name: a, version: ">= 2", tolerate: 2m}]`,
+			cluster: after(time.Minute), addOns: a(stoppedIn("1.0.0"), lapsed), want: "a=VersionMismatch",
+			message: "Required addon 'a' is not installed or not available in version '>= 2'. (version 1.0.0 from its ManagedClusterAddOn)",
+		},
+		"RightVersionDown": {
+			reason: "the right version is", spec: `dependencies: [{name: a, version: ">= 2", tolerate: 2m}]`,
+			cluster: after(time.Minute), addOns: a(stoppedIn("2.0.0"), lapsed), want: "a=Tolerated",
 		},
 		"VersionUnread": {
 			reason: "while it is not available, its version does not count", spec: `dependencies: [{name: a, version: ">= 2", tolerate: 2m}]`,

@@ -20,6 +20,8 @@ const (
 	APINotServed Verdict = "APINotServed"
 	// RequirementNotMet: the platform is not what the add-on requires.
 	RequirementNotMet Verdict = "RequirementNotMet"
+	// SettingMismatch: the add-on satisfies the edge, but for its settings.
+	SettingMismatch Verdict = "SettingMismatch"
 	// Conflict: the add-on that the dependent conflicts with is installed.
 	Conflict Verdict = "Conflict"
 	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
@@ -35,7 +37,7 @@ const (
 // Verdicts lists every Verdict.
 var Verdicts = []Verdict{
 	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
-	Conflict, Cycle, Held, Tolerated, NotApplicable,
+	SettingMismatch, Conflict, Cycle, Held, Tolerated, NotApplicable,
 }
 
 // Unsatisfied reports whether an edge with the verdict is known not to be satisfied.

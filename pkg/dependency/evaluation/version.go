@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"fmt"
+	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -26,8 +27,19 @@ var versionRule = rule{inputs: input.Versions | input.Facts, sentence: versionSe
 func evaluateVersion(g *given, f *Finding) {
 	observed := g.state.AddOns.Named(g.edge.AddOn)
 	evaluateInstalled(g, f, observed)
-	if f.Verdict == Satisfied && observed.Installed && !g.edge.Versions.AcceptsAll() {
+	if !observed.Installed || g.edge.Versions.AcceptsAll() {
+		return
+	}
+	switch f.Verdict {
+	case Satisfied:
 		compareAddOn(g, f, observed)
+	case Tolerated: // another version is not
+		tolerated := *f
+		f.Until = time.Time{}
+		if compareAddOn(g, f, observed); f.Verdict != VersionMismatch {
+			*f = tolerated
+		}
+	default:
 	}
 }
 

@@ -48,7 +48,7 @@ func applies(declared *catalog.Catalog, when *declaration.When, addOn string, st
 		}
 	}
 	holds, cost, err := when.Expression.Evaluate(expression.Variables{
-		Cluster: expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion},
+		Cluster: variablesOf(cluster),
 		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
 		Config:  self.Config,
 	})

@@ -77,10 +77,14 @@ type Expression struct {
 	program cel.Program
 	inputs  input.Set
 	keys    Keys
+	addOn   bool
 }
 
 // Inputs are what the expression reads.
 func (e *Expression) Inputs() input.Set { return e.inputs }
+
+// ReadsAddOn reports whether the expression reads the variable addOn.
+func (e *Expression) ReadsAddOn() bool { return e.addOn }
 
 // Compile reads a CEL expression; the error explains on one line what is wrong
 // with it.
@@ -110,7 +114,11 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expression{program: program, inputs: inputsOf(checked.NativeRep()), keys: keysOf(checked.NativeRep())}, nil
+	compiled := &Expression{program: program, inputs: inputsOf(checked.NativeRep()), keys: keysOf(checked.NativeRep())}
+	ast.PostOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		compiled.addOn = compiled.addOn || e.Kind() == ast.IdentKind && e.AsIdent() == variableAddOn
+	}))
+	return compiled, nil
 }
 
 // issueText lists what the compiler found, without the source that it quotes

@@ -181,8 +181,8 @@ func (g *Graph) Depths() map[string]int {
 		depth := 0
 		for _, node := range together {
 			for _, dependency := range g.Dependencies(node) {
-				if !slices.Contains(together, dependency) {
-					depth = max(depth, depths[dependency]+1)
+				if before, outside := depths[dependency]; outside { // those that come together have none yet
+					depth = max(depth, before+1)
 				}
 			}
 		}

@@ -31,6 +31,8 @@ const (
 	Version
 	// Lapses is since when the add-ons that it depends on are not available.
 	Lapses
+	// Settings are the variables of the AddOnDeploymentConfigs of the add-ons that it depends on.
+	Settings
 )
 
 // Any reports whether the set has one of the given inputs.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -54,26 +56,33 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// What a review compares and reports is bounded, whatever others declare.
+// What a review compares and reports is bounded, whatever is declared.
 func TestConflictsAreBounded(t *testing.T) {
-	added := fixture.Specified(t, "added", `dependencies: [{name: c, version: ">=2"}]`)
-	others := fixture.Registrations("c:")
-	for i := range 2 * maxCompared {
-		name := fmt.Sprintf("other-%04d", i)
-		if i < maxCompared-3 || i >= maxCompared { // three are compared that exclude it
-			others = append(others, fixture.Specified(t, name, `dependencies: [{name: c, version: ">=2"}]`))
-		} else {
-			others = append(others, fixture.Specified(t, name, `dependencies: [{name: c, version: "<2"}]`))
+	long := func(major int) string { // a range with many versions to try
+		text := fmt.Sprintf("= %d.0.0", major)
+		for i := 0; len(text) < 240; i++ {
+			text += fmt.Sprintf(" || = %d.%d.0", major, i)
 		}
+		return text
 	}
-	if got := new(Reviewer).Review(&added, nil, others).Warnings; len(got) != 3 {
-		t.Errorf("%d warnings", len(got))
+	var own, others []addonv1alpha1.ClusterManagementAddOn
+	aliases := func(name string, accepted func(int) string) addonv1alpha1.ClusterManagementAddOn {
+		addOn := fixture.Registration(name)
+		for i := range 256 {
+			edge := fixture.Required(fmt.Sprintf("alias-%d", i))
+			edge.AddOn, edge.Version = "c", accepted(i)
+			addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
+		}
+		return addOn
 	}
-	for i := range others[1:] {
-		others[1+i] = fixture.Specified(t, others[1+i].Name, `dependencies: [{name: c, version: "<2"}]`)
+	for range 500 {
+		others = append(others, aliases(fmt.Sprintf("other-%03d", len(others)), func(i int) string { return fmt.Sprintf(">= 0.0.%d", i+1) }))
 	}
-	if got := new(Reviewer).Review(&added, nil, others).Warnings; len(got) != maxConflicts {
-		t.Errorf("%d warnings", len(got))
+	own = append(own, aliases("exclude", long), aliases("overlap", func(i int) string { return fmt.Sprintf("%s || >= %d", long(i), i) }))
+	for i, want := range []int{maxConflicts, 0} {
+		if got := conflicts(own[i].Name, declaration.Read(&own[i]), (*catalog.Outline)(nil).Renew(append(others, own...))); len(got) != want {
+			t.Errorf("%s: %d conflicts, want %d", own[i].Name, len(got), want)
+		}
 	}
 }
 

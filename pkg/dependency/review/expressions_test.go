@@ -50,8 +50,8 @@ func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 		text    string
 		want    string
 	}{
-		{tooMany, manyText, ": 17 dependencies have when.expression; at most 16 may"},
-		{long, longText, ": all when.expression together have 65664 bytes; at most 65536 may"},
+		{tooMany, manyText, ": 17 expressions are in when and config; at most 16 may be"},
+		{long, longText, ": all expressions together have 65664 bytes; at most 65536 may"},
 		{edges, edgesText, ": 257 dependencies are declared; at most 256 may"},
 	} {
 		for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{test.inField, fixture.Annotated("x", test.text)} {

@@ -2,26 +2,22 @@ package review
 
 import (
 	"fmt"
+	"slices"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-const (
-	// maxDepth is how many dependencies in a row are usual. An add-on at the end of a longer
-	// chain can fail because of many others.
-	maxDepth = 5
-	// maxCompared is how many edges of other add-ons a declaration is compared with, and
-	// maxConflicts how many of them are reported: an API server passes on 4 KiB of warnings.
-	maxCompared  = 1000
-	maxConflicts = 10
-)
+// maxDepth is how many dependencies in a row are usual. An add-on at the end of a longer
+// chain can fail because of many others.
+const maxDepth = 5
 
 // warnings are what an author should know of a declaration that is accepted, beyond its
 // problems: what two add-ons do to each other, and ranges that do not mean what they seem to.
 func warnings(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
-	return append(append(EveryVersion(declared), longChain(declared, others)...), conflicts(addOn, declared, others)...)
+	return slices.Concat(longChain(declared, others), conflicts(addOn, declared, others), EveryVersion(declared))
 }
 
 func longChain(declared declaration.Declaration, others *catalog.Outline) []Judgement {
@@ -35,15 +31,24 @@ func longChain(declared declaration.Declaration, others *catalog.Outline) []Judg
 	}}
 }
 
-// EveryVersion returns the edges whose range has every release. An add-on whose version is
-// not known does not match it, which is not what its author means.
+// EveryVersion returns the edges whose range has every release, up to some. An add-on whose
+// version is not known does not match it, which is not what its author means. It is what
+// an author means of a conflict.
 func EveryVersion(declared declaration.Declaration) (judged []Judgement) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		if edge.Versions.AcceptsEveryRelease() {
-			judged = append(judged, Judgement{RuleEveryVersion, false, declared.EdgePath(i), fmt.Sprintf(
-				"every release of %q is in the range %q, but an add-on that reports no version is not: write \"*\" if any version will do",
-				text.Name(edge.AddOn), edge.Dependency.Version)})
+		if declaration.Conflicts(&edge.Dependency) || !edge.Versions.AcceptsEveryRelease() {
+			continue
+		}
+		remedy := "leave version out if any will do"
+		if edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled {
+			remedy = "remove the dependency if any version will do"
+		}
+		judged = append(judged, Judgement{RuleEveryVersion, false, declared.EdgePath(i), fmt.Sprintf(
+			"every release of %q is in the range %q, but an add-on that reports no version is not: %s",
+			text.Name(edge.AddOn), shown(edge.Dependency.Version), remedy)})
+		if len(judged) == maxConflicts {
+			break
 		}
 	}
 	return judged

@@ -37,12 +37,13 @@ func TestLongChains(t *testing.T) {
 }
 
 func TestEveryVersion(t *testing.T) {
-	const warns = `spec.dependencies[0]: every release of "b" is in the range ">= 0.0.0", but an add-on that reports no version is not: ` +
-		`write "*" if any version will do`
+	const warns = `spec.dependencies[0]: every release of "b" is in the range ">= 0.0.0", but an add-on that reports no version is not: `
+	const remedy = "leave version out if any will do"
 	for spec, want := range map[string]string{
-		`{name: b, version: ">= 0.0.0"}`:                    warns,
-		`{name: b, type: IfInstalled, version: ">= 0.0.0"}`: warns,
-		`{name: x, addOn: b, version: ">= 0.0.0"}`:          warns,
+		`{name: b, version: ">= 0.0.0"}`:                    warns + remedy,
+		`{name: b, type: IfInstalled, version: ">= 0.0.0"}`: warns + "remove the dependency if any version will do",
+		`{name: b, type: Conflicts, version: ">= 0.0.0"}`:   "",
+		`{name: x, addOn: b, version: ">= 0.0.0"}`:          warns + remedy,
 		`{name: b, version: "*"}`:                           "",
 		`{name: b, version: ">= 0.0.1"}`:                    "",
 		`{name: b}`:                                         "",

@@ -127,13 +127,20 @@ func (e *Evaluation) Findings(on Cluster) map[string][]evaluation.Finding {
 	observe := func(name string) evaluation.Observation { return addOns[name] }
 	all := map[string][]evaluation.Finding{}
 	for _, together := range e.order {
-		for _, name := range together {
-			observed, installed := addOns[name]
-			if !installed {
-				continue
+		// Add-ons that refer to each other are evaluated until no condition follows any more.
+		// Only Required edges propagate, and none of them is on a cycle where it applies, so
+		// that takes a pass for each add-on at most, and one that finds nothing.
+		for passes, changed := 0, true; changed && passes <= len(together); passes++ {
+			changed = false
+			for _, name := range together {
+				observed, installed := addOns[name]
+				if !installed {
+					continue
+				}
+				all[name] = e.declared.Evaluate(name, e.declared.State(name, on.Cluster, observe))
+				addOns[name] = follow(observed, all[name], metav1.NewTime(on.Now))
+				changed = changed || len(together) > 1 && availability.RequiredFails(observed.Degraded) != availability.RequiredFails(addOns[name].Degraded)
 			}
-			all[name] = e.declared.Evaluate(name, e.declared.State(name, on.Cluster, observe))
-			addOns[name] = follow(observed, all[name], metav1.NewTime(on.Now))
 		}
 	}
 	return all

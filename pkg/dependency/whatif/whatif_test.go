@@ -42,6 +42,29 @@ func spell(differences []Difference) string {
 	return strings.Join(all, ", ")
 }
 
+// Add-ons that refer to each other are evaluated until nothing follows any more, in
+// whatever order their names come.
+func TestFindingsOfAddOnsThatReferToEachOther(t *testing.T) {
+	b := map[string]string{
+		"nothing":     "{name: c}",
+		"Optional":    "{name: c}, {name: a, type: Optional}",
+		"conditional": `{name: c}, {name: a, when: {expression: "false"}}`,
+		"a conflict":  `{name: c}, {name: a, type: Conflicts, version: "> 2"}`,
+	}
+	for name, needs := range b {
+		for _, kind := range []string{"Required", "Optional"} {
+			evaluation := declared(fixture.Specified(t, "a", "dependencies: [{name: b, type: "+kind+"}]"),
+				fixture.Specified(t, "b", "dependencies: ["+needs+"]"), fixture.Registration("c"))
+			before := cluster("a b c")
+			after := Change{Remove: []string{"c"}}.Apply(before)
+			got := spell(Compare(evaluation.Findings(before), evaluation.Findings(after)))
+			if !strings.HasPrefix(got, "a/b: Satisfied>NotAvailable true, b/c: Satisfied>NotInstalled true") {
+				t.Errorf("%s, %s: %s", name, kind, got)
+			}
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	alone := declared(fixture.Registrations("a")...)
 	chain := fixture.Registrations("a: b, b: c, c, other")

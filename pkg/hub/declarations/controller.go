@@ -99,10 +99,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 // versions, and for what they declare themselves.
 func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
 	return func(of input.Set) bool {
-		if of == input.Versions {
+		switch of {
+		case input.Versions:
 			return declared.ReadsTemplates()
+		case input.Config: // those of the add-on itself, and of what it depends on
+			return declared.AnyInput(input.Config | input.Settings)
+		default:
+			return declared.AnyInput(of)
 		}
-		return declared.AnyInput(of)
 	}
 }
 

@@ -63,10 +63,7 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 		return err
 	}
 	for _, addOn := range referring {
-		if !declared.OwnInputs(addOn.Name).Any(input.Config) {
-			continue
-		}
-		for _, name := range declared.Readers(addOn.Name, input.AddOn|input.Config) {
+		for _, name := range declared.Readers(addOn.Name, input.Config) {
 			a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 		}
 	}

@@ -20,14 +20,12 @@ type Watches map[input.Set]*Watch
 // and when one of them changes.
 func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	watches := Watches{}
-	add := func(of input.Set, what string, object client.Object, changed func(context.Context, client.Object) error) {
-		watches[of] = New(lazy, Options{
-			What: what, Object: object, Changed: changed,
-			Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, of) },
-		})
-	}
-	add(input.Config, "AddOnDeploymentConfigs", &addonv1alpha1.AddOnDeploymentConfig{}, func(ctx context.Context, config client.Object) error {
-		return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(config))
+	watches[input.Config] = New(lazy, Options{
+		What: "AddOnDeploymentConfigs", Object: &addonv1alpha1.AddOnDeploymentConfig{},
+		Changed: func(ctx context.Context, config client.Object) error {
+			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(config))
+		},
+		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Config|input.Settings) },
 	})
 	watches[input.Versions] = New(lazy, Options{
 		What: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{},

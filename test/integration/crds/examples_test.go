@@ -50,6 +50,7 @@ var evaluated = map[string]string{
 	"token-broker":       "managed-serviceaccount=VersionMismatch work-manager=Satisfied",
 	"token-cache":        "managed-serviceaccount=Satisfied",
 	"prometheus":         "search-collector=VersionMismatch",
+	"stream-gateway":     "multicluster-kueue-manager=SettingMismatch",
 	"linked-gateway":     "managed-serviceaccount=Satisfied",
 	"new-gateway":        "cluster-gateway=Satisfied",
 	"patient-gateway":    "cluster-proxy=Satisfied",

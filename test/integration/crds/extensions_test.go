@@ -110,7 +110,7 @@ var _ = Describe("the fields beyond the proposal", func() {
 			),
 			Entry(
 				"many expressions", "dependencies: ["+strings.Repeat(`{name: a, when: {expression: "true"}},`, 17)+"]",
-				"at most 16 dependencies may have when.expression",
+				"at most 16 expressions may be in when and config",
 			),
 			Entry("an empty identifier", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [""]}}]`, "identifiers[0]"),
 			Entry("an identifier with a dot", `dependencies: [{name: a, version: "1", prereleases: {identifiers: [rc.1]}}]`, "identifiers[0]"),

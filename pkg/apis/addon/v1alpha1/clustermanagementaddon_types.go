@@ -35,10 +35,10 @@ type ClusterManagementAddOnSpec struct {
 	// An empty list means the add-on has no dependencies.
 	// The default is an empty list.
 	// At most 256 may be declared, because each is evaluated on every managed cluster.
-	// At most 16 of them may have when.expression; when.clusterSelector has no such limit.
+	// They may have at most 16 expressions, in when and config; when.clusterSelector has no such limit.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.filter(d, has(d.when) && has(d.when.expression)).size() <= 16",message="at most 16 dependencies may have when.expression; when.clusterSelector has no such limit"
+	// +kubebuilder:validation:XValidation:rule="self.filter(d, has(d.when) && has(d.when.expression)).size() + self.filter(d, has(d.config)).size() <= 16",message="at most 16 expressions may be in when and config; when.clusterSelector has no such limit"
 	Dependencies []AddonDependency `json:"dependencies,omitempty"`
 
 	// requirements is what the add-on requires of the platform that it runs on.
@@ -131,6 +131,11 @@ type AddonDependency struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h"
 	Tolerate string `json:"tolerate,omitempty"`
+
+	// config is what the settings of the add-on must be where it is installed. It is checked once everything else
+	// satisfies the edge.
+	// +optional
+	Config *DependencyConfig `json:"config,omitempty"`
 
 	// when limits the edge to some managed clusters; elsewhere it does not apply.
 	// +optional

@@ -88,6 +88,24 @@ type DependencyWhen struct {
 	Expression string `json:"expression,omitempty"`
 }
 
+// DependencyConfig is what the settings of an add-on must be that is depended on.
+type DependencyConfig struct {
+	// expression is a CEL expression that is true where the settings satisfy the edge. It knows
+	// - config: the merged customizedVariables of the AddOnDeploymentConfigs of the add-on that is depended on
+	// - cluster.name, cluster.labels, cluster.claims, cluster.version (of Kubernetes)
+	// Where it fails, the edge is not satisfied.
+	// Example: "config.?mode.orValue('') == 'grpc'"
+	// +required
+	// +kubebuilder:validation:Required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	Expression string `json:"expression"`
+
+	// message describes what does not work with other settings. The default is the message of the edge.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
 // AddonRequirements is what an add-on requires of the platform. What is not met counts as a Required dependency that
 // is not satisfied.
 type AddonRequirements struct {

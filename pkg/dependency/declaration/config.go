@@ -1,0 +1,40 @@
+package declaration
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// errAddOn: addOn is the dependent in when. Here it would have to be the dependency.
+var errAddOn = errors.New("addOn cannot be read here: config is that of the dependency, and cluster is known")
+
+// compileConfig reads what the settings of the edge's add-on must be; nil: anything.
+func compileConfig(entry *addonv1alpha1.AddonDependency, path *field.Path) (*expression.Expression, field.ErrorList) {
+	if entry.Config == nil {
+		return nil, nil
+	}
+	path = path.Child("expression")
+	written := entry.Config.Expression
+	switch {
+	case entry.API != nil || Conflicts(entry):
+		return nil, field.ErrorList{field.Invalid(path, text.Excerpt(written), "config is for an add-on that is depended on, not for an API or a conflict")}
+	case written == "":
+		return nil, field.ErrorList{field.Required(path, "say what the settings must be")}
+	case utf8.RuneCountInString(written) > maxExpression:
+		return nil, tooLong(path, written, maxExpression)
+	}
+	compiled, err := expression.Compile(written)
+	if err == nil && compiled.ReadsAddOn() {
+		err = errAddOn
+	}
+	if err != nil {
+		return nil, field.ErrorList{field.Invalid(path, text.Excerpt(written), err.Error())}
+	}
+	return compiled, nil
+}

@@ -1,0 +1,80 @@
+package evaluation
+
+import (
+	"fmt"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// settingRule is that of an edge whose add-on has other settings than it must have. All else
+// satisfies the edge.
+var settingRule = rule{sentence: settingSentence, found: func(f *Finding) string { return f.detail().Because }}
+
+// evaluateSetting checks the settings of an add-on that satisfies the edge otherwise, where
+// it is installed.
+func evaluateSetting(g *given, f *Finding) {
+	if g.edge == nil || g.edge.Config == nil || f.Verdict != Satisfied {
+		return
+	}
+	observed := g.state.AddOns.Named(g.edge.AddOn)
+	switch {
+	case !observed.Installed:
+		return
+	case g.edge.Config.Inputs().Any(input.Config) && observed.ConfigUnread:
+		f.Verdict = Held
+		return
+	case g.state.spent > expression.CostLimit:
+		f.Verdict = SettingMismatch
+		f.detail().Because = "config.expression was not evaluated: the expressions of the add-on together take too many steps"
+		return
+	}
+	holds, cost, err := g.edge.Config.Evaluate(expression.Variables{Cluster: variablesOf(g.cluster), Config: observed.Config})
+	g.state.spent += cost + costOfCondition
+	switch {
+	case err != nil:
+		f.Verdict = SettingMismatch
+		f.detail().Because = text.Cut(text.OneLine(fmt.Sprintf("config.expression failed: %v", err)), maxReason)
+	case !holds:
+		f.Verdict = SettingMismatch
+		f.detail().Because = "not true of its settings: " + shown(g.edge.Dependency.Config.Expression)
+	}
+}
+
+func variablesOf(cluster *Cluster) expression.Cluster {
+	return expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion}
+}
+
+func settingSentence(f *Finding) string {
+	name := text.Name(declaration.Target(f.Dependency))
+	if f.Type() == addonv1alpha1.DependencyTypeIfInstalled {
+		return fmt.Sprintf("Addon '%s' is installed, but not with the settings that are needed.", name)
+	}
+	return fmt.Sprintf("%s addon '%s' is not installed with the settings that are needed.", f.Type(), name)
+}
+
+// checkedSetting is an edge that checks the settings of its add-on.
+type checkedSetting struct {
+	dependent string
+	config    *expression.Expression
+}
+
+// addSettings adds the edges that check settings, by the add-on whose settings they are.
+func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
+	add := func(declared declaration.Declaration) {
+		for i := range declared.Edges {
+			if edge := &declared.Edges[i]; edge.Config != nil {
+				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config})
+			}
+		}
+	}
+	add(c.Declaration(dependent))
+	for _, template := range c.Variants(dependent) {
+		_, declared, _ := c.Template(template)
+		add(declared)
+	}
+}
