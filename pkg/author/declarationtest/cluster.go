@@ -65,9 +65,9 @@ var imagined = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // imagine returns the cluster as the hub would know it.
 func (d *Declarations) imagine(c Cluster) (whatif.Cluster, error) {
-	for field, version := range map[string]string{"Kubernetes": c.Kubernetes, "OCM": c.OCM} {
-		if _, err := versions.ParsePlatform(version); version != "" && err != nil {
-			return whatif.Cluster{}, fmt.Errorf("%s: %w, as in 1.36.0", field, err)
+	for _, platform := range [][2]string{{"Kubernetes", c.Kubernetes}, {"OCM", c.OCM}} {
+		if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {
+			return whatif.Cluster{}, fmt.Errorf("%s: %w; 1.36.0 is one", platform[0], err)
 		}
 	}
 	on := whatif.Cluster{Cluster: evaluation.Cluster{
@@ -120,7 +120,9 @@ func (c Cluster) facts(requested []addonv1alpha1.AddonAPI) evaluation.APIFacts {
 			if served.Group != api.Group || served.Kind != api.Kind {
 				continue
 			}
-			fact.Versions = append(fact.Versions, served.Version)
+			if served.Version != "" {
+				fact.Versions = append(fact.Versions, served.Version)
+			}
 			if api.Version == "" || api.Version == served.Version {
 				fact.Served = metav1.ConditionTrue
 			}

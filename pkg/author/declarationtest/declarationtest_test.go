@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 		"an add-on that was not read": {
 			"gatway", works, `add-on "gatway" has no ClusterManagementAddOn among those that were read: gateway, portal, tunnel`,
 		},
-		"a version that is none":         {"gateway", kubernetes("newest"), `Kubernetes: "newest" is no version, as in 1.36.0`},
+		"a version that is none":         {"gateway", kubernetes("newest"), `Kubernetes: "newest" is no version; 1.36.0 is one`},
 		"an add-on that is listed twice": {"gateway", installed("keys", "", "keys", "1.0.0"), `AddOns[1]: "keys" is listed twice`},
 		"an AddOnTemplate of another add-on": {
 			"gateway", works.With(addOn{Name: "portal", Template: "gateway-2"}),
@@ -149,8 +149,8 @@ func TestCheckChangeNamesTheClusterAtFault(t *testing.T) {
 	hub := read(t)
 	wrong := cluster{OCM: "main"}
 	for want, err := range map[string]error{
-		`before: OCM: "main" is no version, as in 1.36.0`: hub.CheckChange(wrong, cluster{}),
-		`after: OCM: "main" is no version, as in 1.36.0`:  hub.CheckChange(cluster{}, wrong),
+		`before: OCM: "main" is no version; 1.36.0 is one`: hub.CheckChange(wrong, cluster{}),
+		`after: OCM: "main" is no version; 1.36.0 is one`:  hub.CheckChange(cluster{}, wrong),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %q", err, want)

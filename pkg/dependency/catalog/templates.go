@@ -43,14 +43,14 @@ func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, al
 	}
 	for i := range all.Items {
 		template := &all.Items[i]
-		text, annotated := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
-		if !annotated {
-			continue
-		}
+		text := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
 		entry, known := before.templates[template.Name]
 		if !known || entry.text != text {
-			entry.text = text
-			entry.declaration, _ = declaration.ReadTemplate(template)
+			read, declares := declaration.ReadTemplate(template)
+			if !declares {
+				continue
+			}
+			entry.text, entry.declaration = text, read
 		}
 		entry.addOn = template.Spec.AddonName
 		c.templates[template.Name] = entry

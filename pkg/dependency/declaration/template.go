@@ -2,6 +2,7 @@ package declaration
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -19,7 +20,7 @@ var Templates = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Re
 // an empty list does. It never fails; Problems lists what is wrong.
 func ReadTemplate(template *addonv1alpha1.AddOnTemplate) (declaration Declaration, declares bool) {
 	text, annotated := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
-	if !annotated {
+	if !annotated || strings.TrimSpace(text) == "" { // as a chart without a value renders it; [] declares nothing on purpose
 		return Declaration{}, false
 	}
 	written, err := parseAt(TemplatePath, text)
