@@ -50,8 +50,9 @@ type AddOn struct {
 
 // With returns the cluster with this add-on instead of the one of the same name, if any.
 func (c Cluster) With(addOn AddOn) Cluster {
-	c.AddOns = append(c.Without(addOn.Name).AddOns, addOn)
-	return c
+	others := c.Without(addOn.Name)
+	others.AddOns = append(others.AddOns, addOn)
+	return others
 }
 
 // Without returns the cluster without the named add-on.

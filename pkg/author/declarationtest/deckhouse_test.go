@@ -1,6 +1,7 @@
 package declarationtest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +17,8 @@ type (
 
 func installed(nameAndVersion ...string) cluster {
 	var on cluster
-	for i := 0; i < len(nameAndVersion); i += 2 {
-		on.AddOns = append(on.AddOns, addOn{Name: nameAndVersion[i], Version: nameAndVersion[i+1]})
+	for pair := range slices.Chunk(nameAndVersion, 2) {
+		on.AddOns = append(on.AddOns, addOn{Name: pair[0], Version: pair[1]})
 	}
 	return on
 }

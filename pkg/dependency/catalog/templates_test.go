@@ -104,7 +104,7 @@ func TestACycleThroughATemplateIsConditional(t *testing.T) {
 // A chart whose value is missing renders an annotation without text. It is no declaration.
 func TestAnAnnotationWithoutTextIsNone(t *testing.T) {
 	registered := fixture.Deployed(fixture.Registration("x", fixture.Required("a")))
-	for text, want := range map[string]int{"": 0, " \n": 0, "[]": 1} {
+	for text, want := range map[string]int{"": 0, "\n": 0, "[]": 1} {
 		c := New([]addonv1alpha1.ClusterManagementAddOn{registered}, fixture.Template("x", "x-2", text))
 		if got := len(c.Variants("x")); got != want {
 			t.Errorf("%q: %d AddOnTemplates declare something", text, got)

@@ -45,10 +45,7 @@ func TestConflicts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, warning := range new(Reviewer).Review(&test.all[0], nil, append(test.all, fixture.Registrations("c:, d:")...)).Warnings {
-				got = append(got, warning)
-			}
+			got := new(Reviewer).Review(&test.all[0], nil, append(test.all, fixture.Registrations("c:, d:")...)).Warnings
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
