@@ -3,7 +3,19 @@ package doctor
 import (
 	"context"
 	"fmt"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
+
+// unusable is a declaration that addon-manager does not use. The plugin may have another
+// version than addon-manager, so it does not know whether that one is too old.
+func unusable(what string, problem declaration.Problem, edit string) result {
+	if problem.Reason == declaration.ProblemInterlockVersion {
+		return result{unwell, fmt.Sprintf("What %s declares is for another version of Interlock than that of this plugin: %s", what, problem.Finding),
+			"compare that with the version of addon-manager above, and update the older one"}
+	}
+	return result{unwell, fmt.Sprintf("What %s declares cannot be used: %s", what, problem.Finding), edit}
+}
 
 func declarations(_ context.Context, h *hub) (results []result) {
 	declaring := 0
@@ -15,9 +27,7 @@ func declarations(_ context.Context, h *hub) (results []result) {
 			continue
 		}
 		for _, problem := range h.fleet.Declared.Problems(addOn) {
-			results = append(results, result{
-				unwell, fmt.Sprintf("What %s declares cannot be used: %s", addOn, problem.Finding), "kubectl edit clustermanagementaddon " + addOn,
-			})
+			results = append(results, unusable(addOn, problem, "kubectl edit clustermanagementaddon "+addOn))
 		}
 	}
 	for _, template := range h.fleet.Declared.TemplateNames() {
@@ -25,9 +35,7 @@ func declarations(_ context.Context, h *hub) (results []result) {
 			continue
 		}
 		for _, problem := range h.fleet.Declared.TemplateProblems(template) {
-			results = append(results, result{
-				unwell, fmt.Sprintf("What AddOnTemplate %s declares cannot be used: %s", template, problem.Finding), "kubectl edit addontemplate " + template,
-			})
+			results = append(results, unusable("AddOnTemplate "+template, problem, "kubectl edit addontemplate "+template))
 		}
 	}
 	if len(results) == 0 {

@@ -62,10 +62,15 @@ func waitsFor(declared declaration.Declaration) (addOns []string) {
 }
 
 // Depth is the number of Required edges of the longest chain that begins at an add-on with
-// this declaration. Add-ons that require each other count as one.
-func (o *Outline) Depth(declared declaration.Declaration) (depth int) {
-	for _, addOn := range waitsFor(declared) {
-		depth = max(depth, o.depths[addOn]+1)
+// this declaration. Add-ons that require each other count as one. It is 0 where a chain
+// leads back to the add-on: what is stored of it is about to be replaced.
+func (o *Outline) Depth(addOn string, declared declaration.Declaration) (depth int) {
+	required := waitsFor(declared)
+	if len(o.edges.Between(required, addOn)) > 0 {
+		return 0
+	}
+	for _, dependency := range required {
+		depth = max(depth, o.depths[dependency]+1)
 	}
 	return depth
 }

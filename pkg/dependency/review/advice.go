@@ -14,7 +14,8 @@ import (
 const (
 	// RuleInvalidName: no add-on can have the name of the registration.
 	RuleInvalidName Rule = "InvalidName"
-	// RuleImpossible: no add-on can have the name of a dependency.
+	// RuleImpossible: a dependency can never be satisfied: no add-on can have its name, or what
+	// the add-on conflicts with is always there.
 	RuleImpossible Rule = "ImpossibleDependency"
 	// RuleNoMessage: a dependency has no message.
 	RuleNoMessage Rule = "NoMessage"

@@ -82,6 +82,10 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 			review.warn(problem)
 		}
 	}
+	for _, judged := range impossible(addOn.Name, declared.Declaration(addOn.Name)) {
+		review.Denials = append(review.Denials, judged.Field+": "+judged.Message)
+		review.Judgements = append(review.Judgements, judged)
+	}
 	for _, judged := range warnings(addOn.Name, declared.Declaration(addOn.Name), registered) {
 		review.Warnings = append(review.Warnings, judged.Field+": "+judged.Message)
 		review.Judgements = append(review.Judgements, judged)

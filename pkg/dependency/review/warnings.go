@@ -17,11 +17,11 @@ const maxDepth = 5
 // warnings are what an author should know of a declaration that is accepted, beyond its
 // problems: what two add-ons do to each other, and ranges that do not mean what they seem to.
 func warnings(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
-	return slices.Concat(longChain(declared, others), conflicts(addOn, declared, others), EveryVersion(declared))
+	return slices.Concat(longChain(addOn, declared, others), conflicts(addOn, declared, others), EveryVersion(declared))
 }
 
-func longChain(declared declaration.Declaration, others *catalog.Outline) []Judgement {
-	depth := others.Depth(declared)
+func longChain(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
+	depth := others.Depth(addOn, declared)
 	if depth <= maxDepth {
 		return nil
 	}

@@ -14,12 +14,16 @@ func TestLongChains(t *testing.T) {
 		dependencies []addonv1alpha1.AddonDependency
 		others, want string
 	}{
-		"five":                         {[]addonv1alpha1.AddonDependency{fixture.Required("c")}, chain, ""},
-		"six":                          {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, chain, "6"},
-		"the longest counts":           {[]addonv1alpha1.AddonDependency{fixture.Required("g"), fixture.Required("b")}, chain, "6"},
-		"an Optional one first":        {[]addonv1alpha1.AddonDependency{fixture.Optional("b")}, chain, ""},
-		"an Optional one in it":        {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d?, d: e, e: f, f: g, g:", ""},
-		"what it replaces counts not":  {[]addonv1alpha1.AddonDependency{fixture.Required("g")}, chain + "a: b", ""},
+		"five":                        {[]addonv1alpha1.AddonDependency{fixture.Required("c")}, chain, ""},
+		"six":                         {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, chain, "6"},
+		"the longest counts":          {[]addonv1alpha1.AddonDependency{fixture.Required("g"), fixture.Required("b")}, chain, "6"},
+		"an Optional one first":       {[]addonv1alpha1.AddonDependency{fixture.Optional("b")}, chain, ""},
+		"an Optional one in it":       {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d?, d: e, e: f, f: g, g:", ""},
+		"what it replaces counts not": {[]addonv1alpha1.AddonDependency{fixture.Required("g")}, chain + "a: b", ""},
+		"what it replaces, in a chain": {
+			[]addonv1alpha1.AddonDependency{fixture.Required("g2")},
+			chain + "g2: a?, a: b", "",
+		},
 		"one with a condition does":    {[]addonv1alpha1.AddonDependency{fixture.Gated("b", "x")}, chain, "6"},
 		"one that is not known to end": {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d, d: e, e: f, f: g", "6"},
 	} {
@@ -33,6 +37,28 @@ func TestLongChains(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+func TestConflictsByWhichAnAddOnNeverWorks(t *testing.T) {
+	const itself = `spec.dependencies[0]: "a" conflicts with itself, so it can never be available; name another add-on`
+	const required = `spec.dependencies[1]: "b" is required, and any version of it conflicts, so the add-on can never be available; ` +
+		"remove one of the two dependencies"
+	for spec, want := range map[string]string{
+		`{name: a, type: Conflicts}`:                                                                itself,
+		`{name: x, addOn: a, type: Conflicts, version: "< 2"}`:                                      itself,
+		`{name: a, type: Conflicts, when: {expression: "false"}}`:                                   "",
+		`{name: b}, {name: x, addOn: b, type: Conflicts}`:                                           required,
+		`{name: b}, {name: x, addOn: b, type: Conflicts, version: "*"}`:                             required,
+		`{name: b}, {name: x, addOn: b, type: Conflicts, version: "< 2"}`:                           "",
+		`{name: b, type: Optional}, {name: x, addOn: b, type: Conflicts}`:                           "",
+		`{name: b, when: {expression: "false"}}, {name: x, addOn: b, type: Conflicts}`:              "",
+		`{name: b}, {name: x, addOn: b, type: Conflicts, when: {expression: "cluster.name == ''"}}`: "",
+	} {
+		added := fixture.Specified(t, "a", "dependencies: ["+spec+"]")
+		if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations("b:")).Denials, "; "); got != want {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
 	}
 }
 
