@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +25,31 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// listing is a fake hub: it cannot list by watching.
-type listing struct{ client.WithWatch }
+// listing is a fake hub: it cannot list by watching, and what changes between a list and
+// the watch is in neither.
+type listing struct {
+	client.WithWatch
+	// watched is closed when add-ons are watched.
+	watched chan struct{}
+	once    *sync.Once
+}
+
+func (l listing) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+	opened, err := l.WithWatch.Watch(ctx, list, options...)
+	if _, isOfAddOns := list.(*addonv1alpha1.ManagedClusterAddOnList); isOfAddOns && err == nil {
+		l.once.Do(func() { close(l.watched) })
+	}
+	return opened, err
+}
+
+func awaitWatch(ctx context.Context, t *testing.T, hub client.WithWatch) {
+	t.Helper()
+	select {
+	case <-hub.(listing).watched:
+	case <-ctx.Done():
+		t.Fatal("the add-ons are not watched")
+	}
+}
 
 // IsWatchListSemanticsUnSupported is what client-go checks.
 func (listing) IsWatchListSemanticsUnSupported() bool { return true }
@@ -53,7 +77,7 @@ func hubWith(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 	for i := range registered {
 		builder.WithObjects(&registered[i])
 	}
-	return listing{builder.WithObjects(objects...).Build()}
+	return listing{builder.WithObjects(objects...).Build(), make(chan struct{}), &sync.Once{}}
 }
 
 // started waits, and returns what it shows and how it ends.
@@ -91,6 +115,7 @@ func TestWaitEndsWithTheChange(t *testing.T) {
 	hub := hubWith(t, interceptor.Funcs{}, addOn("cluster1", "gateway", "True"), addOn("cluster1", "proxy", "False"),
 		addOn("cluster2", "gateway", "True"), addOn("cluster2", "proxy", "True"))
 	lines, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{satisfied, available}})
+	awaitWatch(ctx, t, hub)
 	select {
 	case err := <-ended:
 		t.Fatalf("ended with %v while proxy is not available", err)
@@ -111,6 +136,7 @@ func TestWaitForWhatIsNotInstalled(t *testing.T) {
 	defer cancel()
 	hub := hubWith(t, interceptor.Funcs{}, addOn("cluster1", "proxy", "True"))
 	lines, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, cluster: "cluster1", goals: []string{satisfied}})
+	awaitWatch(ctx, t, hub)
 	if err := hub.Create(ctx, addOn("cluster1", "gateway", "")); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +154,7 @@ func TestWaitForRemoval(t *testing.T) {
 	gateway := addOn("cluster1", "gateway", "True")
 	hub := hubWith(t, interceptor.Funcs{}, gateway, addOn("cluster1", "proxy", "True"))
 	_, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, cluster: "cluster1", goals: []string{gone}})
+	awaitWatch(ctx, t, hub)
 	if err := hub.Delete(ctx, gateway); err != nil {
 		t.Fatal(err)
 	}
