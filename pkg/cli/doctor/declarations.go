@@ -11,8 +11,10 @@ import (
 // version than addon-manager, so it does not know whether that one is too old.
 func unusable(what string, problem declaration.Problem, edit string) result {
 	if problem.Reason == declaration.ProblemInterlockVersion {
-		return result{unwell, fmt.Sprintf("What %s declares is for another version of Interlock than that of this plugin: %s", what, problem.Finding),
-			"compare that with the version of addon-manager above, and update the older one"}
+		return result{
+			unwell, fmt.Sprintf("What %s declares is for another version of Interlock than that of this plugin: %s", what, problem.Finding),
+			"compare that with the version of addon-manager above, and update the older one",
+		}
 	}
 	return result{unwell, fmt.Sprintf("What %s declares cannot be used: %s", what, problem.Finding), edit}
 }

@@ -23,8 +23,10 @@ func impossible(addOn string, declared declaration.Declaration) (judged []Judgem
 		}
 		switch {
 		case edge.AddOn == addOn:
-			judged = append(judged, Judgement{RuleImpossible, true, declared.EdgePath(i),
-				fmt.Sprintf("%q conflicts with itself, so it can never be available; name another add-on", text.Name(addOn))})
+			judged = append(judged, Judgement{
+				RuleImpossible, true, declared.EdgePath(i),
+				fmt.Sprintf("%q conflicts with itself, so it can never be available; name another add-on", text.Name(addOn)),
+			})
 		case !declaration.ComparesVersion(&edge.Dependency):
 			judged = append(judged, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
 				"%q is required, and any version of it conflicts, so the add-on can never be available; remove one of the two dependencies",
