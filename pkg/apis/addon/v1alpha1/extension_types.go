@@ -96,7 +96,6 @@ type DependencyConfig struct {
 	// Where it fails, the edge is not satisfied.
 	// Example: "config.?mode.orValue('') == 'grpc'"
 	// +required
-	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	Expression string `json:"expression"`
