@@ -28,13 +28,18 @@ func (p packaged) reference(charts string) string {
 	return strings.TrimSuffix(charts, "/") + "/" + p.name + ":" + p.version
 }
 
+// loadChart loads the chart as it is in the repository.
+func (o *order) loadChart() (*chartv2.Chart, error) {
+	return loader.LoadDir(filepath.Join(o.repository, "deploy/charts/interlock"))
+}
+
 // checkInterlock refuses to publish a version that declarations cannot name: Interlock
-// compares requirements.interlock with the version in the chart, as it is in the repository.
+// compares requirements.interlock with the version of the chart in the repository.
 func (o *order) checkInterlock() error {
 	if !o.strict {
 		return nil
 	}
-	chart, err := loader.LoadDir(filepath.Join(o.repository, "deploy/charts/interlock"))
+	chart, err := o.loadChart()
 	if err != nil {
 		return err
 	}
@@ -46,7 +51,7 @@ func (o *order) checkInterlock() error {
 }
 
 func (o *order) packageChart(images images) (packaged, error) {
-	chart, err := loader.LoadDir(filepath.Join(o.repository, "deploy/charts/interlock"))
+	chart, err := o.loadChart()
 	if err != nil {
 		return packaged{}, err
 	}

@@ -55,6 +55,28 @@ func (f *Files) Err() error {
 	return fmt.Errorf("%s: %s", first.Path, first.Message)
 }
 
+// Lint judges what was read, together with the registrations of a hub, if any.
+func (f *Files) Lint(hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *report.Lint {
+	declared := f.Declared()
+	found := report.FindLint(declared, hub, isLive)
+	templates := make([]report.DeclaredTemplate, 0, len(f.Templates))
+	for _, one := range f.Templates {
+		templates = append(templates, report.DeclaredTemplate(one))
+	}
+	found.Items = append(found.Items, report.FindTemplateLint(templates, report.Among(declared, hub), isLive)...)
+	found.Items = append(found.Items, f.Broken...)
+	return found
+}
+
+// Declared are the registrations that were read.
+func (f *Files) Declared() []report.Declared {
+	declared := make([]report.Declared, 0, len(f.Manifests))
+	for _, one := range f.Manifests {
+		declared = append(declared, report.Declared(one))
+	}
+	return declared
+}
+
 // Read reads files, - for standard input, and all manifests in folders. It leaves out other
 // objects in them, and AddOnTemplates that declare nothing. Its error is about a path that
 // cannot be read, or has no object.

@@ -38,23 +38,16 @@ func Read(paths ...string) (*Declarations, error) {
 	if err := errors.Join(err, files.Err()); err != nil {
 		return nil, err
 	}
-	declared := make([]report.Declared, 0, len(files.Manifests))
-	addOns := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(files.Manifests))
-	for _, one := range files.Manifests {
-		declared, addOns = append(declared, report.Declared(one)), append(addOns, one.AddOn)
-	}
-	ofTemplates := make([]report.DeclaredTemplate, 0, len(files.Templates))
-	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(files.Templates))
-	for _, one := range files.Templates {
-		ofTemplates, templates = append(ofTemplates, report.DeclaredTemplate(one)), append(templates, one.Template)
-	}
-	found := report.FindLint(declared, nil, false).Items
-	for _, wrong := range append(found, report.FindTemplateLint(ofTemplates, addOns, false)...) {
+	for _, wrong := range files.Lint(nil, false).Items {
 		if wrong.Severity == report.SeverityError {
 			return nil, fmt.Errorf("%s:%d: %s: %s", wrong.Path, wrong.Line, wrong.AddOn, wrong.Message)
 		}
 	}
-	return New(addOns, templates...), nil
+	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(files.Templates))
+	for _, one := range files.Templates {
+		templates = append(templates, one.Template)
+	}
+	return New(report.Among(files.Declared(), nil), templates...), nil
 }
 
 // New is for add-ons that are declared in Go. What admission would deny is evaluated as

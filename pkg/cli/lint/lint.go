@@ -88,10 +88,6 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return cmdline.UsageError(err)
 	}
-	declared := make([]report.Declared, 0, len(files.Manifests))
-	for _, one := range files.Manifests {
-		declared = append(declared, report.Declared(one))
-	}
 	isLive := o.live || o.source.IsFile()
 	var hub []addonv1alpha1.ClusterManagementAddOn
 	if isLive {
@@ -99,14 +95,8 @@ func (o *options) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	o.found = report.FindLint(declared, hub, isLive)
-	templates := make([]report.DeclaredTemplate, 0, len(files.Templates))
-	for _, one := range files.Templates {
-		templates = append(templates, report.DeclaredTemplate(one))
-	}
-	o.found.Items = append(o.found.Items, report.FindTemplateLint(templates, report.Among(declared, hub), isLive)...)
-	o.found.Items = append(o.found.Items, files.Broken...)
-	if err := o.judgePlacements(ctx, declared); err != nil {
+	o.found = files.Lint(hub, isLive)
+	if err := o.judgePlacements(ctx, files.Declared()); err != nil {
 		return err
 	}
 	slices.SortStableFunc(o.found.Items, func(a, b report.LintFinding) int {

@@ -29,7 +29,8 @@ var errNotBool = errors.New("must be true or false, as in config.?mode.orValue('
 type Variables struct {
 	Cluster Cluster
 	AddOn   AddOn
-	// Config are the customizedVariables of the add-on's AddOnDeploymentConfigs.
+	// Config are the customizedVariables of the add-on's first AddOnDeploymentConfig: in when
+	// those of the dependent, in config.expression those of the dependency.
 	Config map[string]string
 }
 

@@ -35,5 +35,8 @@ const (
 	Settings
 )
 
+// Variables are what AddOnDeploymentConfigs are read for.
+const Variables = Config | Settings
+
 // Any reports whether the set has one of the given inputs.
 func (s Set) Any(of Set) bool { return s&of != 0 }

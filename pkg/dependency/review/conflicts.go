@@ -40,34 +40,34 @@ type ranged struct {
 func conflicts(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
 	c := comparison{addOn: addOn, declared: declared, excludes: map[[2]ranged]bool{}}
 	for i := range declared.Edges {
-		if declared.Edges[i].WantsVersion() && !c.edge(i, others) {
+		if declared.Edges[i].WantsVersion() && !c.compareAll(i, others) {
 			break
 		}
 	}
 	return c.judged
 }
 
-// edge compares one edge of the add-on with those after it, and with those of other
+// compareAll compares one edge of the add-on with those after it, and with those of other
 // add-ons. It reports whether there may be more.
-func (c *comparison) edge(i int, others *catalog.Outline) bool {
+func (c *comparison) compareAll(i int, others *catalog.Outline) bool {
 	edge := &c.declared.Edges[i]
 	for j := i + 1; j < len(c.declared.Edges); j++ {
-		if other := &c.declared.Edges[j]; other.AddOn == edge.AddOn && other.WantsVersion() && !c.with(i, c.addOn, other) {
+		if other := &c.declared.Edges[j]; other.AddOn == edge.AddOn && other.WantsVersion() && !c.compare(i, c.addOn, other) {
 			return false
 		}
 	}
 	for _, other := range others.WantingVersions(edge.AddOn) {
 		// What is stored of the add-on itself is replaced.
-		if c.read++; c.read > maxRead || other.Dependent != c.addOn && !c.with(i, other.Dependent, other.Edge) {
+		if c.read++; c.read > maxRead || other.Dependent != c.addOn && !c.compare(i, other.Dependent, other.Edge) {
 			return false
 		}
 	}
 	return true
 }
 
-// with compares an edge of the add-on with one of a dependent, and reports whether there
+// compare compares an edge of the add-on with one of a dependent, and reports whether there
 // may be more.
-func (c *comparison) with(i int, dependent string, other *declaration.Edge) bool {
+func (c *comparison) compare(i int, dependent string, other *declaration.Edge) bool {
 	edge := &c.declared.Edges[i]
 	pair := [2]ranged{rangeOf(edge), rangeOf(other)}
 	excludes, known := c.excludes[pair]

@@ -88,7 +88,8 @@ func (r *Range) AcceptsEveryRelease() bool {
 		!slices.ContainsFunc(candidates(r.constraints.String()), func(version *semver.Version) bool { return r.Mismatch(version) != "" })
 }
 
-// candidates are releases of which one is in or out of a range if any is.
+// candidates are releases that decide: if any release is in some of the ranges and not in
+// others, one of these is too.
 func candidates(ranges string) []*semver.Version {
 	candidates := []*semver.Version{semver.New(0, 0, 0, "", "")}
 	for _, found := range named.FindAllStringSubmatch(ranges, -1) {

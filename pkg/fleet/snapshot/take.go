@@ -129,7 +129,7 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 	for _, needed := range []struct {
 		of   input.Set
 		read func(context.Context) error
-	}{{input.OCM, t.ocm}, {input.Facts, t.facts}, {input.Config | input.Settings, t.configs}} {
+	}{{input.OCM, t.ocm}, {input.Facts, t.facts}, {input.Variables, t.configs}} {
 		if !declared.AnyInput(needed.of) {
 			continue
 		}

@@ -102,8 +102,8 @@ func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
 		switch of {
 		case input.Versions:
 			return declared.ReadsTemplates()
-		case input.Config: // those of the add-on itself, and of what it depends on
-			return declared.AnyInput(input.Config | input.Settings)
+		case input.Config:
+			return declared.AnyInput(input.Variables)
 		default:
 			return declared.AnyInput(of)
 		}

@@ -25,7 +25,7 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		Changed: func(ctx context.Context, config client.Object) error {
 			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(config))
 		},
-		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Config|input.Settings) },
+		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Variables) },
 	})
 	watches[input.Versions] = New(lazy, Options{
 		What: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{},

@@ -79,7 +79,7 @@ type DependencyWhen struct {
 	// - cluster.name, cluster.labels, cluster.claims, cluster.version (of Kubernetes)
 	// - addOn.name, addOn.labels, addOn.annotations (of the dependent's ManagedClusterAddOn)
 	// - addOn.version (of the dependent, that runs on the cluster), with isSemver, semverMatches and semverCompare
-	// - config: the merged customizedVariables of the add-on's AddOnDeploymentConfigs on that cluster
+	// - config: the customizedVariables of the first AddOnDeploymentConfig of the add-on on that cluster, the only one that it gets
 	// Where it fails, the edge applies.
 	// Example: "config.?mode.orValue('') == 'proxy'"
 	// +optional
@@ -91,7 +91,7 @@ type DependencyWhen struct {
 // DependencyConfig is what the settings of an add-on must be that is depended on.
 type DependencyConfig struct {
 	// expression is a CEL expression that is true where the settings satisfy the edge. It knows
-	// - config: the merged customizedVariables of the AddOnDeploymentConfigs of the add-on that is depended on
+	// - config: the customizedVariables of the first AddOnDeploymentConfig of the add-on that is depended on
 	// - cluster.name, cluster.labels, cluster.claims, cluster.version (of Kubernetes)
 	// Where it fails, the edge is not satisfied.
 	// Example: "config.?mode.orValue('') == 'grpc'"
