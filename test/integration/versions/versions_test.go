@@ -156,6 +156,29 @@ var _ = Describe("On Open Cluster Management", func() {
 		Consistently(degradedOf).WithContext(ctx).WithArguments("configured").Should(And(
 			ContainSubstring("mode is direct"), Not(ContainSubstring("second counts too"))))
 	}, NodeTimeout(3*time.Minute))
+
+	It("settings are those that the default of the registration gives a dependency", func(ctx context.Context) {
+		config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: managed.Name, Name: "settings"}}
+		config.Spec.CustomizedVariables = []addonv1alpha1.CustomizedVariable{{Name: "mode", Value: "direct"}}
+		create(ctx, config)
+		create(ctx, template("proxy", "proxy-1"))
+		register(ctx, "proxy", "", defaultTemplate("proxy-1"), addonv1alpha1.ConfigMeta{
+			ConfigGroupResource: configs, DefaultConfig: &addonv1alpha1.ConfigReferent{Namespace: managed.Name, Name: config.Name},
+		})
+		// Whether the add-on is available does not matter to an edge of this type.
+		register(ctx, "streaming", `
+- {name: proxy, type: IfInstalled, version: "*", config: {expression: "config.?mode.orValue('') == 'grpc'", message: Streams need gRPC.}}`)
+		install(ctx, "streaming")
+		install(ctx, "proxy")
+		Eventually(degradedOf).WithContext(ctx).WithArguments("streaming").Should(
+			And(HavePrefix("True RequiredDependencyNotSatisfied"), ContainSubstring("Streams need gRPC. (not true of its settings")))
+
+		observer.Cause("other settings")
+		before := config.DeepCopy()
+		config.Spec.CustomizedVariables[0].Value = "grpc"
+		Expect(hub.Client.Patch(ctx, config, client.MergeFrom(before))).To(Succeed())
+		Eventually(degradedOf).WithContext(ctx).WithArguments("streaming").Should(HavePrefix("False DependenciesSatisfied"))
+	}, NodeTimeout(3*time.Minute))
 })
 
 var _ = Describe("What an AddOnTemplate declares", func() {
