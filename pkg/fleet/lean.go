@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -22,6 +23,11 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
 	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
+	lean.Spec.InstallStrategy.Type = full.Spec.InstallStrategy.Type
+	for _, placement := range full.Spec.InstallStrategy.Placements {
+		lean.Spec.InstallStrategy.Placements = append(lean.Spec.InstallStrategy.Placements,
+			ocmv1alpha1.PlacementStrategy{PlacementRef: placement.PlacementRef})
+	}
 	if declaration.UsesTemplates(full) {
 		lean.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
 	}
@@ -36,6 +42,7 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 // LeanAddOn keeps what evaluation reads of an add-on on a managed cluster.
 func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
+	lean.CreationTimestamp = full.CreationTimestamp
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
 	lean.Status.Conditions = only(full.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	lean.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
@@ -66,6 +73,16 @@ func LeanTemplate(full *addonv1alpha1.AddOnTemplate) *addonv1alpha1.AddOnTemplat
 	metav1.SetMetaDataAnnotation(&lean.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, versions.OfTemplate(full.Annotations, full.Labels))
 	if declared, ok := full.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]; ok {
 		metav1.SetMetaDataAnnotation(&lean.ObjectMeta, addonv1alpha1.TemplateDependenciesAnnotation, declared)
+	}
+	return lean
+}
+
+// LeanDecision keeps the clusters of a PlacementDecision, and the name of its Placement.
+func LeanDecision(full *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
+	lean := &clusterv1beta1.PlacementDecision{ObjectMeta: leanMeta(full.ObjectMeta)}
+	lean.Labels = map[string]string{clusterv1beta1.PlacementLabel: shared(full.Labels[clusterv1beta1.PlacementLabel])}
+	for _, decision := range full.Status.Decisions {
+		lean.Status.Decisions = append(lean.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: shared(decision.ClusterName)})
 	}
 	return lean
 }

@@ -27,3 +27,8 @@ func (l live) Facts(ctx context.Context, _ *catalog.Catalog, cluster string) (ev
 	}
 	return FactsOf(object), nil
 }
+
+// Selected implements Reader. The fake client has no PlacementDecisions.
+func (live) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
+	return false, false, nil
+}

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +33,8 @@ type Reader interface {
 	TemplateVersion(ctx context.Context, name string) (version string, read bool, err error)
 	// OCMVersion returns the version of Open Cluster Management on the hub.
 	OCMVersion(ctx context.Context) (version string, read bool, err error)
+	// Selected reports whether any of the Placements selects the cluster.
+	Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error)
 	// Facts returns what the agent of a cluster reports to the add-ons there.
 	Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
 }
@@ -82,6 +85,10 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 			return evaluation.State{}, err
 		}
 	}
+	installed := func(addOn string) bool { return state.AddOns.Named(addOn).Installed }
+	if err := l.loadUnselected(ctx, declared, key.Name, installed, &state.Cluster); err != nil {
+		return evaluation.State{}, err
+	}
 	return state, l.loadNamedOCM(ctx, declared, key.Name, &state)
 }
 
@@ -118,6 +125,13 @@ func (l Loader) Whole(
 		}
 		observed[name] = one
 	}
+	installed := func(addOn string) bool { return observed[addOn].Installed }
+	for _, name := range addOns {
+		if err := l.loadUnselected(ctx, declared, name, installed, &described); err != nil {
+			return described, nil, err
+		}
+	}
+	slices.Sort(described.Unselected)
 	return described, observed, nil
 }
 
@@ -179,6 +193,28 @@ func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.N
 	}
 	if need.Inputs.Any(input.Config) {
 		return l.loadConfig(ctx, addOn, into)
+	}
+	return nil
+}
+
+// loadUnselected adds to the cluster what an add-on needs and Placements install, where it is
+// not installed and none of them selects the cluster.
+func (l Loader) loadUnselected(
+	ctx context.Context, declared *evaluation.Evaluator, addOn string, installed func(addOn string) bool, into *evaluation.Cluster,
+) error {
+	for _, need := range declared.Needs(addOn) {
+		if !need.Inputs.Any(input.Placements) || installed(need.Name) || slices.Contains(into.Unselected, need.Name) {
+			continue
+		}
+		selected, read, err := l.Reader.Selected(ctx, declared.Install(need.Name).Placements, into.Name)
+		switch {
+		case err != nil:
+			return err
+		case read && !selected:
+			into.Unselected = append(into.Unselected, need.Name)
+		case !read && l.Demand != nil:
+			l.Demand(input.Placements)
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -93,6 +94,11 @@ func (o Objects) Templates(ctx context.Context) ([]addonv1alpha1.AddOnTemplate, 
 		return nil, fmt.Errorf("list AddOnTemplates: %w", err)
 	}
 	return all.Items, nil
+}
+
+// PlacementOf is the key of the Placement that a PlacementDecision belongs to.
+func PlacementOf(decision *clusterv1beta1.PlacementDecision) types.NamespacedName {
+	return types.NamespacedName{Namespace: decision.Namespace, Name: decision.Labels[clusterv1beta1.PlacementLabel]}
 }
 
 // OCMVersion implements Reader.

@@ -12,6 +12,10 @@ import (
 // observe sets what is known of an add-on: its conditions, and what else is used.
 func observe(addOn *addonv1alpha1.ManagedClusterAddOn, inputs input.Set, into *evaluation.Observation) {
 	into.Installed, into.Available, into.Degraded = true, Available(addOn), Degraded(addOn)
+	into.Created = addOn.CreationTimestamp.UTC()
+	if addOn.DeletionTimestamp != nil {
+		into.Removed = addOn.DeletionTimestamp.UTC()
+	}
 	if inputs.Any(input.Versions | input.Version) {
 		version := versions.In(addOn.Annotations)
 		into.Version, into.FormerVersion = version.Current, version.Former

@@ -4,6 +4,7 @@ package trigger
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -33,6 +34,17 @@ func (t *Trigger) Enqueue(keys ...types.NamespacedName) {
 	}
 	for _, key := range keys {
 		(*queue).Add(reconcile.Request{NamespacedName: key})
+	}
+}
+
+// EnqueueAfter is Enqueue once a time has passed.
+func (t *Trigger) EnqueueAfter(delay time.Duration, keys ...types.NamespacedName) {
+	queue := t.queue.Load()
+	if queue == nil {
+		return
+	}
+	for _, key := range keys {
+		(*queue).AddAfter(reconcile.Request{NamespacedName: key}, delay)
 	}
 }
 

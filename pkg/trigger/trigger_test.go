@@ -14,6 +14,7 @@ func TestTrigger(t *testing.T) {
 	first, second := types.NamespacedName{Namespace: "cluster1", Name: "leaf"}, types.NamespacedName{Name: "cluster1"}
 	of := trigger.New()
 	of.Enqueue(first) // no controller runs yet: it must not block
+	of.EnqueueAfter(0, first)
 
 	queue := triggertest.NewQueue(t)
 	if err := of.Source(second).Start(t.Context(), queue); err != nil {
@@ -25,5 +26,9 @@ func TestTrigger(t *testing.T) {
 	of.Enqueue(first, second, first)
 	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"/cluster1", "cluster1/leaf"}) {
 		t.Errorf("enqueues %q", got)
+	}
+	of.EnqueueAfter(0, first)
+	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"cluster1/leaf"}) {
+		t.Errorf("enqueues %q later", got)
 	}
 }

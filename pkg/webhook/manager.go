@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -73,8 +74,10 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return nil, err
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1beta1.Install} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
 	}
 	keeper := certificate.NewKeeper(clock.RealClock{}, options.secret(), options.ServerName, options.Lifetimes)
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{

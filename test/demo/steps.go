@@ -32,7 +32,7 @@ const (
 	noPolicies   = "Required addon 'governance-policy-framework' is not installed or not available."
 	noTemplates  = "Required addon 'config-policy-controller' is not installed or not available."
 	lessScores   = "Optional addon 'governance-policy-framework' is not installed or not available. Scores leave out policy compliance."
-	notInstalled = "not installed)"
+	notInstalled = "not installed: "
 	cycle        = "dependency cycle: search-collector → work-manager → search-collector"
 )
 

@@ -89,7 +89,7 @@ func describeOutages() {
 		// The manifests of managed-serviceaccount contain the namespace that all
 		// add-ons share: it goes along, and with it the agents of the others.
 		uninstall(ctx, onCluster1(account))
-		expectDegraded(ctx, "(not installed)")
+		expectDegraded(ctx, "(not installed")
 		written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cluster1, Name: report}}
 		Expect(hub.Delete(ctx, written)).To(Succeed())
 		workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: "managed-serviceaccount-addon-agent"}}

@@ -18,7 +18,9 @@ import (
 type Catalog struct {
 	registrations
 	// versions are those in the annotations of registrations.
-	versions  map[string]versions.Annotated
+	versions map[string]versions.Annotated
+	// installs has every registered add-on.
+	installs  map[string]Install
 	providers map[providedKind][]provider
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
@@ -47,9 +49,10 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn, templates
 	if c == nil {
 		c = &Catalog{}
 	}
-	renewed := &Catalog{versions: map[string]versions.Annotated{}}
+	renewed := &Catalog{versions: map[string]versions.Annotated{}, installs: make(map[string]Install, len(addOns))}
 	renewed.registrations, _ = c.renew(addOns, declaration.Read)
 	for i := range addOns {
+		renewed.installs[addOns[i].Name] = installOf(&addOns[i])
 		if version := versions.In(addOns[i].Annotations); version != (versions.Annotated{}) {
 			renewed.versions[addOns[i].Name] = version
 		}
@@ -153,8 +156,10 @@ func (c *Catalog) Cycles(addOn string) map[string][]string {
 }
 
 // Same reports whether two states of a registration are the same to a catalog:
-// in what they declare, in the version of the add-on, and in whether it has templates.
+// in what they declare, in the version of the add-on, in whether it has templates, and in how
+// OCM installs it.
 func Same(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	return declaration.SourceOf(a).Equal(declaration.SourceOf(b)) &&
-		versions.In(a.Annotations) == versions.In(b.Annotations) && declaration.UsesTemplates(a) == declaration.UsesTemplates(b)
+		versions.In(a.Annotations) == versions.In(b.Annotations) && declaration.UsesTemplates(a) == declaration.UsesTemplates(b) &&
+		installOf(a).equal(installOf(b))
 }

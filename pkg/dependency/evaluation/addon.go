@@ -26,7 +26,7 @@ func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 	case ifInstalled: // it works without the add-on, and beside one that is down
 		f.Verdict = Satisfied
 	case !observed.Installed:
-		f.Verdict = NotInstalled
+		absent(g, f)
 	case availability.RequiredFails(observed.Degraded):
 		// Available follows this condition. Because this one comes first, the
 		// finding does not change then.
@@ -41,6 +41,7 @@ func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 		f.Verdict, f.Available = NotAvailable, observed.Available
 	}
 	if f.Verdict == NotAvailable {
+		progress(f, observed)
 		tolerate(g, f, observed)
 	}
 }
@@ -56,14 +57,16 @@ const ownDependencyFails = "a Required dependency of its own is not satisfied"
 
 func addOnFound(f *Finding) string {
 	switch {
+	case f.Verdict == NotInstalled && f.Detail != nil:
+		return joined("not installed", f.Detail.Because)
 	case f.Verdict == NotInstalled:
 		return "not installed"
 	case f.Follows(), f.Degraded != nil:
-		return ownDependencyFails
+		return withProgress(f, ownDependencyFails)
 	case f.Available != nil:
-		return conditionText(f.Available)
+		return withProgress(f, conditionText(f.Available))
 	default:
-		return "Available not reported yet"
+		return withProgress(f, notReportedYet(f))
 	}
 }
 

@@ -34,8 +34,11 @@ type Finding struct {
 type Detail struct {
 	// Version is what was found; its Source is empty for a requirement.
 	Version versions.Version
-	// Because explains why that does not match.
+	// Because explains why that does not match, or why an add-on is not installed.
 	Because string
+	// Installing is since when an add-on that has not reported Available is installed, Removing
+	// since when one is being deleted.
+	Installing, Removing time.Time
 	// Unreported: whether the API is served is not known, because no addon-agent says so.
 	Unreported bool
 	// Providers are the add-ons that bring the API.

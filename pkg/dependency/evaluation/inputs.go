@@ -12,7 +12,8 @@ import (
 // Need is an add-on whose state on the same cluster a verdict rests on.
 type Need struct {
 	Name string
-	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses, for
+	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses,
+	// input.Placements where it is not installed, for
 	// the conditions of its own edges input.AddOn, input.Config and input.Version, and
 	// input.Template for which of its declarations counts.
 	Inputs input.Set
@@ -25,9 +26,9 @@ func (e *Evaluator) Needs(addOn string) []Need { return e.addOns[addOn].needs }
 
 func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 	read := map[string]input.Set{}
-	p.readTargets(read)
+	p.readTargets(declared, read)
 	for _, v := range p.variants {
-		v.readTargets(read)
+		v.readTargets(declared, read)
 	}
 	if p.own.Any(ofItself) {
 		read[addOn] |= p.own & ofItself
@@ -48,7 +49,7 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 const ofItself = input.AddOn | input.Config | input.Template | input.Version
 
 // readTargets adds what is read of the add-ons that edges are on.
-func (p *prepared) readTargets(read map[string]input.Set) {
+func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.Set) {
 	for i := range p.subjects {
 		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
 			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
@@ -57,6 +58,9 @@ func (p *prepared) readTargets(read map[string]input.Set) {
 			}
 			if s.edge.Tolerate > 0 {
 				read[s.edge.AddOn] |= input.Lapses
+			}
+			if declared.Install(s.edge.AddOn).Placed && s.kind != kindConflict && s.kind != kindConflictingVersion {
+				read[s.edge.AddOn] |= input.Placements
 			}
 		}
 	}

@@ -47,6 +47,9 @@ type Cluster struct {
 	OCMVersion string `json:"ocmVersion,omitempty"`
 	// OCMUnread: it could not be read yet.
 	OCMUnread bool `json:"ocmUnread,omitempty"`
+	// Unselected are add-ons that are not installed on the cluster because none of their
+	// Placements selects it.
+	Unselected []string `json:"unselected,omitempty"`
 	// Facts is what the cluster's agent has reported.
 	Facts Facts `json:"facts,omitzero"`
 }
@@ -56,6 +59,10 @@ type Observation struct {
 	// Name of the add-on.
 	Name      string `json:"name"`
 	Installed bool   `json:"installed,omitempty"`
+	// Created is when its ManagedClusterAddOn was created, Removed since when that is being
+	// deleted.
+	Created time.Time `json:"created,omitzero"`
+	Removed time.Time `json:"removed,omitzero"`
 	// Available and Degraded are the add-on's conditions of these types, nil
 	// when it has none.
 	Available *metav1.Condition `json:"available,omitempty"`

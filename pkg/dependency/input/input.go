@@ -33,6 +33,9 @@ const (
 	Lapses
 	// Settings are the variables of the AddOnDeploymentConfigs of the add-ons that it depends on.
 	Settings
+	// Placements are the clusters on which Placements install the add-ons that it depends on.
+	// They explain verdicts, and change none.
+	Placements
 )
 
 // Variables are what AddOnDeploymentConfigs are read for.

@@ -37,6 +37,7 @@ func (d *document) members() []member {
 		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),
 		optional("addOnDeploymentConfigs", &d.Configs),
 		optional("addOnTemplates", &d.Templates),
+		optional("placementDecisions", &d.Decisions), optional("placementDecisionsRead", &d.DecisionsRead),
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -43,6 +45,11 @@ type Content struct {
 	// Templates are the AddOnTemplates, with their versions, what they declare and their
 	// add-ons.
 	Templates []addonv1alpha1.AddOnTemplate `json:"addOnTemplates,omitempty"`
+	// Decisions are the PlacementDecisions, where an add-on is not installed that Placements install and
+	// others depend on.
+	Decisions []clusterv1beta1.PlacementDecision `json:"placementDecisions,omitempty"`
+	// DecisionsRead: they were needed, and could be read.
+	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
 }
 
 // Snapshot is a content, and all that is found in it by name. It must not be changed.
@@ -55,6 +62,8 @@ type Snapshot struct {
 	objects  map[string]*cluster
 	configs  map[types.NamespacedName]map[string]string
 	versions map[string]string
+	// selected are the clusters that Placements select.
+	selected map[types.NamespacedName]sets.Set[string]
 }
 
 // cluster is what a snapshot has of a managed cluster.
@@ -72,6 +81,7 @@ func New(content Content) *Snapshot {
 	s := &Snapshot{
 		Content: content, Declared: evaluation.New(catalog.New(content.Registrations, content.Templates...)), objects: map[string]*cluster{},
 		configs: map[types.NamespacedName]map[string]string{}, versions: map[string]string{},
+		selected: map[types.NamespacedName]sets.Set[string]{},
 	}
 	s.settled = whatif.New(s.Declared)
 	for i := range content.Clusters {
@@ -91,6 +101,15 @@ func New(content Content) *Snapshot {
 	}
 	for i := range content.Templates {
 		s.versions[content.Templates[i].Name] = content.Templates[i].Annotations[addonv1alpha1.AddOnVersionAnnotation]
+	}
+	for i := range content.Decisions {
+		placement := fleet.PlacementOf(&content.Decisions[i])
+		if s.selected[placement] == nil {
+			s.selected[placement] = sets.New[string]()
+		}
+		for _, one := range content.Decisions[i].Status.Decisions {
+			s.selected[placement].Insert(one.ClusterName)
+		}
 	}
 	return s
 }
@@ -135,6 +154,12 @@ func (s *Snapshot) TemplateVersion(_ context.Context, name string) (version stri
 // OCMVersion implements fleet.Reader.
 func (s *Snapshot) OCMVersion(context.Context) (version string, read bool, err error) {
 	return s.Content.OCMVersion, true, nil
+}
+
+// Selected implements fleet.Reader.
+func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error) {
+	selected = slices.ContainsFunc(placements, func(placement types.NamespacedName) bool { return s.selected[placement].Has(cluster) })
+	return selected, s.DecisionsRead || len(placements) == 0, nil
 }
 
 // Facts implements fleet.Reader.

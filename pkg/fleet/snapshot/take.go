@@ -11,7 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -137,10 +139,45 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
+	if t.misses(declared) {
+		if err := t.decisions(ctx); err != nil {
+			return err
+		}
+	}
 	if !declared.AnyInput(input.OCM) && declared.AnyInput(input.Versions|input.Version) && t.namesOCM() {
 		return t.ocm(ctx)
 	}
 	return nil
+}
+
+// misses reports whether a dependency is not installed that Placements install.
+func (t *taking) misses(declared *evaluation.Evaluator) bool {
+	there := make(map[types.NamespacedName]bool, len(t.into.AddOns))
+	for i := range t.into.AddOns {
+		there[client.ObjectKeyFromObject(&t.into.AddOns[i])] = true
+	}
+	return slices.ContainsFunc(t.into.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool {
+		return slices.ContainsFunc(declared.Needs(o.Name), func(need evaluation.Need) bool {
+			return need.Inputs.Any(input.Placements) && !there[types.NamespacedName{Namespace: o.Namespace, Name: need.Name}]
+		})
+	})
+}
+
+// decisions reads which clusters Placements select. They only explain: a user without the right
+// to read them is told less.
+func (t *taking) decisions(ctx context.Context) error {
+	err := Each(ctx, t.hub, "placementdecisions", "", func(list *clusterv1beta1.PlacementDecisionList) {
+		for i := range list.Items {
+			lean := fleet.LeanDecision(&list.Items[i])
+			lean.UID, lean.ResourceVersion = "", ""
+			t.into.Decisions = append(t.into.Decisions, *lean)
+		}
+	})
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return nil
+	}
+	t.into.DecisionsRead = err == nil
+	return err
 }
 
 // namesOCM reports whether the version of any add-on is that of Open Cluster Management.

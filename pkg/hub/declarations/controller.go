@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -85,7 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	changed := declared.Changed(before.Catalog)
 	// The other controllers begin with everything once there is a first catalog.
 	if r.published != nil {
-		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared)); err != nil {
+		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared), r.enqueueReworded(ctx, before, declared)); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
@@ -133,6 +134,24 @@ func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 		for _, key := range installed {
 			r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
 		}
+	}
+	return nil
+}
+
+// RewordAfter is when add-ons are evaluated again whose verdicts stay, and only another
+// explanation of them may hold. What changes that explanation often changes the verdicts within
+// seconds, as a registration by which OCM installs an add-on. Then one write is enough.
+const RewordAfter = 10 * time.Second
+
+// enqueueReworded enqueues the add-ons that depend on what is registered, or installed, in
+// another way.
+func (r *Reconciler) enqueueReworded(ctx context.Context, before, now *evaluation.Evaluator) error {
+	for _, addOn := range now.Reworded(before.Catalog) {
+		installed, err := r.Fleet.Installed(ctx, addOn)
+		if err != nil {
+			return err
+		}
+		r.Evaluate.EnqueueAfter(RewordAfter, installed...)
 	}
 	return nil
 }

@@ -5,9 +5,11 @@ package degraded
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
@@ -47,6 +49,7 @@ type Reconciler struct {
 	// Registrations reads ClusterManagementAddOns from the API server.
 	Registrations client.Reader
 	undeclared    undeclared
+	stuck         stuck
 	// Concurrency is how many add-ons are evaluated and written at the same time.
 	Concurrency int
 	// Guarded knows whether the guard is in force; nil: there is none.
@@ -75,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if addOn == nil {
 		r.Metrics.Forget(key)
-		r.Backoff.Forget(key)
+		r.forget(key)
 		return reconcile.Result{}, nil
 	}
 	state, err := r.Loader.Load(ctx, declared, key, started)
@@ -86,11 +89,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	known := r.Metrics.SetFindings(key, findings)
 	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
+	again := sooner(evaluation.HeldUntil(findings), r.observeStuck(addOn, findings, changed, started))
 	if !changed && r.Guarded.missed(addOn) {
 		return r.write(ctx, addOn, *fleet.Degraded(addOn))
 	}
 	if !changed {
-		return controllers.At(evaluation.HeldUntil(findings), r.Clock.Now()), nil
+		return controllers.At(again, r.Clock.Now()), nil
 	}
 	if len(findings) == 0 {
 		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, declared.Variant(key.Name, state), started); {
@@ -108,6 +112,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Metrics.Reacted(condition.ReactionTo(fleet.Degraded(addOn), desired, findings, state.AddOns, r.Clock.Now()))
 	}
 	return result, err
+}
+
+// forget drops what is remembered of an add-on that was deleted.
+func (r *Reconciler) forget(addOn types.NamespacedName) {
+	r.Backoff.Forget(addOn)
+	r.stuck.forget(addOn)
+}
+
+// sooner returns the earlier of two moments; a zero one never comes.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // write applies the condition and emits an event on it. One that is stored already is

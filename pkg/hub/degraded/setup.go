@@ -20,7 +20,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	initial := newBacklog(debug.FreeOSMemory)
 	mapping := mapping{
 		declarations: r.Declarations, fleet: r.Fleet, hold: r.Loader.Offline == evaluation.OfflineHold,
-		memory: r.Memory, forget: r.Backoff.Forget, lost: r.Metrics.SetLost, initial: initial.add,
+		memory: r.Memory, forget: r.forget, lost: r.Metrics.SetLost, initial: initial.add,
 	}
 	return controllers.Setup(mgr, "degraded", r, r.Concurrency, controllers.RetryOnHub,
 		r.Evaluate.Source(), initial.source(),

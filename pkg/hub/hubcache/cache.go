@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +32,7 @@ func LazyOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{
 		&addonv1alpha1.AddOnDeploymentConfig{}: {Transform: strip(fleet.LeanConfig)},
 		&addonv1alpha1.AddOnTemplate{}:         {Transform: strip(fleet.LeanTemplate)},
+		&clusterv1beta1.PlacementDecision{}:    {Transform: strip(fleet.LeanDecision)},
 		fleet.CRD(): {
 			Field:     fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.OCMVersionCRD),
 			Transform: strip(fleet.LeanCRD),

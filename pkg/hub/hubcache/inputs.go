@@ -2,8 +2,11 @@ package hubcache
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -57,6 +60,23 @@ func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err 
 		return "", false, nil
 	}
 	return i.Lazy.OCMVersion(ctx)
+}
+
+// Selected implements fleet.Reader.
+func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error) {
+	if len(placements) > 0 && !i.Ready(input.Placements) {
+		return false, false, nil
+	}
+	for _, placement := range placements {
+		var decisions clusterv1beta1.PlacementDecisionList
+		if err := i.Lazy.List(ctx, &decisions, client.MatchingFields{IndexDecided: decided(placement, cluster)}); err != nil {
+			return false, false, fmt.Errorf("list PlacementDecisions of %s: %w", placement, err)
+		}
+		if len(decisions.Items) > 0 {
+			return true, true, nil
+		}
+	}
+	return false, true, nil
 }
 
 // Facts implements fleet.Reader.

@@ -19,7 +19,7 @@ var unread = members{
 	"managedclusteraddons": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{
-			"creationTimestamp": nil, "finalizers": nil, "generation": nil, "managedFields": nil, "ownerReferences": nil,
+			"finalizers": nil, "generation": nil, "managedFields": nil, "ownerReferences": nil,
 		}},
 		"status": {Members: members{
 			"addOnConfiguration": nil, "addOnMeta": nil, "healthCheck": nil, "namespace": nil, "registrations": nil,

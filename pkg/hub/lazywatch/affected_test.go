@@ -135,7 +135,7 @@ func TestATemplateThatDeclaresHasTheCatalogBuiltAgain(t *testing.T) {
 		addOns, _ := newAddOns(t, nil)
 		addOns.Declarations.Set(evaluation.New(catalog.New(nil, was)))
 		declared := triggertest.Enqueued(t, addOns.Declare)
-		if err := NewWatches(nil, addOns)[input.Versions].options.Changed(t.Context(), &test.template); err != nil {
+		if err := NewWatches(nil, addOns)[input.Versions].options.Changed(t.Context(), nil, &test.template); err != nil {
 			t.Fatal(err)
 		}
 		if got := declared(); !slices.Equal(got, test.want) {
@@ -182,7 +182,7 @@ func TestEachWatchEnqueuesTheAddOnsThatUseItsObjects(t *testing.T) {
 		object := watch.options.Object
 		object.SetNamespace("c1")
 		object.SetName(map[input.Set]string{input.Config: "configured-config", input.Versions: "template"}[of])
-		if err := watch.options.Changed(t.Context(), object); err != nil {
+		if err := watch.options.Changed(t.Context(), nil, object); err != nil {
 			t.Fatal(err)
 		}
 		if got := enqueued(); !slices.Equal(got, test.changed) {

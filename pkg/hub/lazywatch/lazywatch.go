@@ -27,9 +27,14 @@ type Options struct {
 	What string
 	// Object is of the kind that is watched.
 	Object client.Object
+	// Indexers are added to the cache.
+	Indexers cache.Indexers
+	// Meanwhile is what happens until all objects are read, for the log.
+	Meanwhile string
 	// Changed gets an object that was created, changed or deleted since Synced was
-	// called. The watch logs its error and does not repeat the call.
-	Changed func(ctx context.Context, object client.Object) error
+	// called: the state before, nil where it was created, and the state after, nil where it
+	// was deleted. The watch logs its error and does not repeat the call.
+	Changed func(ctx context.Context, before, after client.Object) error
 	// Synced is called once all objects are read, after Ready became true.
 	Synced func(ctx context.Context) error
 }
@@ -65,6 +70,9 @@ func (w *Watch) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.options.What, err)
 	}
+	if err := watched.AddIndexers(w.options.Indexers); err != nil {
+		return fmt.Errorf("index %s: %w", w.options.What, err)
+	}
 	registration, err := watched.AddEventHandler(w.handler(ctx))
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", w.options.What, err)
@@ -82,26 +90,26 @@ func (w *Watch) Start(ctx context.Context) error {
 }
 
 func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
-	changed := func(object any) {
+	changed := func(before, after client.Object) {
 		if !w.Ready() {
 			return // Synced is about to be called
 		}
-		if err := w.options.Changed(ctx, object.(client.Object)); err != nil && ctx.Err() == nil {
+		if err := w.options.Changed(ctx, before, after); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "Could not handle a change", "watched", w.options.What)
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc: changed,
+		AddFunc: func(object any) { changed(nil, object.(client.Object)) },
 		UpdateFunc: func(before, after any) {
 			if !same(before.(client.Object), after.(client.Object)) {
-				changed(after)
+				changed(before.(client.Object), after.(client.Object))
 			}
 		},
 		DeleteFunc: func(object any) {
 			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = tombstone.Obj
 			}
-			changed(object)
+			changed(object.(client.Object), nil)
 		},
 	}
 }
@@ -118,7 +126,7 @@ func (w *Watch) logWaiting(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
 		if !w.Ready() {
 			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", which some declared dependencies need; "+
-				"until then these are held. Does the API exist, and may addon-manager read it?", "watched", w.options.What)
+				"until then "+w.options.Meanwhile+". Does the API exist, and may addon-manager read it?", "watched", w.options.What)
 		}
 		return w.Ready(), nil
 	})

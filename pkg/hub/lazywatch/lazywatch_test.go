@@ -55,8 +55,8 @@ func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	var watch *Watch
 	watch = New(lazy, Options{
 		What: "tested objects",
-		Changed: func(_ context.Context, object client.Object) error {
-			changed <- object.GetName()
+		Changed: func(_ context.Context, before, after client.Object) error {
+			changed <- either(before, after).GetName()
 			return errors.New("which is logged")
 		},
 		Synced: func(context.Context) error { synced <- watch.Ready(); return nil },

@@ -3,6 +3,7 @@ package lazywatch
 import (
 	"context"
 
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -10,6 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
 // Watches are the watches, by the input that they watch.
@@ -20,16 +22,18 @@ type Watches map[input.Set]*Watch
 // and when one of them changes.
 func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	watches := Watches{}
+	const held = "these are held"
 	watches[input.Config] = New(lazy, Options{
-		What: "AddOnDeploymentConfigs", Object: &addonv1alpha1.AddOnDeploymentConfig{},
-		Changed: func(ctx context.Context, config client.Object) error {
-			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(config))
+		What: "AddOnDeploymentConfigs", Object: &addonv1alpha1.AddOnDeploymentConfig{}, Meanwhile: held,
+		Changed: func(ctx context.Context, before, after client.Object) error {
+			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(either(before, after)))
 		},
 		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Variables) },
 	})
 	watches[input.Versions] = New(lazy, Options{
-		What: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{},
-		Changed: func(ctx context.Context, template client.Object) error {
+		What: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{}, Meanwhile: held,
+		Changed: func(ctx context.Context, before, after client.Object) error {
+			template := either(before, after)
 			addOns.declare(template)
 			return addOns.EnqueueTemplated(ctx, template.GetName())
 		},
@@ -41,11 +45,25 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	// The version of an add-on can be that of OCM too.
 	const ofOCM = input.OCM | input.Versions | input.Version
 	watches[input.OCM] = New(lazy, Options{
-		What: "the CRD of ManagedCluster", Object: fleet.CRD(),
-		Changed: func(ctx context.Context, _ client.Object) error { return addOns.EnqueueUsers(ctx, ofOCM) },
+		What: "the CRD of ManagedCluster", Object: fleet.CRD(), Meanwhile: held,
+		Changed: func(ctx context.Context, _, _ client.Object) error { return addOns.EnqueueUsers(ctx, ofOCM) },
 		Synced:  func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ofOCM) },
 	})
+	watches[input.Placements] = New(lazy, Options{
+		What: "PlacementDecisions", Object: &clusterv1beta1.PlacementDecision{}, Indexers: hubcache.DecisionIndexers(),
+		Meanwhile: "their messages do not say whether a Placement selects the managed cluster",
+		Changed:   addOns.EnqueueSelected,
+		Synced:    addOns.EnqueueUninstalled,
+	})
 	return watches
+}
+
+// either returns the state after a change, or that before where the object was deleted.
+func either(before, after client.Object) client.Object {
+	if after != nil {
+		return after
+	}
+	return before
 }
 
 // Enable lets those watches begin whose input is used.

@@ -32,7 +32,7 @@ const page = 10
 // Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
 // the request, because evaluation reports the same problems later.
 type Validator struct {
-	// reader lists registered add-ons. It is live.
+	// reader lists registered add-ons, and gets Placements. It is live.
 	reader client.Reader
 	// cache, if there is one, is read first, because any pod may send requests for reviews,
 	// and a list of all add-ons is much work for an API server. Only a denial because of
@@ -79,6 +79,11 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return unchecked(request.Name, err)
 		}
 	}
+	return v.review(ctx, addOn, before).WithWarnings(missingPlacements(ctx, v.reader, request)...)
+}
+
+// review reviews a registration that replaces another one, or none.
+func (v *Validator) review(ctx context.Context, addOn, before *addonv1alpha1.ClusterManagementAddOn) admission.Response {
 	if registered, err := v.cached(ctx); err == nil {
 		if result := v.reviewer.Review(addOn, before, registered); !result.ByOthers {
 			return respond(result)

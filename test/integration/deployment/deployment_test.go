@@ -31,6 +31,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
@@ -121,7 +123,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
 		Eventually(reports(ctx)).ShouldNot(BeZero())
-		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
+		Eventually(review(served, "cycle", "cycle")).Should(SatisfyAll(
+			ContainSubstring("cycle → cycle"), ContainSubstring("there is no Placement")))
+		Eventually(requests.used(webhookUser, "get", "placements")).Should(BeTrue())
 
 		requests.begin("the agent reports Available")
 		agent, err := hub.AddUser(agentUser)
@@ -146,16 +150,26 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("asks a cluster and is answered")
 		widgets := `
 - {name: widgets, api: {group: example.com, kind: Widget}}
-- {name: ` + templated.Name + `, type: IfInstalled, version: ">= 1.0"}`
+- {name: ` + templated.Name + `, type: IfInstalled, version: ">= 1.0"}
+- {name: placed, type: Optional}`
+		placed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "placed"}}
+		placed.Spec.InstallStrategy.Type = "Placements"
+		placed.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{
+			{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "default", Name: "missing"}},
+		}
+		Expect(admin.Create(ctx, placed)).To(Succeed())
+		Expect(requests.used(managerUser, "watch", "placementdecisions")()).To(BeFalse())
 		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
 		})
 		Eventually(factsOf(ctx)).Should(HaveField("Status.APIs", ConsistOf(HaveField("Served", metav1.ConditionFalse))))
 		Eventually(requests.used(managerUser, "watch", "addontemplates")).Should(BeTrue())
+		Eventually(requests.used(managerUser, "watch", "placementdecisions")).Should(BeTrue())
 		for _, resource := range []string{"apiservices", "customresourcedefinitions"} {
 			Eventually(requests.used(agentUser, "watch", resource)).Should(BeTrue(), resource)
 		}
 		unregister()
+		Expect(admin.Delete(ctx, placed)).To(Succeed())
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Satisfy(apierrors.IsNotFound))
 		stop(session)
 	})
@@ -275,7 +289,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(uninstall.Err).To(gbytes.Say("nothing was removed: records: .* ClusterManagementAddOns ambiguous would be lost"))
 		Expect(grafted(ctx)()).To(Succeed())
 		for _, remove := range unregister {
-			remove()
+			Expect(admin.Delete(ctx, placed)).To(Succeed())
 		}
 		apply(ctx, recording)
 		remove(ctx, uninstallation)
@@ -374,7 +388,8 @@ func requiringOCM(registered *addonv1alpha1.ClusterManagementAddOn) {
 // review is the webhook's answer to the registration of an add-on.
 func review(address, addOn, dependency string) func() (string, error) {
 	object := fmt.Sprintf(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":%q},`+
-		`"spec":{"dependencies":[{"name":%q,"type":"Required"}]}}`, addOn, dependency)
+		`"spec":{"dependencies":[{"name":%q,"type":"Required"}],`+
+		`"installStrategy":{"type":"Placements","placements":[{"namespace":"default","name":"missing"}]}}}`, addOn, dependency)
 	body := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","name":"` + addOn + `",` +
 		`"kind":{"group":"addon.open-cluster-management.io","version":"v1alpha1","kind":"ClusterManagementAddOn"},"object":` + object + `}}`
 	return func() (string, error) {

@@ -62,7 +62,7 @@ var _ = Describe("Bad input", Ordered, func() {
 
 	It("a dependency that nobody has registered is told of", func() {
 		addOn := add("unregistered", "", required("no-such-add-on"))
-		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(HaveSuffix("(not installed)")))
+		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(ContainSubstring("(not installed")))
 		reported(addOn, declaration.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
 	})
 
@@ -85,7 +85,7 @@ var _ = Describe("Bad input", Ordered, func() {
 			addOn := add("wordy", "", entry)
 			Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(
 				HavePrefix("Required addon 'no-such-add-on' is not installed or not available. "+character),
-				HaveSuffix("… (not installed)")))
+				ContainSubstring("… (not installed")))
 			message := now(degradedOf(cluster, addOn.Name)).Message
 			Expect(utf8.RuneCountInString(message)).To(And(BeNumerically("<=", 32768), BeNumerically(">", 32000)))
 			Eventually(told(installed(cluster, addOn.Name).UID)).Should(ConsistOf(HaveSuffix("…")))

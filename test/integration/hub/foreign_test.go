@@ -76,7 +76,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 		By("our own message changing")
 		install(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(
-			ContainSubstring("not reported yet"), HaveSuffix("; also Degraded: DiskFull: No space left")))
+			ContainSubstring("being installed since "), HaveSuffix("; also Degraded: DiskFull: No space left")))
 
 		By("the dependency being satisfied again")
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)

@@ -106,7 +106,7 @@ var _ = Describe("A dependency that goes up and down", func() {
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
 		Expect(transition()).To(Equal(first))
 		install(cluster, other)
-		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring("not reported yet")))
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring("being installed since ")))
 		Expect(transition()).To(Equal(first))
 
 		By("another status")

@@ -1,0 +1,73 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// Install is how OCM installs an add-on on managed clusters, as its registration says.
+type Install struct {
+	// Manual: it does not.
+	Manual bool
+	// Placed: on the clusters that Placements select. These are their keys, ascending.
+	Placed     bool
+	Placements []types.NamespacedName
+}
+
+func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
+	strategy := addOn.Spec.InstallStrategy
+	install := Install{
+		Manual: strategy.Type == ocmv1alpha1.AddonInstallStrategyManual,
+		Placed: strategy.Type == ocmv1alpha1.AddonInstallStrategyPlacements,
+	}
+	if !install.Placed {
+		return install
+	}
+	for _, placement := range strategy.Placements {
+		install.Placements = append(install.Placements, types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
+	}
+	slices.SortFunc(install.Placements, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	return install
+}
+
+func (i Install) equal(other Install) bool {
+	return i.Manual == other.Manual && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+}
+
+// Install returns how OCM installs a registered add-on.
+func (c *Catalog) Install(addOn string) Install { return c.installs[addOn] }
+
+// PlacedBy returns the add-ons, ascending, that a Placement installs and others depend on.
+func (c *Catalog) PlacedBy(placement types.NamespacedName) (addOns []string) {
+	for addOn, install := range c.installs {
+		if slices.Contains(install.Placements, placement) && len(c.Dependents(addOn)) > 0 {
+			addOns = append(addOns, addOn)
+		}
+	}
+	slices.Sort(addOns)
+	return addOns
+}
+
+// Reworded returns the add-ons, ascending, that depend on one which is registered, or installed
+// by OCM, in another way than in the catalog before. Their verdicts are the same, but where
+// the dependency is not installed, another explanation holds.
+func (c *Catalog) Reworded(before *Catalog) []string {
+	reworded := map[string]bool{}
+	for _, registered := range []map[string]Install{c.installs, before.installs} {
+		for addOn := range registered {
+			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).equal(before.Install(addOn)) {
+				continue
+			}
+			for _, dependent := range c.Dependents(addOn) {
+				reworded[dependent] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(reworded))
+}

@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+const (
+	manual  = `installStrategy: {type: Manual}`
+	nowhere = `installStrategy: {type: Placements}`
+	placed  = `installStrategy: {type: Placements, placements: [{namespace: n, name: b}, {namespace: n, name: a}]}`
+)
+
+func TestInstall(t *testing.T) {
+	a, b := types.NamespacedName{Namespace: "n", Name: "a"}, types.NamespacedName{Namespace: "n", Name: "b"}
+	for name, test := range map[string]struct {
+		spec string
+		want Install
+	}{
+		"NotSaid":  {`{}`, Install{}}, // a CRD has Manual by default
+		"Manual":   {manual, Install{Manual: true}},
+		"Nowhere":  {nowhere, Install{Placed: true}},
+		"Placed":   {placed, Install{Placed: true, Placements: []types.NamespacedName{a, b}}},
+		"Leftover": {`installStrategy: {type: Manual, placements: [{namespace: n, name: a}]}`, Install{Manual: true}},
+	} {
+		c := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)})
+		if diff := cmp.Diff(test.want, c.Install("x")); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", name, diff)
+		}
+	}
+}
+
+// Where only the way of installing changes, dependents have the same verdicts in other words.
+func TestReworded(t *testing.T) {
+	dependents := fixture.Registrations("x: base, y: base?, z: other, other:")
+	with := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
+		return append(slices.Clone(dependents), fixture.Specified(t, "base", spec))
+	}
+	one := `installStrategy: {type: Placements, placements: [{namespace: n, name: a}]}`
+	for name, test := range map[string]struct {
+		before, after []addonv1alpha1.ClusterManagementAddOn
+		want          []string
+	}{
+		"Same":         {with(placed), with(placed), nil},
+		"Registered":   {dependents, with(manual), []string{"x", "y"}},
+		"Unregistered": {with(manual), dependents, []string{"x", "y"}},
+		"Strategy":     {with(manual), with(placed), []string{"x", "y"}},
+		"Placements":   {with(placed), with(one), []string{"x", "y"}},
+		"Declaration":  {with(placed), append(with(placed), fixture.Registration("w", fixture.Required("base"))), nil},
+	} {
+		before, after := New(test.before), New(test.after)
+		if got := after.Reworded(before); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+		if changed := after.Changed(before); name != "Declaration" && slices.ContainsFunc(changed, func(addOn string) bool { return addOn != "base" }) {
+			t.Errorf("%s: the verdicts of %q could change", name, changed)
+		}
+	}
+	changed := with(placed)[len(dependents)]
+	if other := with(one)[len(dependents)]; Same(&changed, &other) {
+		t.Error("a registration with another Placement is the same to a catalog")
+	}
+}
+
+func TestPlacedBy(t *testing.T) {
+	c := New(append(fixture.Registrations("x: base"), fixture.Specified(t, "base", placed), fixture.Specified(t, "alone", placed)))
+	for key, want := range map[types.NamespacedName][]string{
+		{Namespace: "n", Name: "a"}:     {"base"},
+		{Namespace: "other", Name: "a"}: nil,
+	} {
+		if got := c.PlacedBy(key); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", key, got, want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package evaluation
+
+import (
+	"slices"
+	"time"
+)
+
+// Why an add-on is not installed on a managed cluster, where the hub shows it.
+const (
+	unregistered = "it has no ClusterManagementAddOn on this hub"
+	manual       = "its install strategy is Manual"
+	unselected   = "none of its Placements selects this cluster"
+)
+
+// absent decides on an add-on that is not installed, and why it is not.
+func absent(g *given, f *Finding) {
+	f.Verdict = NotInstalled
+	install := g.catalog.Install(g.edge.AddOn)
+	switch {
+	case !g.catalog.Registered(g.edge.AddOn):
+		f.detail().Because = unregistered
+	case install.Manual:
+		f.detail().Because = manual
+	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
+		f.detail().Because = unselected
+	}
+}
+
+// progress adds since when an add-on that is not available is being installed or removed.
+func progress(f *Finding, observed *Observation) {
+	if !observed.Removed.IsZero() {
+		f.detail().Removing = observed.Removed
+	}
+	if f.Available == nil && f.Degraded == nil && !observed.Created.IsZero() {
+		f.detail().Installing = observed.Created
+	}
+}
+
+// withProgress adds to what was found of an add-on that it is being removed.
+func withProgress(f *Finding, found string) string {
+	if f.Detail == nil || f.Detail.Removing.IsZero() {
+		return found
+	}
+	return found + "; being removed since " + f.Detail.Removing.Format(time.RFC3339)
+}
+
+// notReportedYet describes an add-on that has no condition Available.
+func notReportedYet(f *Finding) string {
+	if f.Detail == nil || f.Detail.Installing.IsZero() {
+		return "Available not reported yet"
+	}
+	return "being installed since " + f.Detail.Installing.Format(time.RFC3339)
+}
+
+// Pending reports whether an add-on waits for its dependency to be installed, or removed and
+// installed again.
+func (f Finding) Pending() bool {
+	if !f.Blocks() || f.Dependency == nil {
+		return false
+	}
+	return f.Verdict == NotInstalled ||
+		f.Verdict == NotAvailable && f.Detail != nil && !(f.Detail.Installing.IsZero() && f.Detail.Removing.IsZero())
+}

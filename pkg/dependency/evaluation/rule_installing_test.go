@@ -1,0 +1,103 @@
+package evaluation_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// Where an add-on is not installed, its message says why.
+func TestInstalling(t *testing.T) {
+	const (
+		spec   = `dependencies: [{name: a}]`
+		fails  = "Required addon 'a' is not installed or not available. "
+		placed = `installStrategy: {type: Placements, placements: [{namespace: n, name: p}]}`
+	)
+	registered := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
+		return []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "a", spec)}
+	}
+	since := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	created := evaluation.Observation{Installed: true, Created: since}
+	removed := evaluation.Observation{Installed: true, Created: since, Removed: since.Add(time.Hour), Available: fixture.Available(metav1.ConditionFalse, "Down")}
+	follows := removed
+	follows.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
+	works := removed
+	works.Available = fixture.Available(metav1.ConditionTrue, "")
+	on := func(observed evaluation.Observation) map[string]evaluation.Observation {
+		return map[string]evaluation.Observation{"a": observed}
+	}
+	for name, tc := range map[string]ruleCase{
+		"Unregistered": {
+			reason: "nothing can install it", spec: spec, unregistered: true,
+			want: "a=NotInstalled", message: fails + "(not installed: it has no ClusterManagementAddOn on this hub)",
+		},
+		"Manual": {
+			reason: "OCM does not install it", spec: spec, others: registered(`installStrategy: {type: Manual}`),
+			want: "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual)",
+		},
+		"Unselected": {
+			reason: "OCM installs it elsewhere", spec: spec, others: registered(placed), cluster: evaluation.Cluster{Unselected: []string{"a"}},
+			want: "a=NotInstalled", message: fails + "(not installed: none of its Placements selects this cluster)",
+		},
+		"Selected": {
+			reason: "OCM is about to install it, or the decisions are not known", spec: spec, others: registered(placed),
+			want: "a=NotInstalled", message: fails + "(not installed)",
+		},
+		"Outdated": {
+			reason: "its strategy is another one now", spec: spec, others: registered(`{}`), cluster: evaluation.Cluster{Unselected: []string{"a"}},
+			want: "a=NotInstalled", message: fails + "(not installed)",
+		},
+		"Version": {
+			reason: "the same with a version", spec: `dependencies: [{name: a, version: ">= 1"}]`, others: registered(`installStrategy: {type: Manual}`),
+			want: "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual)",
+		},
+		"BeingInstalled": {
+			reason: "it has reported nothing yet", spec: spec, addOns: on(created),
+			want: "a=NotAvailable", message: fails + "(being installed since 2026-08-01T10:00:00Z)",
+		},
+		"BeingRemoved": {
+			reason: "waiting does not help", spec: spec, addOns: on(removed), want: "a=NotAvailable",
+			message: fails + "(Available=False, Down, since 2026-08-01T10:00:00Z; being removed since 2026-08-01T11:00:00Z)",
+		},
+		"RemovedVictim": {
+			reason: "both are true", spec: spec, addOns: on(follows), want: "a=NotAvailable",
+			message: fails + "(a Required dependency of its own is not satisfied; being removed since 2026-08-01T11:00:00Z)",
+		},
+		"StillWorks": {reason: "it is available until it is gone", spec: spec, addOns: on(works), want: "a=Satisfied"},
+	} {
+		t.Run(name, tc.run)
+	}
+}
+
+// An add-on waits for a dependency that is missing, being installed or being removed, and for no
+// other.
+func TestPending(t *testing.T) {
+	since := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		spec     string
+		observed evaluation.Observation
+		want     bool
+	}{
+		"Missing":        {`dependencies: [{name: a}]`, evaluation.Observation{}, true},
+		"Optional":       {`dependencies: [{name: a, type: Optional}]`, evaluation.Observation{}, false},
+		"BeingInstalled": {`dependencies: [{name: a}]`, evaluation.Observation{Installed: true, Created: since}, true},
+		"BeingRemoved":   {`dependencies: [{name: a}]`, evaluation.Observation{Installed: true, Removed: since}, true},
+		"Failed": {`dependencies: [{name: a}]`, evaluation.Observation{
+			Installed: true, Created: since, Available: fixture.Available(metav1.ConditionFalse, "Down"),
+		}, false},
+		"OldVersion": {`dependencies: [{name: a, version: ">= 2"}]`, running("1.0.0"), false},
+		"Works":      {`dependencies: [{name: a}]`, running(""), false},
+		"Platform":   {`requirements: {kubernetes: ">= 1.30"}`, evaluation.Observation{}, false},
+	} {
+		c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)})
+		findings := c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return test.observed }))
+		if got := findings[0].Pending(); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
+	}
+}

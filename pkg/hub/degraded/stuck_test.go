@@ -1,0 +1,95 @@
+package degraded
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/flowcontrol"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// An event says once that a dependency was not installed within StuckAfter, and does not say it
+// again after a restart.
+func TestStuckIsReportedOnce(t *testing.T) {
+	const minute = time.Minute
+	type step struct {
+		at          time.Duration
+		waits       bool
+		since       time.Duration
+		report      bool
+		againAt     time.Duration // 0: never
+		description string
+	}
+	for name, steps := range map[string][]step{
+		"Once": {
+			{0, true, 0, false, 15 * minute, "it begins to wait"},
+			{5 * minute, true, 5 * minute, false, 15 * minute, "for something else too: since when it waits stays"},
+			{15 * minute, true, 0, true, 0, "too long"},
+			{20 * minute, true, 0, false, 0, "once"},
+			{21 * minute, false, 0, false, 0, "installed"},
+			{30 * minute, true, 30 * minute, false, 45 * minute, "another wait"},
+			{45 * minute, true, 0, true, 0, "too long again"},
+		},
+		"InTime":           {{0, true, 0, false, 15 * minute, ""}, {14 * minute, false, 0, false, 0, ""}, {16 * minute, false, 0, false, 0, ""}},
+		"Restarted":        {{40 * minute, true, 0, false, 0, "it was reported before"}, {60 * minute, true, 0, false, 0, ""}},
+		"RestartedBetween": {{10 * minute, true, 0, false, 15 * minute, ""}, {15 * minute, true, 0, true, 0, ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s stuck
+			for _, step := range steps {
+				var want time.Time
+				if step.againAt > 0 {
+					want = aTime.Add(step.againAt)
+				}
+				report, at := s.observe(leaf, step.waits, aTime.Add(step.since), aTime.Add(step.at))
+				if report != step.report || !at.Equal(want) {
+					t.Errorf("after %s (%s): report %t at %s, want %t at %s", step.at, step.description, report, at, step.report, want)
+				}
+			}
+		})
+	}
+	var s stuck
+	s.observe(leaf, true, aTime, aTime)
+	s.forget(leaf)
+	if _, at := s.observe(leaf, true, aTime.Add(time.Hour), aTime.Add(time.Hour)); !at.Equal(aTime.Add(time.Hour + StuckAfter)) {
+		t.Errorf("one that was deleted is still remembered: again at %s", at)
+	}
+}
+
+func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
+	stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
+	stored.Message = "Required addon 'base' is not installed or not available. (not installed: it has no ClusterManagementAddOn on this hub)"
+	b := newBench(t, addOn(leaf.Name, stored))
+	again := func() time.Duration {
+		result, err := b.reconcile(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.RequeueAfter
+	}
+	if after := again(); after != StuckAfter {
+		t.Fatalf("evaluated again after %s", after)
+	}
+	b.clock.Step(StuckAfter)
+	if after := again(); after != 0 {
+		t.Errorf("evaluated again after %s", after)
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{"Warning DependencyStuck Not installed within 15 minutes: " + stored.Message}) {
+		t.Errorf("events %q", got)
+	}
+	b.clock.Step(StuckAfter)
+	if again(); len(b.emitted()) > 0 || b.applies > 0 {
+		t.Error("it is reported again, or written")
+	}
+
+	b = newBench(t, addOn(leaf.Name, stored))
+	b.EventLimiter = flowcontrol.NewFakeNeverRateLimiter()
+	again()
+	b.clock.Step(StuckAfter)
+	if again(); len(b.emitted()) > 0 {
+		t.Error("an event is emitted beyond the limit")
+	}
+}

@@ -1,0 +1,128 @@
+package placements
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/setup"
+)
+
+const (
+	keys       = "keys" // the dependency
+	mergePatch = types.MergePatchType
+)
+
+// message is that of the condition Degraded of add-on gateway on a managed cluster.
+func message(ctx context.Context, cluster string) func() (string, error) {
+	return func() (string, error) {
+		addOn := &unstructured.Unstructured{}
+		addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		addOn.SetKind("ManagedClusterAddOn")
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, addOn)
+		conditions, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
+		for _, one := range conditions {
+			if one := one.(map[string]any); one["type"] == "Degraded" {
+				return one["message"].(string), err
+			}
+		}
+		return "", err
+	}
+}
+
+// patch changes an object by a JSON merge patch.
+func patch(ctx context.Context, object *unstructured.Unstructured, patch string) {
+	GinkgoHelper()
+	Expect(hub.Client.Patch(ctx, object, client.RawPatch(mergePatch, []byte(patch)))).To(Succeed())
+}
+
+var _ = Describe("A dependency that is not installed", func() {
+	It("is explained by its registration and by the decisions of its Placements", func(ctx context.Context) {
+		manager := setup.Program("addon-manager")
+		setup.Run(manager, "--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
+			"--metrics-bind-address=0", "--health-probe-bind-address=0")
+		create(ctx, `
+{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: nowhere, namespace: unbound}, spec: {}}
+---
+{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: on-d, namespace: places}, spec: {clusterSets: [labeled]}}
+---
+apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata: {name: gateway, annotations: {addon.open-cluster-management.io/dependencies: "[{name: keys}]"}}
+spec: {installStrategy: {type: Manual}}
+---
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: gateway, namespace: a}, spec: {}}
+---
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: gateway, namespace: d}, spec: {}}`)
+		everywhere := func(explanation string) {
+			GinkgoHelper()
+			for _, cluster := range []string{"a", "d"} {
+				Eventually(message(ctx, cluster)).Should(HaveSuffix("available. (not installed: "+explanation+")"), cluster)
+				out, errOut := run("report", "-n", cluster, "-o", "yaml")
+				Expect(out).To(ContainSubstring("found: 'not installed: "+explanation+"'"), errOut)
+			}
+		}
+		everywhere("it has no ClusterManagementAddOn on this hub")
+
+		registered := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+			metadata: {name: keys}, spec: {installStrategy: {type: Manual}}}`)[0]
+		everywhere("its install strategy is Manual")
+
+		const unselected = "none of its Placements selects this cluster"
+		patch(ctx, registered, `{"spec": {"installStrategy": {"type": "Placements", "placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
+		everywhere(unselected)
+
+		By("OCM installing it on one of the clusters")
+		seen := messagesOf(ctx, "d")
+		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "places", "name": "on-d"}]}}}`)
+		Eventually(message(ctx, "d")).Should(ContainSubstring("(being installed since 2"))
+		Consistently(message(ctx, "a")).WithTimeout(12 * time.Second).Should(HaveSuffix(unselected + ")"))
+		Expect(seen()).To(HaveLen(1), "writes of Degraded since it was installed")
+
+		By("OCM removing it")
+		installed := &unstructured.Unstructured{}
+		installed.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		installed.SetKind("ManagedClusterAddOn")
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "d", Name: keys}, installed)).To(Succeed())
+		patch(ctx, installed, `{"metadata": {"finalizers": ["example.com/cleaning-up"]}}`)
+		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
+		Eventually(message(ctx, "d")).Should(ContainSubstring("; being removed since 2"))
+		patch(ctx, installed, `{"metadata": {"finalizers": null}}`)
+		everywhere(unselected)
+	}, NodeTimeout(3*time.Minute))
+})
+
+// messagesOf watches gateway on a managed cluster, and returns a function that returns the messages
+// that Degraded has had since then.
+func messagesOf(ctx context.Context, cluster string) func() []string {
+	GinkgoHelper()
+	before, err := message(ctx, cluster)()
+	Expect(err).NotTo(HaveOccurred())
+	addOns := &unstructured.UnstructuredList{}
+	addOns.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+	addOns.SetKind("ManagedClusterAddOnList")
+	watched, err := hub.Client.Watch(ctx, addOns, client.InNamespace(cluster), client.MatchingFields{"metadata.name": "gateway"})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watched.Stop)
+	return func() (messages []string) {
+		for {
+			select {
+			case event := <-watched.ResultChan():
+				conditions, _, _ := unstructured.NestedSlice(event.Object.(*unstructured.Unstructured).Object, "status", "conditions")
+				for _, one := range conditions {
+					if one := one.(map[string]any); one["type"] == "Degraded" && one["message"] != before {
+						before = one["message"].(string)
+						messages = append(messages, before)
+					}
+				}
+			default:
+				return messages
+			}
+		}
+	}
+}
