@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release of the commit, pushes its files to a registry, and installs it from there on the two real nodes of
 # `make e2e`, as users do: with Helm from the chart, then with kubectl from install.yaml. Each is taken back as the docs
-# say. Needs what `make e2e` needs. Each node has a registry of its own, on loopback: the names of images are the same.
+# say. Then it runs the commands of docs/install.md, from a checkout. Needs what `make e2e` needs. Each node has a registry of its own, on loopback: the names of images are the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -56,7 +56,62 @@ install_and_remove() {
   (cd "$work/files" && kubectl apply -f uninstall.yaml &&
     kubectl -n interlock-system wait --for=condition=Complete --timeout=10m job/interlock-uninstall &&
     kubectl delete -f uninstall.yaml -f install.yaml --ignore-not-found)
-  step "installed and removed, both ways"
+  run_page
+  step "installed and removed, in all ways"
+}
+
+# run_page runs the commands of docs/install.md, with the registry of this script.
+run_page() {
+  local page=$work/install.md tag name values="-n interlock-system --reuse-values"
+  sed "s#registry.example.com/#$registry/interlock/#g" docs/install.md >"$page"
+  commands() { go run ./hack/pagecommands -from "$1" -until "$2" "${3:-$page}"; }
+  managed() { nsenter --net="$MANAGED_NETWORK" -- "$@"; }
+  for name in addon-manager addon-agent; do
+    for tag in 0.1.0 0.2.0; do
+      crane push --insecure "$work/$name" "$registry/interlock/interlock-$name:$tag"
+      managed crane push --insecure "$work/$name" "$registry/interlock/interlock-$name:$tag"
+    done
+  done
+  # Its context cluster1 is the managed cluster. What the Prometheus Operator defines, is defined on both.
+  sed 's/\badmin\b/cluster1-admin/g' "$MANAGED_KUBECONFIG" >"$work/cluster1.kubeconfig"
+  kubectl config --kubeconfig "$work/cluster1.kubeconfig" rename-context \
+    "$(kubectl config --kubeconfig "$work/cluster1.kubeconfig" current-context)" cluster1
+  export KUBECONFIG=$HUB_KUBECONFIG:$work/cluster1.kubeconfig
+  kubectl apply -f test/e2e/manifests/monitoring.yaml
+  kubectl --context cluster1 apply -f test/e2e/manifests/monitoring.yaml
+
+  step "docs/install.md"
+  commands "From a hub to the first condition" "With one command"
+  kubectl delete -f docs/examples/gateway.yaml
+  commands "What is installed" "Without Helm"
+  # The nodes have no DNS.
+  helm upgrade interlock deploy/charts/interlock $values \
+    --set "addonManager.args[0]=--webhook-address=$(kubectl -n interlock-system get service interlock-webhook -o jsonpath='{.spec.clusterIP}'):443"
+  commands "addon-agent on managed clusters" "spec.dependencies on a stock hub"
+  kubectl -n cluster1 wait managedclusteraddon/interlock-agent --for=condition=Available --timeout 5m
+  commands "spec.dependencies on a stock hub" "Reports on dependencies"
+  kubectl -n interlock-system rollout status deployment --timeout 5m
+  kubectl wait crd/clustermanagementaddons.addon.open-cluster-management.io --timeout 2m \
+    --for=jsonpath='{.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.dependencies.type}'=array
+  commands "Reports on dependencies" "Metrics"
+  commands "Metrics" "Upgrading"
+  commands "Upgrading" "Uninstall"
+  kubectl -n interlock-system rollout status deployment --timeout 5m
+  helm uninstall interlock -n interlock-system --timeout 10m
+
+  step "docs/install.md, without Helm"
+  commands "Without Helm" "If the hub already has Interlock's CRDs"
+  make undeploy
+  kubectl create namespace interlock-system
+  kubectl apply -f deploy/hub/managedclusterfacts-crd.yaml
+  commands "If the hub already has Interlock's CRDs" "addon-agent on managed clusters"
+  helm install interlock deploy/charts/interlock -n interlock-system --wait --set "images.prefix=$registry/interlock/interlock-"
+  helm uninstall interlock -n interlock-system --timeout 10m
+
+  step "docs/coexistence.md"
+  kubectl create namespace argocd
+  kubectl -n argocd create configmap argocd-cm
+  go run ./hack/pagecommands docs/coexistence.md
 }
 
 if [ "${1:-}" = on-nodes ]; then

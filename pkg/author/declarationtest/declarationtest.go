@@ -53,7 +53,7 @@ func Read(paths ...string) (*Declarations, error) {
 // New is for add-ons that are declared in Go. What admission would deny is evaluated as
 // where it is stored already.
 func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Declarations {
-	declared := evaluation.New(catalog.New(addOns, templates...))
+	declared := evaluation.New(catalog.Some(addOns, templates...))
 	d := &Declarations{declared, whatif.New(declared), make(map[string]string, len(templates))}
 	for i := range templates {
 		d.templates[templates[i].Name] = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)

@@ -33,6 +33,8 @@ type Catalog struct {
 	usesTemplates map[string]bool
 	// templatesUnread: the AddOnTemplates could not be read yet.
 	templatesUnread bool
+	// partial: other add-ons may be registered.
+	partial bool
 	// others has the add-ons that this catalog leaves out, see Outline; nil: none.
 	others *Outline
 }
@@ -40,6 +42,14 @@ type Catalog struct {
 // New builds the catalog of all add-ons registered on a hub, with its AddOnTemplates.
 func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Catalog {
 	return (*Catalog)(nil).Renew(addOns, Templates{Items: templates})
+}
+
+// Some builds a catalog where it is known what some add-ons declare, and not which others are
+// registered.
+func Some(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Catalog {
+	some := New(addOns, templates...)
+	some.partial = true
+	return some
 }
 
 // Renew builds the catalog of all add-ons registered on a hub, and compiles
@@ -132,6 +142,9 @@ func (c *Catalog) Registered(addOn string) bool {
 	_, registered := c.declarations[addOn]
 	return registered || c.others.registered(addOn)
 }
+
+// Unregistered reports whether the hub is known to have no ClusterManagementAddOn of the name.
+func (c *Catalog) Unregistered(addOn string) bool { return !c.partial && !c.Registered(addOn) }
 
 // AddOns returns the names of all registered add-ons, ascending.
 func (c *Catalog) AddOns() []string {

@@ -14,11 +14,11 @@ import (
 const (
 	manual  = `installStrategy: {type: Manual}`
 	nowhere = `installStrategy: {type: Placements}`
-	placed  = `installStrategy: {type: Placements, placements: [{namespace: n, name: b}, {namespace: n, name: a}]}`
+	placed  = `installStrategy: {type: Placements, placements: [{namespace: ns, name: b}, {namespace: ns, name: a}]}`
 )
 
 func TestInstall(t *testing.T) {
-	a, b := types.NamespacedName{Namespace: "n", Name: "a"}, types.NamespacedName{Namespace: "n", Name: "b"}
+	a, b := types.NamespacedName{Namespace: "ns", Name: "a"}, types.NamespacedName{Namespace: "ns", Name: "b"}
 	for name, test := range map[string]struct {
 		spec string
 		want Install
@@ -27,7 +27,7 @@ func TestInstall(t *testing.T) {
 		"Manual":   {manual, Install{Manual: true}},
 		"Nowhere":  {nowhere, Install{Placed: true}},
 		"Placed":   {placed, Install{Placed: true, Placements: []types.NamespacedName{a, b}}},
-		"Leftover": {`installStrategy: {type: Manual, placements: [{namespace: n, name: a}]}`, Install{Manual: true}},
+		"Leftover": {`installStrategy: {type: Manual, placements: [{namespace: ns, name: a}]}`, Install{Manual: true}},
 	} {
 		c := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)})
 		if diff := cmp.Diff(test.want, c.Install("x")); diff != "" {
@@ -42,7 +42,7 @@ func TestReworded(t *testing.T) {
 	with := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
 		return append(slices.Clone(dependents), fixture.Specified(t, "base", spec))
 	}
-	one := `installStrategy: {type: Placements, placements: [{namespace: n, name: a}]}`
+	one := `installStrategy: {type: Placements, placements: [{namespace: ns, name: a}]}`
 	for name, test := range map[string]struct {
 		before, after []addonv1alpha1.ClusterManagementAddOn
 		want          []string
@@ -68,10 +68,25 @@ func TestReworded(t *testing.T) {
 	}
 }
 
+func TestWhatIsRegisteredMayNotBeKnown(t *testing.T) {
+	addOns := fixture.Registrations("x: a")
+	for name, test := range map[string]struct {
+		catalog *Catalog
+		addOn   string
+		want    bool
+	}{
+		"OfAHub": {New(addOns), "a", true}, "Registered": {New(addOns), "x", false}, "OfSome": {Some(addOns), "a", false},
+	} {
+		if got := test.catalog.Unregistered(test.addOn); got != test.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+}
+
 func TestPlacedBy(t *testing.T) {
 	c := New(append(fixture.Registrations("x: base"), fixture.Specified(t, "base", placed), fixture.Specified(t, "alone", placed)))
 	for key, want := range map[types.NamespacedName][]string{
-		{Namespace: "n", Name: "a"}:     {"base"},
+		{Namespace: "ns", Name: "a"}:    {"base"},
 		{Namespace: "other", Name: "a"}: nil,
 	} {
 		if got := c.PlacedBy(key); !slices.Equal(got, want) {

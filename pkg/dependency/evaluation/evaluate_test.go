@@ -178,7 +178,7 @@ func TestEvaluate(t *testing.T) {
 	seen := map[Verdict]bool{}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := evaluatorOf(tc.catalog)
+			c := evaluator(fixture.WithTargets(fixture.Registrations(tc.catalog)))
 			got := c.Evaluate("x", c.State("x", tc.cluster, installed(tc.addOns)))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)

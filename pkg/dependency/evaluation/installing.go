@@ -17,7 +17,7 @@ func absent(g *given, f *Finding) {
 	f.Verdict = NotInstalled
 	install := g.catalog.Install(g.edge.AddOn)
 	switch {
-	case !g.catalog.Registered(g.edge.AddOn):
+	case g.catalog.Unregistered(g.edge.AddOn):
 		f.detail().Because = unregistered
 	case install.Manual:
 		f.detail().Because = manual

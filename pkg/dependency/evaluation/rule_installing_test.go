@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/test/fixture"
 )
@@ -16,7 +17,7 @@ func TestInstalling(t *testing.T) {
 	const (
 		spec   = `dependencies: [{name: a}]`
 		fails  = "Required addon 'a' is not installed or not available. "
-		placed = `installStrategy: {type: Placements, placements: [{namespace: n, name: p}]}`
+		placed = `installStrategy: {type: Placements, placements: [{namespace: ns, name: p}]}`
 	)
 	registered := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
 		return []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "a", spec)}
@@ -32,10 +33,6 @@ func TestInstalling(t *testing.T) {
 		return map[string]evaluation.Observation{"a": observed}
 	}
 	for name, tc := range map[string]ruleCase{
-		"Unregistered": {
-			reason: "nothing can install it", spec: spec, unregistered: true,
-			want: "a=NotInstalled", message: fails + "(not installed: it has no ClusterManagementAddOn on this hub)",
-		},
 		"Manual": {
 			reason: "OCM does not install it", spec: spec, others: registered(`installStrategy: {type: Manual}`),
 			want: "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual)",
@@ -71,6 +68,13 @@ func TestInstalling(t *testing.T) {
 		"StillWorks": {reason: "it is available until it is gone", spec: spec, addOns: on(works), want: "a=Satisfied"},
 	} {
 		t.Run(name, tc.run)
+	}
+
+	c := evaluator(fixture.Registrations("x: a"))
+	findings := c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))
+	want := fails + "(not installed: it has no ClusterManagementAddOn on this hub)"
+	if got := condition.Message(findings, condition.MaxMessage); got != want {
+		t.Errorf("not registered: got %q", got)
 	}
 }
 

@@ -14,11 +14,10 @@ import (
 )
 
 type ruleCase struct {
-	reason  string
-	spec    string // of x
+	reason string
+	spec   string // of x
+	// others are registered too, and all other add-ons that edges in the field are on.
 	others  []addonv1alpha1.ClusterManagementAddOn
-	// unregistered: only x and the others are registered.
-	unregistered bool
 	cluster evaluation.Cluster
 	addOns  map[string]evaluation.Observation
 	want    string
@@ -31,11 +30,7 @@ func (tc ruleCase) run(t *testing.T) {
 	if problems := declaration.Read(&x).Problems; len(problems) > 0 {
 		t.Fatalf("%s: %v", tc.reason, problems)
 	}
-	registered := append(tc.others, x)
-	if !tc.unregistered {
-		registered = fixture.WithTargets(registered)
-	}
-	c := evaluator(registered)
+	c := evaluator(fixture.WithTargets(append(tc.others, x)))
 	findings := c.Evaluate("x", c.State("x", tc.cluster, func(addOn string) evaluation.Observation { return tc.addOns[addOn] }))
 	if got := verdicts(findings); got != tc.want {
 		t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)

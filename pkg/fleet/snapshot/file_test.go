@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -36,7 +37,8 @@ func TestFileReadsAsItWasWritten(t *testing.T) {
 		Facts:     []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}},
 		Configs:   []addonv1alpha1.AddOnDeploymentConfig{{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "a"}}},
 		Templates: []addonv1alpha1.AddOnTemplate{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
-		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true,
+		Decisions: []clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a-1"}}},
+		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true,
 	}
 	content.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "unreachable"}}
 	var json strings.Builder

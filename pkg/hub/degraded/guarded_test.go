@@ -28,7 +28,7 @@ func TestDegradedIsWrittenAgainForAGuardThatCameLater(t *testing.T) {
 	lost := conditionOf(availability.ConditionAvailable, metav1.ConditionUnknown, availability.ReasonClusterLost)
 	followed := conditionOf(availability.ConditionAvailable, metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied)
 	followed.Message = fleet.Degraded(failingWith(t, running)).Message
-	again := reconcile.Result{RequeueAfter: guardedAgain}
+	again, stuckLater := reconcile.Result{RequeueAfter: guardedAgain}, reconcile.Result{RequeueAfter: StuckAfter}
 	for name, test := range map[string]struct {
 		available metav1.Condition
 		inForce   bool
@@ -36,9 +36,9 @@ func TestDegradedIsWrittenAgainForAGuardThatCameLater(t *testing.T) {
 		want      reconcile.Result
 	}{
 		"Available does not follow":        {running, true, 1, again},
-		"no guard is in force":             {running, false, 0, reconcile.Result{}},
-		"Available follows":                {followed, true, 0, reconcile.Result{}},
-		"the hub reports the cluster lost": {lost, true, 0, reconcile.Result{}},
+		"no guard is in force":             {running, false, 0, stuckLater},
+		"Available follows":                {followed, true, 0, stuckLater},
+		"the hub reports the cluster lost": {lost, true, 0, stuckLater},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, failingWith(t, test.available))

@@ -15,6 +15,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,16 +116,23 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
 	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
 	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
+	registered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
+		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"}, Configs: []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: configResource}},
+	}}}
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
 	wantRegistered.Generation = registered.Generation // shows changes of spec whose fields the cache lacks
 	wantRegistered.Annotations = map[string]string{
 		addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3", addonv1alpha1.FormerVersionAnnotation: "1.2.2",
 	}
+	wantRegistered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
+		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"},
+	}}}
 	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
 	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registered.Spec.Requirements, registered.Spec.Provides
 
 	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
+	wantInstalled.CreationTimestamp = fullMeta().CreationTimestamp
 	wantInstalled.Labels = fullMeta().Labels
 	wantInstalled.Annotations = map[string]string{"short": "kept"}
 	wantInstalled.Status.Conditions = conditions("Available", "Degraded")
@@ -168,6 +176,13 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 		addonv1alpha1.AddOnVersionAnnotation: "1.0.0", addonv1alpha1.TemplateDependenciesAnnotation: "[]",
 	}
 
+	decision := &clusterv1beta1.PlacementDecision{ObjectMeta: fullMeta()}
+	decision.Labels[clusterv1beta1.PlacementLabel] = "selects"
+	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "cluster1", Reason: "it fits"}}
+	wantDecision := &clusterv1beta1.PlacementDecision{ObjectMeta: keptMeta()}
+	wantDecision.Labels = map[string]string{clusterv1beta1.PlacementLabel: "selects"}
+	wantDecision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "cluster1"}}
+
 	crd := fleet.CRD()
 	crd.ObjectMeta = fullMeta()
 	crd.Annotations[names.OCMVersion] = "1.3.1"
@@ -183,6 +198,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 		{config, wantConfig},
 		{template, wantTemplate},
 		{crd, wantCRD},
+		{decision, wantDecision},
 	} {
 		t.Run(kindOf(test.full), func(t *testing.T) {
 			got := ingest(t, test.full)

@@ -40,7 +40,7 @@ func placed(t *testing.T) (AddOns, trigger.Queue) {
 	}
 	store := declarations.NewStore()
 	store.Set(evaluation.New(catalog.New(append(fixture.Registrations("leaf: base"),
-		fixture.Specified(t, "base", `installStrategy: {type: Placements, placements: [{namespace: n, name: p}]}`)))))
+		fixture.Specified(t, "base", `installStrategy: {type: Placements, placements: [{namespace: ns, name: p}]}`)))))
 	addOns := AddOns{Fleet: hubcache.NewReader(builder.Build()), Declarations: store, Evaluate: trigger.New()}
 	queue := triggertest.NewQueue(t)
 	if err := addOns.Evaluate.Source().Start(t.Context(), queue); err != nil {
@@ -51,7 +51,7 @@ func placed(t *testing.T) (AddOns, trigger.Queue) {
 
 func decision(placement string, clusters ...string) client.Object {
 	decision := &clusterv1beta1.PlacementDecision{}
-	decision.Namespace, decision.Labels = "n", map[string]string{clusterv1beta1.PlacementLabel: placement}
+	decision.Namespace, decision.Labels = "ns", map[string]string{clusterv1beta1.PlacementLabel: placement}
 	for _, cluster := range clusters {
 		decision.Status.Decisions = append(decision.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
 	}
