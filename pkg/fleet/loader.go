@@ -212,8 +212,11 @@ func (l Loader) loadUnselected(
 			return err
 		case read && !selected:
 			into.Unselected = append(into.Unselected, need.Name)
-		case !read && l.Demand != nil:
-			l.Demand(input.Placements)
+		case !read:
+			into.PlacementsUnread = true
+			if l.Demand != nil {
+				l.Demand(input.Placements)
+			}
 		}
 	}
 	return nil

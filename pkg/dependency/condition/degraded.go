@@ -60,7 +60,7 @@ func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
 // Now becomes the time of the transition when the status changes.
 func Decide(stored *metav1.Condition, findings []evaluation.Finding, now metav1.Time) (metav1.Condition, bool) {
 	desired, decided := decision(stored, findings)
-	if !decided || (stored != nil && sameStatement(*stored, desired)) {
+	if !decided || (stored != nil && (sameStatement(*stored, desired) || sameIfAssumed(stored, findings))) {
 		return metav1.Condition{}, false
 	}
 	desired.Type = addonv1alpha1.ManagedClusterAddOnConditionDegraded
@@ -69,6 +69,17 @@ func Decide(stored *metav1.Condition, findings []evaluation.Finding, now metav1.
 		desired.LastTransitionTime = stored.LastTransitionTime
 	}
 	return desired, true
+}
+
+// sameIfAssumed reports whether what is stored is what is to be stored, if what explains the
+// findings and could not be read yet is as it usually is.
+func sameIfAssumed(stored *metav1.Condition, findings []evaluation.Finding) bool {
+	assumed := evaluation.Assumed(findings)
+	if assumed == nil {
+		return false
+	}
+	desired, decided := decision(stored, assumed)
+	return decided && sameStatement(*stored, desired)
 }
 
 func decision(stored *metav1.Condition, findings []evaluation.Finding) (metav1.Condition, bool) {

@@ -42,6 +42,8 @@ func TestDegraded(t *testing.T) {
 		oursMay  = fixture.Degraded(yes, optionalReason, mayText)
 		oursFine = fixture.Degraded(no, satisfiedReason, satisfiedMessage)
 	)
+	unexplained, explained := must, strings.Replace(mustText, "installed)", "installed: none of its Placements selects this cluster)", 1)
+	unexplained.Detail = &evaluation.Detail{Unexplained: true}
 	other := func(name string) evaluation.Finding {
 		return evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional(name)), Verdict: evaluation.Held}
 	}
@@ -55,6 +57,17 @@ func TestDegraded(t *testing.T) {
 	}{
 		"NoneRequired": {
 			"the condition is new", nil, findings{fine, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+		"Unexplained": {
+			"the condition is new", nil, findings{unexplained}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+		},
+		"UnexplainedAfterARestart": {
+			"what explains it cannot be read yet, and most likely is what is stored",
+			fixture.Degraded(yes, requiredReason, explained), findings{unexplained}, nil,
+		},
+		"UnexplainedAndAnother": {
+			"another edge is reported", fixture.Degraded(yes, requiredReason, explained), findings{unexplained, may},
+			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
 		},
 		"NoneOptional": {
 			"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),

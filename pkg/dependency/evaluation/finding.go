@@ -36,6 +36,8 @@ type Detail struct {
 	Version versions.Version
 	// Because explains why that does not match, or why an add-on is not installed.
 	Because string
+	// Unexplained: whether a Placement selects the cluster could not be read.
+	Unexplained bool
 	// Installing is since when an add-on that has not reported Available is installed, Removing
 	// since when one is being deleted.
 	Installing, Removing time.Time

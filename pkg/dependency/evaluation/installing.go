@@ -21,9 +21,29 @@ func absent(g *given, f *Finding) {
 		f.detail().Because = unregistered
 	case install.Manual:
 		f.detail().Because = manual
+	case install.Placed && g.cluster.PlacementsUnread:
+		f.detail().Unexplained = true
 	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
 		f.detail().Because = unselected
 	}
+}
+
+// Assumed returns the findings if no Placement selects the cluster, where that could not be read;
+// nil where it makes no difference. After a restart, such findings change no message.
+func Assumed(findings []Finding) []Finding {
+	unexplained := func(f Finding) bool { return f.Detail != nil && f.Detail.Unexplained }
+	if !slices.ContainsFunc(findings, unexplained) {
+		return nil
+	}
+	assumed := slices.Clone(findings)
+	for i := range assumed {
+		if unexplained(assumed[i]) {
+			detail := *assumed[i].Detail
+			detail.Because, detail.Unexplained = unselected, false
+			assumed[i].Detail = &detail
+		}
+	}
+	return assumed
 }
 
 // progress adds since when an add-on that is not available is being installed or removed.

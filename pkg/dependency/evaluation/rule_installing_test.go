@@ -41,6 +41,10 @@ func TestInstalling(t *testing.T) {
 			reason: "OCM installs it elsewhere", spec: spec, others: registered(placed), cluster: evaluation.Cluster{Unselected: []string{"a"}},
 			want: "a=NotInstalled", message: fails + "(not installed: none of its Placements selects this cluster)",
 		},
+		"Unread": {
+			reason: "it says so once that is read", spec: spec, others: registered(placed), cluster: evaluation.Cluster{PlacementsUnread: true},
+			want: "a=NotInstalled", message: fails + "(not installed)",
+		},
 		"Selected": {
 			reason: "OCM is about to install it, or the decisions are not known", spec: spec, others: registered(placed),
 			want: "a=NotInstalled", message: fails + "(not installed)",

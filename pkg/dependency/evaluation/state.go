@@ -50,6 +50,8 @@ type Cluster struct {
 	// Unselected are add-ons that are not installed on the cluster because none of their
 	// Placements selects it.
 	Unselected []string `json:"unselected,omitempty"`
+	// PlacementsUnread: which clusters Placements select could not be read yet.
+	PlacementsUnread bool `json:"placementsUnread,omitempty"`
 	// Facts is what the cluster's agent has reported.
 	Facts Facts `json:"facts,omitzero"`
 }

@@ -288,7 +288,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(uninstall.Err).To(gbytes.Say("nothing was removed: records: .* ClusterManagementAddOns ambiguous would be lost"))
 		Expect(grafted(ctx)()).To(Succeed())
 		for _, remove := range unregister {
-			Expect(admin.Delete(ctx, placed)).To(Succeed())
+			remove()
 		}
 		apply(ctx, recording)
 		remove(ctx, uninstallation)

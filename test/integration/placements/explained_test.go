@@ -2,10 +2,13 @@ package placements
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,8 +47,9 @@ func patch(ctx context.Context, object *unstructured.Unstructured, patch string)
 var _ = Describe("A dependency that is not installed", func() {
 	It("is explained by its registration and by the decisions of its Placements", func(ctx context.Context) {
 		manager := setup.Program("addon-manager")
-		setup.Run(manager, "--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
-			"--metrics-bind-address=0", "--health-probe-bind-address=0")
+		flags := []string{"--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
+			"--metrics-bind-address=0", "--health-probe-bind-address=0"}
+		running := setup.Run(manager, flags...)
 		create(ctx, `
 {apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: nowhere, namespace: unbound}, spec: {}}
 ---
@@ -81,8 +85,14 @@ spec: {installStrategy: {type: Manual}}
 		seen := messagesOf(ctx, "d")
 		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "places", "name": "on-d"}]}}}`)
 		Eventually(message(ctx, "d")).Should(ContainSubstring("(being installed since 2"))
-		Consistently(message(ctx, "a")).WithTimeout(12 * time.Second).Should(HaveSuffix(unselected + ")"))
+		Consistently(message(ctx, "a")).WithTimeout(11 * time.Second).Should(HaveSuffix(unselected + ")"))
 		Expect(seen()).To(HaveLen(1), "writes of Degraded since it was installed")
+
+		By("addon-manager restarting")
+		running.Interrupt().Wait(30 * time.Second)
+		seen = messagesOf(ctx, "a")
+		running = setup.Run(manager, flags...)
+		Eventually(running.Err).WithTimeout(30 * time.Second).Should(gbytes.Say("Starting Controller"))
 
 		By("OCM removing it")
 		installed := &unstructured.Unstructured{}
@@ -92,6 +102,7 @@ spec: {installStrategy: {type: Manual}}
 		patch(ctx, installed, `{"metadata": {"finalizers": ["example.com/cleaning-up"]}}`)
 		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
 		Eventually(message(ctx, "d")).Should(ContainSubstring("; being removed since 2"))
+		Expect(seen()).To(BeEmpty(), "writes of Degraded because of the restart")
 		patch(ctx, installed, `{"metadata": {"finalizers": null}}`)
 		everywhere(unselected)
 	}, NodeTimeout(3*time.Minute))
@@ -109,20 +120,25 @@ func messagesOf(ctx context.Context, cluster string) func() []string {
 	watched, err := hub.Client.Watch(ctx, addOns, client.InNamespace(cluster), client.MatchingFields{"metadata.name": "gateway"})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(watched.Stop)
-	return func() (messages []string) {
-		for {
-			select {
-			case event := <-watched.ResultChan():
-				conditions, _, _ := unstructured.NestedSlice(event.Object.(*unstructured.Unstructured).Object, "status", "conditions")
-				for _, one := range conditions {
-					if one := one.(map[string]any); one["type"] == "Degraded" && one["message"] != before {
-						before = one["message"].(string)
-						messages = append(messages, before)
-					}
+	var mutex sync.Mutex
+	var messages []string
+	go func() {
+		for event := range watched.ResultChan() {
+			changed, _ := event.Object.(*unstructured.Unstructured)
+			conditions, _, _ := unstructured.NestedSlice(changed.UnstructuredContent(), "status", "conditions")
+			for _, one := range conditions {
+				if one := one.(map[string]any); one["type"] == "Degraded" && one["message"] != before {
+					before = one["message"].(string)
+					mutex.Lock()
+					messages = append(messages, before)
+					mutex.Unlock()
 				}
-			default:
-				return messages
 			}
 		}
+	}()
+	return func() []string {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return slices.Clone(messages)
 	}
 }
