@@ -101,7 +101,7 @@ var _ = Describe("Bad input", Ordered, func() {
 		}
 		addOn := add("needy", "", many...)
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(
-			HavePrefix("Required addon 'no-such-add-on-000' "), MatchRegexp(`\(not installed\); and \d+ more$`)))
+			HavePrefix("Required addon 'no-such-add-on-000' "), MatchRegexp(`\(not installed: [^()]+\); and \d+ more$`)))
 		Expect(len(now(degradedOf(cluster, addOn.Name)).Message)).To(BeNumerically("<=", 32768))
 		Eventually(func() (int, error) {
 			series, err := manager.unsatisfied(addOn.Name)()

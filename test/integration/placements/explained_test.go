@@ -124,7 +124,10 @@ func messagesOf(ctx context.Context, cluster string) func() []string {
 	var messages []string
 	go func() {
 		for event := range watched.ResultChan() {
-			changed, _ := event.Object.(*unstructured.Unstructured)
+			changed, isAddOn := event.Object.(*unstructured.Unstructured)
+			if !isAddOn {
+				continue // the watch has ended with an error
+			}
 			conditions, _, _ := unstructured.NestedSlice(changed.UnstructuredContent(), "status", "conditions")
 			for _, one := range conditions {
 				if one := one.(map[string]any); one["type"] == "Degraded" && one["message"] != before {
