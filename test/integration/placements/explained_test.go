@@ -74,11 +74,8 @@ spec: {installStrategy: {type: Manual}}
 		everywhere("it has no ClusterManagementAddOn on this hub")
 
 		registered := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
-			metadata: {name: keys}, spec: {installStrategy: {type: Manual}}}`)[0]
-		everywhere("its install strategy is Manual")
-
+			metadata: {name: keys}, spec: {installStrategy: {type: Placements, placements: [{namespace: unbound, name: nowhere}]}}}`)[0]
 		const unselected = "none of its Placements selects this cluster"
-		patch(ctx, registered, `{"spec": {"installStrategy": {"type": "Placements", "placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
 		everywhere(unselected)
 
 		By("OCM installing it on one of the clusters")
