@@ -1,0 +1,171 @@
+package versions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// fleetSize is over how many managed clusters the rollout goes: more take minutes to start.
+//
+//	ROLLOUT_CLUSTERS=10 go test ./test/integration/versions -ginkgo.focus 'cluster by cluster'
+func fleetSize() int {
+	GinkgoHelper()
+	text, given := os.LookupEnv("ROLLOUT_CLUSTERS")
+	if !given {
+		return 2
+	}
+	size, err := strconv.Atoi(text)
+	Expect(err).NotTo(HaveOccurred(), "ROLLOUT_CLUSTERS")
+	return size
+}
+
+// rollout watches an add-on on all clusters while another AddOnTemplate is rolled out.
+type rollout struct {
+	mutex sync.Mutex
+	// runs is which template runs, by cluster, and degraded what Degraded says.
+	runs, degraded map[string]string
+	// mixed is how often some clusters ran one template, and some the other.
+	mixed int
+	// wrong are the states in which a cluster was degraded by what it does not run.
+	wrong []string
+}
+
+func (r *rollout) observe(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for _, reference := range addOn.Status.ConfigReferences {
+		if reference.ConfigGroupResource == templates && reference.LastAppliedConfig != nil {
+			r.runs[addOn.Namespace] = reference.LastAppliedConfig.Name
+		}
+	}
+	degraded := meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
+	if degraded == nil {
+		return
+	}
+	r.degraded[addOn.Namespace] = string(degraded.Status)
+	if degraded.Status == metav1.ConditionTrue && r.runs[addOn.Namespace] != "rolling-2" {
+		r.wrong = append(r.wrong, fmt.Sprintf("%s runs %s: %s", addOn.Namespace, r.runs[addOn.Namespace], degraded.Message))
+	}
+	different := map[string]bool{}
+	for _, runs := range r.runs {
+		different[runs] = true
+	}
+	if len(different) > 1 {
+		r.mixed++
+	}
+}
+
+// clusters returns on how many clusters a template runs, and on how many the add-on is degraded.
+func (r *rollout) clusters(template string) func() (runs, degraded int) {
+	return func() (runs, degraded int) {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		for cluster, name := range r.runs {
+			if name == template {
+				runs++
+			}
+			if r.degraded[cluster] == string(metav1.ConditionTrue) {
+				degraded++
+			}
+		}
+		return runs, degraded
+	}
+}
+
+func watchRollout(ctx context.Context, name string) *rollout {
+	GinkgoHelper()
+	watched, err := hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.MatchingFields{"metadata.name": name})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watched.Stop)
+	r := &rollout{runs: map[string]string{}, degraded: map[string]string{}}
+	go func() {
+		for event := range watched.ResultChan() {
+			if addOn, is := event.Object.(*addonv1alpha1.ManagedClusterAddOn); is {
+				r.observe(addOn)
+			}
+		}
+	}()
+	return r
+}
+
+// everywhere selects all managed clusters.
+func everywhere(ctx context.Context) addonv1alpha1.PlacementRef {
+	GinkgoHelper()
+	create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "global"}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
+	})
+	create(ctx, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "everywhere"}})
+	return addonv1alpha1.PlacementRef{Namespace: "default", Name: "everywhere"}
+}
+
+// oneByOne installs a template on the clusters of a Placement, a cluster at a time.
+func oneByOne(on addonv1alpha1.PlacementRef, template string) addonv1alpha1.InstallStrategy {
+	return addonv1alpha1.InstallStrategy{
+		Type: addonv1alpha1.AddonInstallStrategyPlacements,
+		Placements: []addonv1alpha1.PlacementStrategy{{
+			PlacementRef: on,
+			Configs: []addonv1alpha1.AddOnConfig{{
+				ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: template},
+			}},
+			RolloutStrategy: clusterv1alpha1.RolloutStrategy{
+				Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)},
+			},
+		}},
+	}
+}
+
+var _ = Describe("A rollout over a fleet", func() {
+	It("changes verdicts cluster by cluster, where the new template runs", func(ctx context.Context) {
+		size := fleetSize()
+		for i := 2; i <= size; i++ {
+			cluster, err := hub.Join(ctx, fmt.Sprintf("fleet%d", i), ocm.JoinOptions{WorkAgent: true})
+			Expect(err).NotTo(HaveOccurred())
+			DeferCleanup(cluster.Stop)
+		}
+		v1, v2 := template("rolling", "rolling-1"), template("rolling", "rolling-2")
+		v2.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: `[{name: needed-by-v2}]`}
+		create(ctx, v1)
+		create(ctx, v2)
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "rolling"}}
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ConfigGroupResource: templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+		on := everywhere(ctx)
+		registration.Spec.InstallStrategy = oneByOne(on, v1.Name)
+		seen := watchRollout(ctx, "rolling")
+		create(ctx, registration)
+		patience := time.Duration(size)*15*time.Second + time.Minute
+		Eventually(seen.clusters(v1.Name)).WithTimeout(patience).Should(Equal(size))
+
+		observer.Cause("another template is rolled out")
+		before := registration.DeepCopy()
+		registration.Spec.InstallStrategy = oneByOne(on, v2.Name)
+		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		started := time.Now()
+		Eventually(func(g Gomega) {
+			runs, degraded := seen.clusters(v2.Name)()
+			g.Expect(runs).To(Equal(size), "clusters that run the new template")
+			g.Expect(degraded).To(Equal(size), "clusters that are degraded by what it needs")
+		}).WithTimeout(patience).Should(Succeed())
+		AddReportEntry("rollout", fmt.Sprintf("over %d clusters in %s; both templates ran in %d of the states observed",
+			size, time.Since(started).Round(time.Second), seen.mixed))
+		Expect(seen.wrong).To(BeEmpty())
+		Expect(seen.mixed).NotTo(BeZero(), "it was not a cluster at a time")
+	}, NodeTimeout(20*time.Minute))
+})
