@@ -76,7 +76,8 @@ run_page() {
   sed 's/\badmin\b/cluster1-admin/g' "$MANAGED_KUBECONFIG" >"$work/cluster1.kubeconfig"
   kubectl config --kubeconfig "$work/cluster1.kubeconfig" rename-context \
     "$(kubectl config --kubeconfig "$work/cluster1.kubeconfig" current-context)" cluster1
-  export KUBECONFIG=$HUB_KUBECONFIG:$work/cluster1.kubeconfig
+  export KUBECONFIG=$HUB_KUBECONFIG:$work/cluster1.kubeconfig PLATFORMS
+  PLATFORMS=linux/$(go env GOARCH) # of the images that the page builds
   kubectl apply -f test/e2e/manifests/monitoring.yaml
   kubectl --context cluster1 apply -f test/e2e/manifests/monitoring.yaml
 
