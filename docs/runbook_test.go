@@ -29,7 +29,9 @@ func TestRunbookHasACommandForEachVerdict(t *testing.T) {
 
 func TestRunbookHasACommandForEachReason(t *testing.T) {
 	_, section, _ := strings.Cut(read(t, "docs/runbook.md"), "\n## Reasons\n")
-	reasons := []string{degraded.EventContested, degraded.EventStuck, facts.EventNotServed, records.EventRestored, records.EventRemoved, dependent.ReasonWaiting}
+	reasons := []string{
+		degraded.EventContested, degraded.EventStuck, facts.EventNotServed, records.EventRestored, records.EventRemoved, dependent.ReasonWaiting,
+	}
 	reasons = append(append(reasons, condition.Reasons...), addonevents.Reasons...)
 	for _, problem := range declaration.ProblemReasons {
 		reasons = append(reasons, string(problem))

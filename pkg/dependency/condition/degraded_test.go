@@ -63,10 +63,13 @@ func TestDegraded(t *testing.T) {
 		},
 		"UnexplainedAfterARestart": {
 			"what explains it cannot be read yet, and most likely is what is stored",
-			fixture.Degraded(yes, requiredReason, explained), findings{unexplained}, nil,
+			fixture.Degraded(yes, requiredReason, explained),
+			findings{unexplained},
+			nil,
 		},
 		"UnexplainedAndAnother": {
-			"another edge is reported", fixture.Degraded(yes, requiredReason, explained), findings{unexplained, may},
+			"another edge is reported", fixture.Degraded(yes, requiredReason, explained),
+			findings{unexplained, may},
 			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
 		},
 		"NoneOptional": {

@@ -3,11 +3,8 @@ package evaluation
 import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func evaluator(addOns []addonv1alpha1.ClusterManagementAddOn) *Evaluator {
 	return New(catalog.New(addOns))
 }
-
-func evaluatorOf(text string) *Evaluator { return evaluator(fixture.Registrations(text)) }

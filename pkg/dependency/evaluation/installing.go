@@ -79,5 +79,5 @@ func (f Finding) Pending() bool {
 		return false
 	}
 	return f.Verdict == NotInstalled ||
-		f.Verdict == NotAvailable && f.Detail != nil && !(f.Detail.Installing.IsZero() && f.Detail.Removing.IsZero())
+		f.Verdict == NotAvailable && f.Detail != nil && (!f.Detail.Installing.IsZero() || !f.Detail.Removing.IsZero())
 }

@@ -24,7 +24,8 @@ func TestInstalling(t *testing.T) {
 	}
 	since := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	created := evaluation.Observation{Installed: true, Created: since}
-	removed := evaluation.Observation{Installed: true, Created: since, Removed: since.Add(time.Hour), Available: fixture.Available(metav1.ConditionFalse, "Down")}
+	removed := evaluation.Observation{Installed: true, Created: since, Removed: since.Add(time.Hour)}
+	removed.Available = fixture.Available(metav1.ConditionFalse, "Down")
 	follows := removed
 	follows.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
 	works := removed
@@ -54,8 +55,9 @@ func TestInstalling(t *testing.T) {
 			want: "a=NotInstalled", message: fails + "(not installed)",
 		},
 		"Version": {
-			reason: "the same with a version", spec: `dependencies: [{name: a, version: ">= 1"}]`, others: registered(`installStrategy: {type: Manual}`),
-			want: "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual)",
+			reason: "the same with a version", spec: `dependencies: [{name: a, version: ">= 1"}]`,
+			others: registered(`installStrategy: {type: Manual}`),
+			want:   "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual)",
 		},
 		"BeingInstalled": {
 			reason: "it has reported nothing yet", spec: spec, addOns: on(created),

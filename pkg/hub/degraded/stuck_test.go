@@ -60,7 +60,8 @@ func TestStuckIsReportedOnce(t *testing.T) {
 }
 
 func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
-	stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
+	const reason = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, reason)
 	stored.Message = "Required addon 'base' is not installed or not available. (not installed: it has no ClusterManagementAddOn on this hub)"
 	b := newBench(t, addOn(leaf.Name, stored))
 	again := func() time.Duration {

@@ -117,7 +117,8 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
 	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
 	registered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
-		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"}, Configs: []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: configResource}},
+		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"},
+		Configs:      []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: configResource}},
 	}}}
 	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}

@@ -20,7 +20,8 @@ import (
 func TestMissingPlacements(t *testing.T) {
 	const (
 		there   = `,"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"n","name":"there"}]}}`
-		missing = `,"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"n","name":"there"},{"namespace":"n","name":"gone"}]}}`
+		missing = `,"spec":{"installStrategy":{"type":"Placements","placements":[` +
+			`{"namespace":"n","name":"there"},{"namespace":"n","name":"gone"}]}}`
 		warning = `spec.installStrategy.placements[1]: there is no Placement "gone" in namespace "n", so it installs the add-on nowhere`
 	)
 	for name, test := range map[string]struct {

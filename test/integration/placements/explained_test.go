@@ -47,13 +47,18 @@ func patch(ctx context.Context, object *unstructured.Unstructured, patch string)
 var _ = Describe("A dependency that is not installed", func() {
 	It("is explained by its registration and by the decisions of its Placements", func(ctx context.Context) {
 		manager := setup.Program("addon-manager")
-		flags := []string{"--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
-			"--metrics-bind-address=0", "--health-probe-bind-address=0"}
+		flags := []string{
+			"--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
+			"--metrics-bind-address=0", "--health-probe-bind-address=0",
+		}
 		running := setup.Run(manager, flags...)
 		create(ctx, `
 {apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: nowhere, namespace: unbound}, spec: {}}
 ---
-{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: on-d, namespace: places}, spec: {clusterSets: [labeled]}}
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: on-d, namespace: places}
+spec: {clusterSets: [labeled]}
 ---
 apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ClusterManagementAddOn

@@ -110,7 +110,8 @@ func watchRollout(ctx context.Context, name string) *rollout {
 func everywhere(ctx context.Context) addonv1alpha1.PlacementRef {
 	GinkgoHelper()
 	create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "global"}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "global"},
+		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
 	})
 	create(ctx, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "everywhere"}})
 	return addonv1alpha1.PlacementRef{Namespace: "default", Name: "everywhere"}
@@ -145,7 +146,8 @@ var _ = Describe("A rollout over a fleet", func() {
 		create(ctx, v1)
 		create(ctx, v2)
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "rolling"}}
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ConfigGroupResource: templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+		//nolint:staticcheck // v1alpha1 has no other field for it
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ConfigGroupResource: templates}}
 		on := everywhere(ctx)
 		registration.Spec.InstallStrategy = oneByOne(on, v1.Name)
 		seen := watchRollout(ctx, "rolling")

@@ -28,7 +28,8 @@ var _ = Describe("The add-on of the guide for authors", func() {
 		install(ctx, "greeter")
 
 		Eventually(degradedOf).WithContext(ctx).WithArguments("hello").Should(Equal("True RequiredDependencyNotSatisfied: " +
-			"Required addon 'managed-serviceaccount' is not installed or not available. The greeting cannot be sent. (not installed: it has no ClusterManagementAddOn on this hub)"))
+			"Required addon 'managed-serviceaccount' is not installed or not available. The greeting cannot be sent. " +
+			"(not installed: it has no ClusterManagementAddOn on this hub)"))
 		Eventually(degradedOf).WithContext(ctx).WithArguments("greeter").WithTimeout(unanswered).Should(
 			HaveSuffix("(version 0.1.0 from its AddOnTemplate)"))
 		deployed := &appsv1.Deployment{}
