@@ -38,11 +38,11 @@ func EvaluateCluster(declared *whatif.Evaluation, on whatif.Cluster) *Cluster {
 	return &Cluster{Cluster: on, declared: declared, findings: declared.Findings(on)}
 }
 
-// Held reports whether the verdict on an edge is held: a report then keeps what the one
-// before has of it.
-func (c *Cluster) Held() bool {
+// KeepsLast reports whether a report keeps what the one before has of an edge: its verdict is
+// held, or what explains it could not be read yet.
+func (c *Cluster) KeepsLast() bool {
 	for _, findings := range c.findings {
-		if slices.ContainsFunc(findings, evaluation.Finding.Held) {
+		if slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Held() || f.Unexplained() }) {
 			return true
 		}
 	}
@@ -115,6 +115,9 @@ func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
 	for i := range r.findings[addOn] {
 		finding := &r.findings[addOn][i]
 		entry := r.entry(addOn, finding)
+		if last := entriesOf(before, entry.AddOn, entry.Dependency); finding.Unexplained() && len(last) > 0 && last[0].Verdict == entry.Verdict {
+			entry.Found = last[0].Found
+		}
 		if !finding.Held() {
 			r.edges = append(r.edges, evaluated{entry, finding})
 			continue

@@ -163,7 +163,7 @@ c needed by b`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			evaluated := EvaluateCluster(chain, lost)
-			if !evaluated.Held() {
+			if !evaluated.KeepsLast() {
 				t.Error("nothing is held")
 			}
 			if got := spelled(evaluated.Report(test.scope, test.before)); got != test.want {
@@ -171,9 +171,23 @@ c needed by b`},
 			}
 		})
 	}
-	if before.Held() {
+	if before.KeepsLast() {
 		t.Error("held on a cluster that is there")
 	}
+	t.Run("an explanation that is not read yet", func(t *testing.T) {
+		placed := settled(append(fixture.Registrations("a: b"), fixture.Specified(t, "b", `installStrategy: {type: Placements}`))...)
+		known, unread := managed("a~"), managed("a~")
+		known.Unselected, unread.PlacementsUnread = []string{"b"}, true
+		const explained = "not installed: none of its Placements selects this cluster"
+		last := EvaluateCluster(placed, known).Report(all, nil)
+		again := EvaluateCluster(placed, unread)
+		if got := again.Report(all, last); !again.KeepsLast() || last.Edges[0].Found != explained || got.Edges[0].Found != explained {
+			t.Errorf("got %q after %q", got.Edges[0].Found, last.Edges[0].Found)
+		}
+		if got := again.Report(all, nil); got.Edges[0].Found != "not installed" {
+			t.Errorf("without a report before: %q", got.Edges[0].Found)
+		}
+	})
 	t.Run("an unusable declaration", func(t *testing.T) {
 		broken := settled(append(fixture.Registrations("b: c, c"), fixture.Annotated("a", "- name: ["))...)
 		want := "2 unsatisfied, 1 held\nb>c Required NotAvailable since 10:00:00 because b>c NotAvailable Stopped\n" +

@@ -28,16 +28,18 @@ func absent(g *given, f *Finding) {
 	}
 }
 
+// Unexplained reports whether it could not be read yet why the dependency is not installed.
+func (f Finding) Unexplained() bool { return f.Detail != nil && f.Detail.Unexplained }
+
 // Assumed returns the findings if no Placement selects the cluster, where that could not be read;
 // nil where it makes no difference. After a restart, such findings change no message.
 func Assumed(findings []Finding) []Finding {
-	unexplained := func(f Finding) bool { return f.Detail != nil && f.Detail.Unexplained }
-	if !slices.ContainsFunc(findings, unexplained) {
+	if !slices.ContainsFunc(findings, Finding.Unexplained) {
 		return nil
 	}
 	assumed := slices.Clone(findings)
 	for i := range assumed {
-		if unexplained(assumed[i]) {
+		if assumed[i].Unexplained() {
 			detail := *assumed[i].Detail
 			detail.Because, detail.Unexplained = unselected, false
 			assumed[i].Detail = &detail

@@ -59,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	evaluated := report.EvaluateCluster(r.evaluations.of(declared), whole)
 	var before *stored
-	if evaluated.Held() {
+	if evaluated.KeepsLast() {
 		if before, err = r.last(ctx, cluster); err != nil {
 			return reconcile.Result{}, err
 		}
