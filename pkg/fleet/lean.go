@@ -31,7 +31,8 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	if declaration.UsesTemplates(full) {
 		lean.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
 	}
-	for _, name := range append([]string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation}, versions.Annotations...) {
+	kept := []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation, ocmv1alpha1.AddonLifecycleAnnotationKey}
+	for _, name := range append(kept, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, annotation)
 		}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,6 +95,11 @@ func (o Objects) Templates(ctx context.Context) ([]addonv1alpha1.AddOnTemplate, 
 		return nil, fmt.Errorf("list AddOnTemplates: %w", err)
 	}
 	return all.Items, nil
+}
+
+// Selects reports whether a PlacementDecision selects a managed cluster.
+func Selects(decision *clusterv1beta1.PlacementDecision, cluster string) bool {
+	return slices.ContainsFunc(decision.Status.Decisions, func(one clusterv1beta1.ClusterDecision) bool { return one.ClusterName == cluster })
 }
 
 // PlacementOf is the key of the Placement that a PlacementDecision belongs to.

@@ -115,8 +115,12 @@ func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
 	for i := range r.findings[addOn] {
 		finding := &r.findings[addOn][i]
 		entry := r.entry(addOn, finding)
-		if last := entriesOf(before, entry.AddOn, entry.Dependency); finding.Unexplained() && len(last) > 0 && last[0].Verdict == entry.Verdict {
-			entry.Found = last[0].Found
+		if finding.Unexplained() {
+			assumed := finding.Assumed()
+			explained := sentence(assumed.Found())
+			if last := entriesOf(before, entry.AddOn, entry.Dependency); len(last) > 0 && last[0].Found == explained {
+				entry.Found = explained
+			}
 		}
 		if !finding.Held() {
 			r.edges = append(r.edges, evaluated{entry, finding})

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -111,8 +112,12 @@ func (h *Hub) Next(ctx context.Context) error {
 	}
 }
 
-// List implements client.Reader. What is watched comes in one page.
+// List implements client.Reader. What is watched comes in one page. PlacementDecisions are not
+// read again with each change: they explain verdicts, and change none.
 func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if _, explains := list.(*clusterv1beta1.PlacementDecisionList); explains {
+		return apierrors.NewNotFound(clusterv1beta1.Resource("placementdecisions"), "")
+	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)
 	informer, watched := h.informers[key(list, options.Namespace)]

@@ -11,7 +11,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Install is how OCM installs an add-on on managed clusters, as its registration says.
+// Install is how OCM installs an add-on on managed clusters, as its registration says. It is zero
+// for an add-on that its own manager installs.
 type Install struct {
 	// Manual: it does not.
 	Manual bool
@@ -21,6 +22,11 @@ type Install struct {
 }
 
 func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
+	// As OCM's install controller: an add-on with another lifecycle is left to its own manager.
+	lifecycle, set := addOn.Annotations[ocmv1alpha1.AddonLifecycleAnnotationKey]
+	if set && lifecycle != ocmv1alpha1.AddonLifecycleAddonManagerAnnotationValue {
+		return Install{}
+	}
 	strategy := addOn.Spec.InstallStrategy
 	install := Install{
 		Manual: strategy.Type == ocmv1alpha1.AddonInstallStrategyManual,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -62,6 +63,11 @@ func TestReworded(t *testing.T) {
 		if changed = slices.DeleteFunc(changed, func(addOn string) bool { return addOn == "base" }); name != "Declaration" && len(changed) > 0 {
 			t.Errorf("%s: the verdicts of %q could change", name, changed)
 		}
+	}
+	self := fixture.Specified(t, "x", placed)
+	self.Annotations = map[string]string{ocmv1alpha1.AddonLifecycleAnnotationKey: ocmv1alpha1.AddonLifecycleSelfManageAnnotationValue}
+	if got := New([]addonv1alpha1.ClusterManagementAddOn{self}).Install("x"); !got.equal(Install{}) {
+		t.Errorf("OCM installs what its own manager installs: %v", got)
 	}
 	changed := with(placed)[len(dependents)]
 	if other := with(one)[len(dependents)]; Same(&changed, &other) {

@@ -59,8 +59,8 @@ func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
 //
 // Now becomes the time of the transition when the status changes.
 func Decide(stored *metav1.Condition, findings []evaluation.Finding, now metav1.Time) (metav1.Condition, bool) {
-	desired, decided := decision(stored, findings)
-	if !decided || (stored != nil && (sameStatement(*stored, desired) || sameIfAssumed(stored, findings))) {
+	desired, decided := decision(stored, asReported(stored, findings))
+	if !decided || (stored != nil && sameStatement(*stored, desired)) {
 		return metav1.Condition{}, false
 	}
 	desired.Type = addonv1alpha1.ManagedClusterAddOnConditionDegraded
@@ -71,15 +71,19 @@ func Decide(stored *metav1.Condition, findings []evaluation.Finding, now metav1.
 	return desired, true
 }
 
-// sameIfAssumed reports whether what is stored is what is to be stored, if what explains the
-// findings and could not be read yet is as it usually is.
-func sameIfAssumed(stored *metav1.Condition, findings []evaluation.Finding) bool {
-	assumed := evaluation.Assumed(findings)
-	if assumed == nil {
-		return false
+// asReported returns the findings with the explanations that the stored message has of them, where
+// what explains them could not be read yet.
+func asReported(stored *metav1.Condition, findings []evaluation.Finding) []evaluation.Finding {
+	if stored == nil || !slices.ContainsFunc(findings, evaluation.Finding.Unexplained) {
+		return findings
 	}
-	desired, decided := decision(stored, assumed)
-	return decided && sameStatement(*stored, desired)
+	reported := slices.Clone(findings)
+	for i := range reported {
+		if assumed := reported[i].Assumed(); reported[i].Unexplained() && strings.Contains(stored.Message, Message([]evaluation.Finding{assumed}, MaxMessage)) {
+			reported[i] = assumed
+		}
+	}
+	return reported
 }
 
 func decision(stored *metav1.Condition, findings []evaluation.Finding) (metav1.Condition, bool) {

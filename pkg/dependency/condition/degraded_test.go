@@ -70,7 +70,7 @@ func TestDegraded(t *testing.T) {
 		"UnexplainedAndAnother": {
 			"another edge is reported", fixture.Degraded(yes, requiredReason, explained),
 			findings{unexplained, may},
-			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
+			fixture.Degraded(yes, requiredReason, explained+"; "+mayText),
 		},
 		"NoneOptional": {
 			"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
@@ -59,11 +61,16 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 			if s.edge.Tolerate > 0 {
 				read[s.edge.AddOn] |= input.Lapses
 			}
-			if declared.Install(s.edge.AddOn).Placed && s.kind != kindConflict && s.kind != kindConflictingVersion {
+			if explains(s.edge) && declared.Install(s.edge.AddOn).Placed {
 				read[s.edge.AddOn] |= input.Placements
 			}
 		}
 	}
+}
+
+// explains reports whether the edge says why its add-on is not installed: others are satisfied then.
+func explains(edge *declaration.Edge) bool {
+	return edge.Dependency.Type != addonv1alpha1.DependencyTypeIfInstalled && !declaration.Conflicts(&edge.Dependency)
 }
 
 // Tolerates reports whether an edge tolerates that the named add-on is not available.

@@ -31,21 +31,16 @@ func absent(g *given, f *Finding) {
 // Unexplained reports whether it could not be read yet why the dependency is not installed.
 func (f Finding) Unexplained() bool { return f.Detail != nil && f.Detail.Unexplained }
 
-// Assumed returns the findings if no Placement selects the cluster, where that could not be read;
-// nil where it makes no difference. After a restart, such findings change no message.
-func Assumed(findings []Finding) []Finding {
-	if !slices.ContainsFunc(findings, Finding.Unexplained) {
-		return nil
+// Assumed returns the finding as it is if no Placement selects the cluster, where that could not be
+// read. What was reported so before stays meanwhile: a restart is to change no message.
+func (f Finding) Assumed() Finding {
+	if !f.Unexplained() {
+		return f
 	}
-	assumed := slices.Clone(findings)
-	for i := range assumed {
-		if assumed[i].Unexplained() {
-			detail := *assumed[i].Detail
-			detail.Because, detail.Unexplained = unselected, false
-			assumed[i].Detail = &detail
-		}
-	}
-	return assumed
+	detail := *f.Detail
+	detail.Because, detail.Unexplained = unselected, false
+	f.Detail = &detail
+	return f
 }
 
 // progress adds since when an add-on that is not available is being installed or removed.

@@ -1,6 +1,7 @@
 package evaluation_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -108,6 +110,25 @@ func TestPending(t *testing.T) {
 		findings := c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return test.observed }))
 		if got := findings[0].Pending(); got != test.want {
 			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+// Which clusters Placements select is read only where it explains a verdict.
+func TestPlacementsAreReadWhereTheyExplain(t *testing.T) {
+	placed := fixture.Specified(t, "a", `installStrategy: {type: Placements}`)
+	for spec, want := range map[string]bool{
+		`dependencies: [{name: a}]`:                                      true,
+		`dependencies: [{name: a, type: Optional, version: ">= 1"}]`:     true,
+		`dependencies: [{name: a, type: IfInstalled, version: ">= 1"}]`:  false,
+		`dependencies: [{name: a, type: Conflicts}]`:                     false,
+		`dependencies: [{name: a, api: {kind: Pod}}]`:                    false,
+		`dependencies: [{name: b, when: {expression: "addOn.name=='"}}]`: false,
+	} {
+		c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec), placed})
+		got := slices.ContainsFunc(c.Needs("x"), func(need evaluation.Need) bool { return need.Inputs.Any(input.Placements) })
+		if got != want || c.AnyInput(input.Placements) {
+			t.Errorf("%s: read %t, watched from the start %t", spec, got, c.AnyInput(input.Placements))
 		}
 	}
 }

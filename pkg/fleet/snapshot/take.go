@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -139,8 +140,8 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
-	if t.misses(declared) {
-		if err := t.decisions(ctx); err != nil {
+	if missing := t.missing(declared); len(missing) > 0 {
+		if err := t.decisions(ctx, missing); err != nil {
 			return err
 		}
 	}
@@ -150,34 +151,56 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 	return nil
 }
 
-// misses reports whether a dependency is not installed that Placements install.
-func (t *taking) misses(declared *evaluation.Evaluator) bool {
+// missing are the Placements that install a dependency where it is not installed.
+func (t *taking) missing(declared *evaluation.Evaluator) sets.Set[types.NamespacedName] {
 	there := make(map[types.NamespacedName]bool, len(t.into.AddOns))
 	for i := range t.into.AddOns {
 		there[client.ObjectKeyFromObject(&t.into.AddOns[i])] = true
 	}
-	return slices.ContainsFunc(t.into.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool {
-		return slices.ContainsFunc(declared.Needs(o.Name), func(need evaluation.Need) bool {
-			return need.Inputs.Any(input.Placements) && !there[types.NamespacedName{Namespace: o.Namespace, Name: need.Name}]
-		})
-	})
+	placements := sets.New[types.NamespacedName]()
+	for i := range t.into.AddOns {
+		dependent := &t.into.AddOns[i]
+		for _, need := range declared.Needs(dependent.Name) {
+			if need.Inputs.Any(input.Placements) && !there[types.NamespacedName{Namespace: dependent.Namespace, Name: need.Name}] {
+				placements.Insert(declared.Install(need.Name).Placements...)
+			}
+		}
+	}
+	return placements
 }
 
-// decisions reads which clusters Placements select. They only explain: a user without the right
-// to read them is told less.
-func (t *taking) decisions(ctx context.Context) error {
-	err := Each(ctx, t.hub, "placementdecisions", "", func(list *clusterv1beta1.PlacementDecisionList) {
-		for i := range list.Items {
-			lean := fleet.LeanDecision(&list.Items[i])
-			lean.UID, lean.ResourceVersion = "", ""
-			t.into.Decisions = append(t.into.Decisions, *lean)
-		}
-	})
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
-		return nil
+// decisions reads which clusters these Placements select. They only explain: it is no error that a
+// user may not read them, or that a hub does not serve them.
+func (t *taking) decisions(ctx context.Context, of sets.Set[types.NamespacedName]) error {
+	namespaces := sets.New[string]()
+	for placement := range of {
+		namespaces.Insert(placement.Namespace)
 	}
-	t.into.DecisionsRead = err == nil
-	return err
+	for _, namespace := range sets.List(namespaces) {
+		err := Each(ctx, t.hub, "placementdecisions", namespace, func(list *clusterv1beta1.PlacementDecisionList) {
+			for i := range list.Items {
+				if lean := t.leanDecision(&list.Items[i]); of.Has(fleet.PlacementOf(lean)) {
+					t.into.Decisions = append(t.into.Decisions, *lean)
+				}
+			}
+		})
+		if err != nil {
+			t.into.Decisions = nil
+			return ctx.Err()
+		}
+	}
+	t.into.DecisionsRead = true
+	return nil
+}
+
+// leanDecision keeps the clusters that the snapshot is of.
+func (t *taking) leanDecision(full *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
+	lean := fleet.LeanDecision(full)
+	lean.UID, lean.ResourceVersion = "", ""
+	lean.Status.Decisions = slices.DeleteFunc(lean.Status.Decisions, func(one clusterv1beta1.ClusterDecision) bool {
+		return t.namespace != "" && one.ClusterName != t.namespace
+	})
+	return lean
 }
 
 // namesOCM reports whether the version of any add-on is that of Open Cluster Management.

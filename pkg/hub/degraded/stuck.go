@@ -7,9 +7,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -22,43 +25,59 @@ const EventStuck = "DependencyStuck"
 // StuckAfter is how long OCM may take to install a dependency before an event says that it has not.
 const StuckAfter = 15 * time.Minute
 
-// stuck remembers which add-ons wait until a dependency is installed. It has no others.
+// stuck remembers which add-ons wait until a dependency is installed, and for which. It has no
+// others.
 type stuck struct {
 	mutex  sync.Mutex
-	addOns map[types.NamespacedName]waiting
+	addOns map[types.NamespacedName]map[string]waiting
 }
 
-// waiting is until when an add-on may wait, and whether that was reported.
+// waiting is until when an add-on may wait for a dependency, and whether that was reported.
 type waiting struct {
 	until    time.Time
 	reported bool
 }
 
-// observe takes whether an add-on waits, and since when if that is new. It returns whether it is
-// to be reported now, and else when it is; zero: never. A wait that is past its end when it
-// is first observed was reported before addon-manager started.
-func (s *stuck) observe(addOn types.NamespacedName, waits bool, since, now time.Time) (report bool, at time.Time) {
+// observe takes for which dependencies an add-on waits, and since when it does if it was not known
+// to wait. It returns those to be reported now, and when the next one is; zero: never. A wait
+// that is past its end when it is first observed was reported before addon-manager started.
+// What was known of a dependency that is held stays.
+func (s *stuck) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	known, found := s.addOns[addOn]
-	switch {
-	case !waits:
+	before, after := s.addOns[addOn], make(map[string]waiting, len(waits))
+	for _, dependency := range held {
+		if known, found := before[dependency]; found {
+			after[dependency] = known
+		}
+	}
+	if len(before) > 0 {
+		since = now
+	}
+	for _, dependency := range waits {
+		known, found := before[dependency]
+		switch {
+		case !found:
+			known.until = since.Add(StuckAfter)
+			known.reported = !now.Before(known.until)
+		case !known.reported && !now.Before(known.until):
+			known.reported = true
+			report = append(report, dependency)
+		}
+		if !known.reported {
+			next = sooner(next, known.until)
+		}
+		after[dependency] = known
+	}
+	if len(after) == 0 {
 		delete(s.addOns, addOn)
-		return false, time.Time{}
-	case !found:
-		known.until = since.Add(StuckAfter)
-		known.reported = !now.Before(known.until)
-	case !known.reported && !now.Before(known.until):
-		known.reported, report = true, true
+		return nil, time.Time{}
 	}
 	if s.addOns == nil {
-		s.addOns = map[types.NamespacedName]waiting{}
+		s.addOns = map[types.NamespacedName]map[string]waiting{}
 	}
-	s.addOns[addOn] = known
-	if known.reported {
-		return report, time.Time{}
-	}
-	return false, known.until
+	s.addOns[addOn] = after
+	return report, next
 }
 
 func (s *stuck) forget(addOn types.NamespacedName) {
@@ -71,20 +90,35 @@ func (s *stuck) forget(addOn types.NamespacedName) {
 // evaluate it again for that; zero: never. changed is whether the condition is about to change.
 func (r *Reconciler) observeStuck(
 	addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding, changed bool, now time.Time,
-) (at time.Time) {
-	since, stored := now, fleet.Degraded(addOn)
-	if !changed && stored != nil {
-		since = stored.LastTransitionTime.Time
+) (next time.Time) {
+	var waits, held []string
+	for _, finding := range findings {
+		switch {
+		case finding.Pending():
+			waits = append(waits, finding.Name())
+		case finding.Held():
+			held = append(held, finding.Name())
+		}
 	}
-	report, at := r.stuck.observe(key(addOn), slices.ContainsFunc(findings, evaluation.Finding.Pending), since, now)
-	if !report || stored == nil {
-		return at
+	report, next := r.stuck.observe(key(addOn), waits, held, waitsSince(fleet.Degraded(addOn), changed, now), now)
+	if len(report) == 0 {
+		return next
 	}
 	if r.EventLimiter != nil && !r.EventLimiter.TryAccept() {
 		r.Metrics.EventLeftOut()
-		return at
+		return next
 	}
-	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s",
-		events.Note(fmt.Sprintf("Not installed within %d minutes: %s", int(StuckAfter.Minutes()), stored.Message)))
-	return at
+	pending := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !slices.Contains(report, f.Name()) })
+	note := fmt.Sprintf("Not installed within %d minutes: %s", int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
+	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
+	return next
+}
+
+// waitsSince is since when an add-on waits that was not known to do so. After a restart, only its
+// condition shows that; an explanation that changes begins no other wait.
+func waitsSince(stored *metav1.Condition, changed bool, now time.Time) time.Time {
+	if changed && !availability.RequiredFails(stored) || stored == nil {
+		return now
+	}
+	return stored.LastTransitionTime.Time
 }

@@ -44,17 +44,31 @@ func TestStuckIsReportedOnce(t *testing.T) {
 				if step.againAt > 0 {
 					want = aTime.Add(step.againAt)
 				}
-				report, at := s.observe(leaf, step.waits, aTime.Add(step.since), aTime.Add(step.at))
-				if report != step.report || !at.Equal(want) {
-					t.Errorf("after %s (%s): report %t at %s, want %t at %s", step.at, step.description, report, at, step.report, want)
+				var waits []string
+				if step.waits {
+					waits = []string{"base"}
+				}
+				reported, at := s.observe(leaf, waits, nil, aTime.Add(step.since), aTime.Add(step.at))
+				if report := len(reported) > 0; report != step.report || !at.Equal(want) {
+					t.Errorf("after %s (%s): report %t, again at %s, want %t, %s", step.at, step.description, report, at, step.report, want)
 				}
 			}
 		})
 	}
 	var s stuck
-	s.observe(leaf, true, aTime, aTime)
+	both := []string{"a", "b"}
+	s.observe(leaf, both[:1], nil, aTime, aTime)
+	if report, at := s.observe(leaf, both, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter)); !slices.Equal(report, both[:1]) || !at.Equal(aTime.Add(2*StuckAfter)) {
+		t.Errorf("each dependency has a time of its own: %q, again at %s", report, at)
+	}
+	if report, _ := s.observe(leaf, nil, both, aTime, aTime.Add(2*StuckAfter)); len(report) > 0 {
+		t.Errorf("held, and reported: %q", report)
+	}
+	if report, _ := s.observe(leaf, both, nil, aTime, aTime.Add(2*StuckAfter)); !slices.Equal(report, both[1:]) {
+		t.Errorf("after it was held: %q", report)
+	}
 	s.forget(leaf)
-	if _, at := s.observe(leaf, true, aTime.Add(time.Hour), aTime.Add(time.Hour)); !at.Equal(aTime.Add(time.Hour + StuckAfter)) {
+	if _, at := s.observe(leaf, both[:1], nil, aTime.Add(time.Hour), aTime.Add(time.Hour)); !at.Equal(aTime.Add(time.Hour + StuckAfter)) {
 		t.Errorf("one that was deleted is still remembered: again at %s", at)
 	}
 }
@@ -92,5 +106,30 @@ func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
 	b.clock.Step(StuckAfter)
 	if again(); len(b.emitted()) > 0 {
 		t.Error("an event is emitted beyond the limit")
+	}
+}
+
+func TestWaitsSince(t *testing.T) {
+	of := func(status metav1.ConditionStatus, reason string) *metav1.Condition {
+		stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, status, reason)
+		return &stored
+	}
+	required := addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	now := aTime.Add(time.Hour)
+	for name, test := range map[string]struct {
+		stored  *metav1.Condition
+		changed bool
+		want    time.Time
+	}{
+		"New":             {nil, true, now},
+		"Begins":          {of(metav1.ConditionFalse, addonv1alpha1.AddonDegradedReasonDependenciesSatisfied), true, now},
+		"AfterOptional":   {of(metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied), true, now},
+		"Restarted":       {of(metav1.ConditionTrue, required), false, aTime},
+		"OnlyTheMessage":  {of(metav1.ConditionTrue, required), true, aTime},
+		"NeverWrittenYet": {nil, false, now},
+	} {
+		if got := waitsSince(test.stored, test.changed, now); !got.Equal(test.want) {
+			t.Errorf("%s: since %s, want %s", name, got, test.want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"unique"
 
-	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -54,24 +53,15 @@ func inAllNamespaces(values func(client.Object) []string) toolscache.IndexFunc {
 	}
 }
 
-// IndexDecided finds the PlacementDecisions by which a Placement selects a managed cluster.
-const IndexDecided = "status.decisions"
+// IndexPlacement finds the PlacementDecisions of a Placement, by its key. Each has at most 100
+// managed clusters. By these, the index would have an entry for each Placement and cluster.
+const IndexPlacement = "metadata.labels.placement"
 
 // DecisionIndexers are the indexers of PlacementDecisions.
 func DecisionIndexers() toolscache.Indexers {
-	return toolscache.Indexers{"field:" + IndexDecided: inAllNamespaces(func(object client.Object) []string {
-		decision := object.(*clusterv1beta1.PlacementDecision)
-		var selected []string
-		for _, one := range decision.Status.Decisions {
-			selected = append(selected, decided(fleet.PlacementOf(decision), one.ClusterName))
-		}
-		return selected
+	return toolscache.Indexers{"field:" + IndexPlacement: inAllNamespaces(func(object client.Object) []string {
+		return []string{fleet.PlacementOf(object.(*clusterv1beta1.PlacementDecision)).String()}
 	})}
-}
-
-// decided is the value of IndexDecided for a Placement and a managed cluster.
-func decided(placement types.NamespacedName, cluster string) string {
-	return placement.String() + "/" + cluster
 }
 
 // ConfigKeys are the values of IndexConfig.

@@ -69,11 +69,13 @@ func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName,
 	}
 	for _, placement := range placements {
 		var decisions clusterv1beta1.PlacementDecisionList
-		if err := i.Lazy.List(ctx, &decisions, client.MatchingFields{IndexDecided: decided(placement, cluster)}); err != nil {
+		if err := i.Lazy.List(ctx, &decisions, client.MatchingFields{IndexPlacement: placement.String()}); err != nil {
 			return false, false, fmt.Errorf("list PlacementDecisions of %s: %w", placement, err)
 		}
-		if len(decisions.Items) > 0 {
-			return true, true, nil
+		for i := range decisions.Items {
+			if fleet.Selects(&decisions.Items[i], cluster) {
+				return true, true, nil
+			}
 		}
 	}
 	return false, true, nil

@@ -79,7 +79,11 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return unchecked(request.Name, err)
 		}
 	}
-	return v.review(ctx, addOn, before).WithWarnings(missingPlacements(ctx, v.reader, request)...)
+	response := v.review(ctx, addOn, before)
+	if !response.Allowed {
+		return response // it is not to be late
+	}
+	return response.WithWarnings(missingPlacements(ctx, v.reader, request)...)
 }
 
 // review reviews a registration that replaces another one, or none.

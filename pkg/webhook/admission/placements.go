@@ -31,6 +31,11 @@ var placementsPath = []string{"spec", "installStrategy", "placements"}
 // cluster because of them, and nothing else says so. Placements that an update leaves alone are not
 // looked up. What cannot be looked up is taken to exist.
 func missingPlacements(ctx context.Context, reader client.Reader, request admission.Request) (warnings []string) {
+	var strategy string
+	err := decodePart(request.Object.Raw, &strategy, "spec", "installStrategy", "type")
+	if err != nil || strategy != ocmv1alpha1.AddonInstallStrategyPlacements {
+		return nil
+	}
 	var before, after []ocmv1alpha1.PlacementRef
 	if decodePart(request.Object.Raw, &after, placementsPath...) != nil {
 		return nil

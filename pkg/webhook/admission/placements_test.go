@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -36,8 +37,9 @@ func TestMissingPlacements(t *testing.T) {
 		"Added":        {there, missing, nil, []string{warning}, 1},
 		"Unchanged":    {missing, missing, nil, nil, 0},
 		"NotReadable":  {"", missing, errors.New("forbidden"), nil, 2},
-		"Incomplete":   {"", `,"spec":{"installStrategy":{"placements":[{"name":"n"}]}}`, nil, nil, 0},
-		"OfOtherTypes": {"", `,"spec":{"installStrategy":{"placements":7}}`, nil, nil, 0},
+		"Incomplete":   {"", `,"spec":{"installStrategy":{"type":"Placements","placements":[{"name":"n"}]}}`, nil, nil, 0},
+		"Leftover":     {"", strings.Replace(missing, `"type":"Placements"`, `"type":"Manual"`, 1), nil, nil, 0},
+		"OfOtherTypes": {"", `,"spec":{"installStrategy":{"type":"Placements","placements":7}}`, nil, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()

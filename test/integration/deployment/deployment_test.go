@@ -122,8 +122,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
 		Eventually(reports(ctx)).ShouldNot(BeZero())
-		Eventually(review(served, "cycle", "cycle")).Should(SatisfyAll(
-			ContainSubstring("cycle → cycle"), ContainSubstring("there is no Placement")))
+		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
+		Eventually(review(served, "placed", "other")).Should(ContainSubstring("there is no Placement"))
 		Eventually(requests.used(webhookUser, "get", "placements")).Should(BeTrue())
 
 		requests.begin("the agent reports Available")
