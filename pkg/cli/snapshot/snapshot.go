@@ -24,7 +24,8 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 other verbs read the file with --from, without a hub.
 
 The file has what add-ons declare, the placements that install them, their conditions and
-versions, and names, labels, claims, taints and versions of managed clusters. Of labels and
+versions, and names, labels, claims, taints and versions of managed clusters. Where a
+dependency is missing, it has the clusters that its placements select. Of labels and
 annotations of add-ons, and of variables of AddOnDeploymentConfigs, it has only those that
 the expression of a dependency reads. It has no Secrets, no proxy configuration, no other
 specs and no managedFields. What looks like a credential in a message or a claim is
