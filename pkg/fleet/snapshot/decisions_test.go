@@ -58,8 +58,8 @@ func TestDecisions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c3"}}
-			hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&dependent, &keys, cluster, decision("all-1", "all"), decision("other-1", "other")).
-				WithObjects(test.installed...).WithInterceptorFuncs(interceptor.Funcs{
+			hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.installed...).
+				WithObjects(&dependent, &keys, cluster, decision("all-1", "all"), decision("other-1", "other")).WithInterceptorFuncs(interceptor.Funcs{
 				List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 					if _, decisions := list.(*clusterv1beta1.PlacementDecisionList); decisions && test.fails != nil {
 						return test.fails

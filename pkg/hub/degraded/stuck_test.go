@@ -58,7 +58,8 @@ func TestStuckIsReportedOnce(t *testing.T) {
 	var s stuck
 	both := []string{"a", "b"}
 	s.observe(leaf, both[:1], nil, aTime, aTime)
-	if report, at := s.observe(leaf, both, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter)); !slices.Equal(report, both[:1]) || !at.Equal(aTime.Add(2*StuckAfter)) {
+	report, at := s.observe(leaf, both, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter))
+	if !slices.Equal(report, both[:1]) || !at.Equal(aTime.Add(2*StuckAfter)) {
 		t.Errorf("each dependency has a time of its own: %q, again at %s", report, at)
 	}
 	if report, _ := s.observe(leaf, nil, both, aTime, aTime.Add(2*StuckAfter)); len(report) > 0 {
