@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Makes a release of the commit, pushes its files to a registry, and installs it from there on the two real nodes of
 # `make e2e`, as users do: with Helm from the chart, then with kubectl from install.yaml. Each is taken back as the docs
-# say. With PAGE=1, it then runs the commands of docs/install.md from a checkout: only their beginning has been tried yet. Needs what `make e2e` needs. Each node has a registry of its own, on loopback: the names of images are the same.
+# say. Needs what `make e2e` needs. Each node has a registry of its own, on loopback: the names of images are the same.
+# With PAGE=1, it then runs the commands of docs/install.md and docs/coexistence.md from the checkout. That part has not
+# been run to its end yet.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -56,15 +58,15 @@ install_and_remove() {
   (cd "$work/files" && kubectl apply -f uninstall.yaml &&
     kubectl -n interlock-system wait --for=condition=Complete --timeout=10m job/interlock-uninstall &&
     kubectl delete -f uninstall.yaml -f install.yaml --ignore-not-found)
+  step "installed and removed, both ways"
   [ -z "${PAGE:-}" ] || run_page
-  step "installed and removed, in all ways"
 }
 
-# run_page runs the commands of docs/install.md, with the registry of this script.
+# run_page runs the commands of the two pages, with the registry of this script.
 run_page() {
   local page=$work/install.md tag name values="-n interlock-system --reuse-values"
   sed "s#registry.example.com/#$registry/interlock/#g" docs/install.md >"$page"
-  commands() { go run ./hack/pagecommands -from "$1" -until "$2" "${3:-$page}"; }
+  commands() { go run ./hack/pagecommands -from "$1" -until "$2" "$page"; }
   managed() { nsenter --net="$MANAGED_NETWORK" -- "$@"; }
   for name in addon-manager addon-agent; do
     for tag in 0.1.0 0.2.0; do

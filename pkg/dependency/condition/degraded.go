@@ -5,6 +5,7 @@ package condition
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,6 +85,16 @@ func asReported(stored *metav1.Condition, findings []evaluation.Finding) []evalu
 		}
 	}
 	return reported
+}
+
+// WaitsSince is since when an add-on waits for a Required dependency to be installed, if that was not
+// observed. Only the stored condition (nil: none) shows it. changed is whether Decide writes another
+// one: unless a Required dependency failed already, the wait then begins now.
+func WaitsSince(stored *metav1.Condition, changed bool, now time.Time) time.Time {
+	if stored == nil || changed && !availability.RequiredFails(stored) {
+		return now
+	}
+	return stored.LastTransitionTime.Time
 }
 
 func decision(stored *metav1.Condition, findings []evaluation.Finding) (metav1.Condition, bool) {

@@ -14,10 +14,10 @@ import (
 // Need is an add-on whose state on the same cluster a verdict rests on.
 type Need struct {
 	Name string
-	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses,
-	// input.Placements where it is not installed, for
-	// the conditions of its own edges input.AddOn, input.Config and input.Version, and
-	// input.Template for which of its declarations counts.
+	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses, and
+	// input.Placements where it is not installed; for the conditions of its own edges
+	// input.AddOn, input.Config and input.Version; and input.Template for which of its
+	// declarations counts.
 	Inputs input.Set
 }
 

@@ -7,11 +7,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/events"
@@ -45,6 +43,10 @@ type waiting struct {
 func (s *stuck) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if len(waits)+len(held) == 0 { // the usual case
+		delete(s.addOns, addOn)
+		return nil, time.Time{}
+	}
 	before, after := s.addOns[addOn], make(map[string]waiting, len(waits))
 	for _, dependency := range held {
 		if known, found := before[dependency]; found {
@@ -100,7 +102,7 @@ func (r *Reconciler) observeStuck(
 			held = append(held, finding.Name())
 		}
 	}
-	report, next := r.stuck.observe(key(addOn), waits, held, waitsSince(fleet.Degraded(addOn), changed, now), now)
+	report, next := r.stuck.observe(key(addOn), waits, held, condition.WaitsSince(fleet.Degraded(addOn), changed, now), now)
 	if len(report) == 0 {
 		return next
 	}
@@ -112,13 +114,4 @@ func (r *Reconciler) observeStuck(
 	note := fmt.Sprintf("Not installed within %d minutes: %s", int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
 	return next
-}
-
-// waitsSince is since when an add-on waits that was not known to do so. After a restart, only its
-// condition shows that; an explanation that changes begins no other wait.
-func waitsSince(stored *metav1.Condition, changed bool, now time.Time) time.Time {
-	if changed && !availability.RequiredFails(stored) || stored == nil {
-		return now
-	}
-	return stored.LastTransitionTime.Time
 }

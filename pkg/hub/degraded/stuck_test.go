@@ -109,28 +109,3 @@ func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
 		t.Error("an event is emitted beyond the limit")
 	}
 }
-
-func TestWaitsSince(t *testing.T) {
-	of := func(status metav1.ConditionStatus, reason string) *metav1.Condition {
-		stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, status, reason)
-		return &stored
-	}
-	required := addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
-	now := aTime.Add(time.Hour)
-	for name, test := range map[string]struct {
-		stored  *metav1.Condition
-		changed bool
-		want    time.Time
-	}{
-		"New":             {nil, true, now},
-		"Begins":          {of(metav1.ConditionFalse, addonv1alpha1.AddonDegradedReasonDependenciesSatisfied), true, now},
-		"AfterOptional":   {of(metav1.ConditionTrue, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied), true, now},
-		"Restarted":       {of(metav1.ConditionTrue, required), false, aTime},
-		"OnlyTheMessage":  {of(metav1.ConditionTrue, required), true, aTime},
-		"NeverWrittenYet": {nil, false, now},
-	} {
-		if got := waitsSince(test.stored, test.changed, now); !got.Equal(test.want) {
-			t.Errorf("%s: since %s, want %s", name, got, test.want)
-		}
-	}
-}
