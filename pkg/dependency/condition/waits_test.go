@@ -1,0 +1,31 @@
+package condition
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestWaitsSince(t *testing.T) {
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	now, since := fixture.Now.Time, fixture.Earlier.Time
+	for name, test := range map[string]struct {
+		stored  *metav1.Condition
+		changed bool
+		want    time.Time
+	}{
+		"New":             {nil, true, now},
+		"Begins":          {fixture.Degraded(no, satisfiedReason, ""), true, now},
+		"AfterOptional":   {fixture.Degraded(yes, optionalReason, ""), true, now},
+		"Restarted":       {fixture.Degraded(yes, requiredReason, ""), false, since},
+		"OnlyTheMessage":  {fixture.Degraded(yes, requiredReason, ""), true, since},
+		"NeverWrittenYet": {nil, false, now},
+	} {
+		if got := WaitsSince(test.stored, test.changed, now); !got.Equal(test.want) {
+			t.Errorf("%s: since %s, want %s", name, got, test.want)
+		}
+	}
+}
