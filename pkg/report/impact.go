@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
@@ -86,7 +85,7 @@ func (t Trial) declared(now snapshot.Content) *evaluation.Evaluator {
 	all := slices.DeleteFunc(slices.Clone(now.Registrations), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
 		return slices.ContainsFunc(t.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == addOn.Name })
 	})
-	return evaluation.New(catalog.New(append(all, t.Registrations...), now.Templates...))
+	return now.Evaluator(append(all, t.Registrations...))
 }
 
 // FindImpact evaluates all managed clusters, or one, as they are and as they would be.

@@ -46,8 +46,8 @@ func request(declared declaration.Declaration, addOn string, apis map[addonv1alp
 		switch dependency := &edge.Dependency; {
 		case dependency.API != nil:
 			apis[*dependency.API] = true
-		case declaration.ComparesVersion(dependency):
-			addOns[declaration.Target(dependency)] = true
+		case edge.MayCompareVersion():
+			addOns[edge.AddOn] = true
 		}
 		if edge.When != nil && edge.When.Inputs().Any(input.Version) {
 			addOns[addOn] = true

@@ -20,7 +20,6 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
@@ -72,16 +71,32 @@ type taking struct {
 	unread    *unread
 }
 
-// declared returns what is declared. AddOnTemplates come first, because what else is read may
+// declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
 // depend on what they declare.
 func (t *taking) declared(ctx context.Context, registered []addonv1alpha1.ClusterManagementAddOn) (*evaluation.Evaluator, error) {
-	declared := evaluation.New(catalog.New(registered))
+	if err := t.policies(ctx); err != nil {
+		return nil, err
+	}
+	declared := t.into.Evaluator(registered)
 	if !declared.ReadsTemplates() {
 		return declared, nil
 	}
 	var err error
 	t.into.Templates, err = Templates(ctx, t.hub)
-	return evaluation.New(catalog.New(registered, t.into.Templates...)), err
+	return t.into.Evaluator(registered), err
+}
+
+// policies reads what administrators override. A hub of an earlier Interlock has no such kind.
+func (t *taking) policies(ctx context.Context) error {
+	err := Each(ctx, t.hub, "addondependencypolicies", "", func(list *dependencyv1alpha1.AddOnDependencyPolicyList) {
+		for i := range list.Items {
+			t.into.Policies = append(t.into.Policies, *fleet.LeanPolicy(&list.Items[i]))
+		}
+	})
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 func (t *taking) addOns(ctx context.Context) error {
