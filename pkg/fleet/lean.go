@@ -155,3 +155,10 @@ func LeanPolicy(full *dependencyv1alpha1.AddOnDependencyPolicy) *dependencyv1alp
 	lean.UID, lean.ResourceVersion = "", ""
 	return lean
 }
+
+// StatedPolicy keeps what is overridden by a policy, and its status.
+func StatedPolicy(full *dependencyv1alpha1.AddOnDependencyPolicy) *dependencyv1alpha1.AddOnDependencyPolicy {
+	stated := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: leanMeta(full.ObjectMeta), Spec: full.Spec, Status: full.Status}
+	stated.Generation = full.Generation
+	return stated
+}

@@ -48,10 +48,15 @@ func (c *Catalog) Declarations(addOn string) []declaration.Declaration {
 func (c *Catalog) Overridden() []string {
 	var addOns []string
 	for addOn := range c.declarations {
-		if slices.ContainsFunc(c.variants(addOn), func(v variant) bool { return v.declared.HasOverrides() }) {
+		if c.HasOverrides(addOn) {
 			addOns = append(addOns, addOn)
 		}
 	}
 	slices.Sort(addOns)
 	return addOns
+}
+
+// HasOverrides reports whether policies override something of the add-on.
+func (c *Catalog) HasOverrides(addOn string) bool {
+	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool { return v.declared.HasOverrides() })
 }

@@ -135,3 +135,33 @@ func SameOverrides(a, b Declaration) bool {
 	return slices.EqualFunc(a.Edges, b.Edges, func(a, b Edge) bool { return same(a.Overrides, b.Overrides) }) &&
 		slices.EqualFunc(a.Platform, b.Platform, func(a, b Requirement) bool { return same(a.Overrides, b.Overrides) })
 }
+
+// EachOverridden calls a function with each edge and requirement of which policies say something.
+func (d Declaration) EachOverridden(call func(name string, overrides []*policy.Override)) {
+	for i := range d.Edges {
+		if edge := &d.Edges[i]; len(edge.Overrides) > 0 {
+			call(edge.Dependency.Name, edge.Overrides)
+		}
+	}
+	for i := range d.Platform {
+		if required := &d.Platform[i]; len(required.Overrides) > 0 {
+			call(required.Name, required.Overrides)
+		}
+	}
+}
+
+// WithoutEffect is why an override has no effect on an edge or requirement of that name; empty: it has
+// one. declares is false where there is none of the name.
+func (d Declaration) WithoutEffect(name string, override *policy.Override) (because string, declares bool) {
+	for i := range d.Edges {
+		if edge := &d.Edges[i]; edge.Dependency.Name == name {
+			return edge.WithoutEffect(override), true
+		}
+	}
+	for i := range d.Platform {
+		if required := &d.Platform[i]; required.Name == name {
+			return required.WithoutEffect(override), true
+		}
+	}
+	return "", false
+}

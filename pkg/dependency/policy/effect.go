@@ -47,11 +47,11 @@ func Together(overrides []*Override, clusterLabels map[string]string, now time.T
 		}
 		effect.Policies = append(effect.Policies, override.Policy)
 		switch {
-		case override.Invalid != "":
-			effect.Unknown = about(override.Policy, override.Invalid)
-		case override.TooLong(now):
-			effect.Unknown = about(override.Policy, fmt.Sprintf("its waiver ends more than %d days from now", int(LongestWaiver.Hours()/24)))
-			effect.Until = override.Until.Add(-LongestWaiver)
+		case override.Wrong(now) != "":
+			effect.Unknown = Named(override.Policy) + ": " + override.Wrong(now)
+			if override.Invalid == "" {
+				effect.Until = override.Until.Add(-LongestWaiver)
+			}
 		case override.Waived:
 			waivers = append(waivers, override)
 		default:
@@ -123,5 +123,3 @@ func Named(policies ...string) string {
 	}
 	return kind + strings.Join(names, ", ")
 }
-
-func about(policy, what string) string { return Named(policy) + ": " + what }

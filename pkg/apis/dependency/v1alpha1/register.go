@@ -27,6 +27,9 @@ const ReportCRDName = "addondependencyreports.dependency.addon.open-cluster-mana
 // PolicyKind is the kind of AddOnDependencyPolicy.
 var PolicyKind = GroupVersion.WithKind("AddOnDependencyPolicy")
 
+// PolicyResource is where AddOnDependencyPolicies are.
+var PolicyResource = GroupVersion.WithResource("addondependencypolicies")
+
 // PolicyCRDName is the name of the CustomResourceDefinition of AddOnDependencyPolicy.
 const PolicyCRDName = "addondependencypolicies.dependency.addon.open-cluster-management.io"
 
