@@ -1,11 +1,14 @@
 package catalog
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Under returns the catalog with what policies override of the declarations, and without what
@@ -60,3 +63,25 @@ func (c *Catalog) Overridden() []string {
 func (c *Catalog) HasOverrides(addOn string) bool {
 	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool { return v.declared.HasOverrides() })
 }
+
+// WithoutEffect is why an override has no effect on what is declared, whatever the managed cluster; empty: it
+// can have one.
+func (c *Catalog) WithoutEffect(of *dependencyv1alpha1.DependencyOverride) string {
+	if !c.Registered(of.AddOn) {
+		return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", text.Name(of.AddOn))
+	}
+	because := fmt.Sprintf("%s declares no dependency of the name %s", text.Name(of.AddOn), text.Name(of.Dependency))
+	for _, declared := range c.Declarations(of.AddOn) {
+		without, declares := declared.WithoutEffect(of)
+		switch {
+		case declares && without == "":
+			return ""
+		case declares:
+			because = without
+		}
+	}
+	return because
+}
+
+// TemplatesDeclare reports whether AddOnTemplates may declare something of the add-on.
+func (c *Catalog) TemplatesDeclare(addOn string) bool { return c.usesTemplates[addOn] }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
@@ -100,10 +101,10 @@ func (e *Edge) MayExplain() bool {
 		}))
 }
 
-// WithoutEffect is why an override has no effect on the edge; empty: it has one.
-func (e *Edge) WithoutEffect(override *policy.Override) string {
+// withoutEffect is why an override has no effect on the edge; empty: it has one.
+func (e *Edge) withoutEffect(override *dependencyv1alpha1.DependencyOverride) string {
 	switch {
-	case override.Waived:
+	case override.Waive != nil:
 		return ""
 	case Conflicts(&e.Dependency):
 		return "a dependency of type Conflicts can only be waived"
@@ -112,14 +113,6 @@ func (e *Edge) WithoutEffect(override *policy.Override) string {
 	default:
 		return ""
 	}
-}
-
-// WithoutEffect is why an override has no effect on the requirement; empty: it has one.
-func (r *Requirement) WithoutEffect(override *policy.Override) string {
-	if override.Waived {
-		return ""
-	}
-	return "a requirement can only be waived"
 }
 
 // HasOverrides reports whether policies say something of any edge or requirement.
@@ -150,18 +143,19 @@ func (d Declaration) EachOverridden(call func(name string, overrides []*policy.O
 	}
 }
 
-// WithoutEffect is why an override has no effect on an edge or requirement of that name; empty: it has
+// WithoutEffect is why an override has no effect on the edge or requirement that it names; empty: it has
 // one. declares is false where there is none of the name.
-func (d Declaration) WithoutEffect(name string, override *policy.Override) (because string, declares bool) {
+func (d Declaration) WithoutEffect(override *dependencyv1alpha1.DependencyOverride) (because string, declares bool) {
 	for i := range d.Edges {
-		if edge := &d.Edges[i]; edge.Dependency.Name == name {
-			return edge.WithoutEffect(override), true
+		if edge := &d.Edges[i]; edge.Dependency.Name == override.Dependency {
+			return edge.withoutEffect(override), true
 		}
 	}
-	for i := range d.Platform {
-		if required := &d.Platform[i]; required.Name == name {
-			return required.WithoutEffect(override), true
-		}
+	if !slices.ContainsFunc(d.Platform, func(r Requirement) bool { return r.Name == override.Dependency }) {
+		return "", false
 	}
-	return "", false
+	if override.Waive == nil {
+		because = "a requirement can only be waived"
+	}
+	return because, true
 }

@@ -41,6 +41,8 @@ type Override struct {
 	// where it cannot be read.
 	everywhere bool
 	selector   labels.Selector
+	// path is where it is declared.
+	path *field.Path
 	// statement is all of this as text: equal for equal overrides.
 	statement string
 }
@@ -60,21 +62,27 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	set := Set{overrides: map[key][]*Override{}}
 	for i := range policies {
 		of := &policies[i]
-		selector, wrong := readSelector(of)
-		for j := range of.Spec.Overrides {
-			declared := &of.Spec.Overrides[j]
-			override := read(declared, OverridesPath.Index(j))
-			override.Policy, override.selector, override.everywhere = of.Name, selector, of.Spec.ClusterSelector == nil
-			override.Invalid = cmp.Or(wrong, override.Invalid)
-			override.state(of.Spec.ClusterSelector)
-			at := key{declared.AddOn, declared.Dependency}
+		each(of, func(j int, override *Override) {
+			at := key{of.Spec.Overrides[j].AddOn, of.Spec.Overrides[j].Dependency}
 			set.overrides[at] = append(set.overrides[at], override)
-		}
+		})
 	}
 	for _, overrides := range set.overrides {
 		slices.SortStableFunc(overrides, func(a, b *Override) int { return cmp.Compare(a.Policy, b.Policy) })
 	}
 	return set
+}
+
+// each calls a function with each override of a policy.
+func each(of *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
+	selector, wrong := readSelector(of)
+	for i := range of.Spec.Overrides {
+		override := read(&of.Spec.Overrides[i], OverridesPath.Index(i))
+		override.Policy, override.selector, override.everywhere = of.Name, selector, of.Spec.ClusterSelector == nil
+		override.Invalid = cmp.Or(wrong, override.Invalid)
+		override.state(of.Spec.ClusterSelector)
+		call(i, override)
+	}
 }
 
 var (
@@ -94,7 +102,7 @@ func readSelector(of *dependencyv1alpha1.AddOnDependencyPolicy) (selector labels
 // read compiles an override at path. What the schema of the CRD refuses is found here too: the
 // CRD that is served may be an older one.
 func read(declared *dependencyv1alpha1.DependencyOverride, path *field.Path) *Override {
-	override := &Override{Type: addonv1alpha1.DependencyType(declared.Type), Version: declared.Version}
+	override := &Override{path: path, Type: addonv1alpha1.DependencyType(declared.Type), Version: declared.Version}
 	if waive := declared.Waive; waive != nil {
 		override.Waived, override.Until, override.Reason = true, waive.Until.UTC(), waive.Reason
 	}

@@ -81,7 +81,7 @@ func TestTogether(t *testing.T) {
 		"conflicts are of those for one cluster":   {[]string{edge + override("type: Optional"), override("type: Required")}, nil, Effect{Policies: []string{"p1"}, Type: "Required"}},
 		"a waiver for longer than a year": {
 			[]string{override(tooLong)}, nil,
-			Effect{Policies: []string{"p0"}, Unknown: "AddOnDependencyPolicy 'p0': its waiver ends more than 366 days from now", Until: now.Add(time.Second)},
+			Effect{Policies: []string{"p0"}, Unknown: "AddOnDependencyPolicy 'p0': spec.overrides[0].waive.until: 2027-08-02T10:00:01Z is more than 366 days from now", Until: now.Add(time.Second)},
 		},
 		"a range that is none": {
 			[]string{override(`version: "newest"`), override(waived)}, nil,

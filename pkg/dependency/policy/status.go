@@ -72,7 +72,7 @@ func add[K comparable](to map[string]map[K]map[string]bool, policy string, at K,
 // Status is that of a policy once all clusters are counted. The moments of transitions are those of
 // the status that is stored, where the condition stays. without is why an override has no effect,
 // whatever the clusters; empty: it can have one.
-func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without func(*Override, *dependencyv1alpha1.DependencyOverride) string) dependencyv1alpha1.AddOnDependencyPolicyStatus {
+func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without func(*dependencyv1alpha1.DependencyOverride) string) dependencyv1alpha1.AddOnDependencyPolicyStatus {
 	status := dependencyv1alpha1.AddOnDependencyPolicyStatus{ObservedGeneration: of.Generation}
 	for _, stored := range of.Status.Conditions {
 		if stored.Type == dependencyv1alpha1.PolicyAccepted || stored.Type == dependencyv1alpha1.PolicyConflicting {
@@ -81,11 +81,9 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
 	var wrong []string
-	read := Read([]dependencyv1alpha1.AddOnDependencyPolicy{*of})
-	for i := range of.Spec.Overrides {
+	each(of, func(i int, override *Override) {
 		declared := &of.Spec.Overrides[i]
 		at := key{declared.AddOn, declared.Dependency}
-		override := read.overrides[at][0]
 		invalid := override.Wrong(t.now)
 		if invalid != "" {
 			wrong = append(wrong, invalid)
@@ -97,9 +95,9 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 		}
 		status.Overrides = append(status.Overrides, dependencyv1alpha1.OverrideStatus{
 			AddOn: at.addOn, Dependency: at.dependency, Clusters: number(on),
-			Message: text.Cut(cmp.Or(invalid, override.endedMessage(t.now), without(override, declared)), maxMessage),
+			Message: text.Cut(cmp.Or(invalid, override.endedMessage(t.now), without(declared)), maxMessage),
 		})
-	}
+	})
 	status.AddOns, status.Clusters = number(addOns), number(clusters)
 	set := func(condition metav1.Condition) {
 		condition.ObservedGeneration, condition.LastTransitionTime = of.Generation, metav1.NewTime(t.now)
@@ -163,15 +161,33 @@ func clustersText(clusters map[string]bool) string {
 	return fmt.Sprintf("%s (%s)", text.Count(len(names), "cluster"), listed)
 }
 
+// Wrong are why overrides of a policy cannot be used at a moment; none: all can.
+func Wrong(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (wrong []string) {
+	each(of, func(_ int, override *Override) {
+		if because := override.Wrong(now); because != "" && !slices.Contains(wrong, because) {
+			wrong = append(wrong, because)
+		}
+	})
+	return wrong
+}
+
+// Ended are the waivers of a policy that have ended, as messages.
+func Ended(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (ended []string) {
+	each(of, func(i int, override *Override) {
+		if message := override.endedMessage(now); message != "" {
+			ended = append(ended, fmt.Sprintf("%s: %s", OverridesPath.Index(i), message))
+		}
+	})
+	return ended
+}
+
 // Wrong is why the override cannot be used at a moment; empty: it can.
 func (o *Override) Wrong(now time.Time) string {
 	if o.Invalid == "" && o.TooLong(now) {
-		return tooLong
+		return fmt.Sprintf("%s: %s is more than %d days from now", o.path.Child("waive", "until"), o.Until.Format(time.RFC3339), int(LongestWaiver.Hours()/24))
 	}
 	return o.Invalid
 }
-
-var tooLong = fmt.Sprintf("its waiver ends more than %d days from now", int(LongestWaiver.Hours()/24))
 
 // endedMessage says that the waiver has ended; empty for one that has not, and for no waiver.
 func (o *Override) endedMessage(now time.Time) string {

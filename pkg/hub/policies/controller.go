@@ -67,7 +67,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	var failures []error
 	for i := range all {
-		status := tally.Status(&all[i], withoutEffect(declared))
+		status := tally.Status(&all[i], declared.WithoutEffect)
 		failures = append(failures, r.write(ctx, &all[i], status))
 	}
 	return controllers.At(policy.Read(all).Next(now), now), errors.Join(failures...)
@@ -105,26 +105,6 @@ func labelsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 		return nil
 	}
 	return cluster.Labels
-}
-
-// withoutEffect returns why an override has no effect, whatever the clusters; empty: it can have one.
-func withoutEffect(declared *evaluation.Evaluator) func(*policy.Override, *dependencyv1alpha1.DependencyOverride) string {
-	return func(override *policy.Override, of *dependencyv1alpha1.DependencyOverride) string {
-		if !declared.Registered(of.AddOn) {
-			return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", of.AddOn)
-		}
-		because := fmt.Sprintf("%s declares no dependency of the name %s", of.AddOn, of.Dependency)
-		for _, declaration := range declared.Declarations(of.AddOn) {
-			without, declares := declaration.WithoutEffect(of.Dependency, override)
-			switch {
-			case declares && without == "":
-				return ""
-			case declares:
-				because = without
-			}
-		}
-		return because
-	}
 }
 
 // write writes the status of a policy unless it is stored, and emits events on what is new.
