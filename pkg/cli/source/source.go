@@ -98,7 +98,7 @@ func (s *Source) IsStdin() bool { return s.file == "-" }
 // Snapshot reads the fleet, or one managed cluster of it. Its error says what to do, and
 // makes the plugin exit with cmdline.ExitHub where a hub did not respond. also are further
 // registrations, whose inputs are read too.
-func (s *Source) Snapshot(ctx context.Context, cluster string, also ...addonv1alpha1.ClusterManagementAddOn) (*snapshot.Snapshot, error) {
+func (s *Source) Snapshot(ctx context.Context, cluster string, also ...snapshot.Also) (*snapshot.Snapshot, error) {
 	taken, err := s.take(ctx, cluster, also)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, also ...addonv1al
 	return taken, nil
 }
 
-func (s *Source) take(ctx context.Context, cluster string, also []addonv1alpha1.ClusterManagementAddOn) (*snapshot.Snapshot, error) {
+func (s *Source) take(ctx context.Context, cluster string, also []snapshot.Also) (*snapshot.Snapshot, error) {
 	if s.file != "" {
 		return s.read()
 	}

@@ -35,8 +35,8 @@ const pageOfTemplates = 20
 
 // Take reads a hub with a live client. Without a cluster it reads the add-ons of all
 // managed clusters. It only reads configs, templates and facts when a dependency needs
-// them, so that users need no rights beyond that; those of also are to be tried.
-func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv1alpha1.ClusterManagementAddOn) (*Snapshot, error) {
+// them, so that users need no rights beyond that; what also has is to be tried.
+func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) (*Snapshot, error) {
 	content := Content{Taken: time.Now()}
 	var err error
 	if content.Registrations, err = (fleet.Objects{Reader: hub, Page: page}).AddOns(ctx); err != nil {
@@ -48,7 +48,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 		content.Registrations[i] = *lean
 	}
 	t := &taking{hub: hub, namespace: cluster, into: &content}
-	declared, err := t.declared(ctx, slices.Concat(content.Registrations, also))
+	declared, err := t.declared(ctx, also)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,12 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 	return New(content), nil
 }
 
+// Also is what is to be tried on a snapshot, and may need more to be read.
+type Also struct {
+	Registrations []addonv1alpha1.ClusterManagementAddOn
+	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
+}
+
 // taking is a snapshot that is being read.
 type taking struct {
 	hub       client.Reader
@@ -73,17 +79,23 @@ type taking struct {
 
 // declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
 // depend on what they declare.
-func (t *taking) declared(ctx context.Context, registered []addonv1alpha1.ClusterManagementAddOn) (*evaluation.Evaluator, error) {
+func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluator, error) {
 	if err := t.policies(ctx); err != nil {
 		return nil, err
 	}
-	declared := t.into.Evaluator(registered)
+	tried := Content{Policies: slices.Clone(t.into.Policies)}
+	registered := slices.Clone(t.into.Registrations)
+	for _, one := range also {
+		registered, tried.Policies = append(registered, one.Registrations...), append(tried.Policies, one.Policies...)
+	}
+	declared := tried.Evaluator(registered)
 	if !declared.ReadsTemplates() {
 		return declared, nil
 	}
 	var err error
 	t.into.Templates, err = Templates(ctx, t.hub)
-	return t.into.Evaluator(registered), err
+	tried.Templates = t.into.Templates
+	return tried.Evaluator(registered), err
 }
 
 // policies reads what administrators override. A hub of an earlier Interlock has no such kind.
