@@ -112,7 +112,9 @@ func Read(paths []string, in io.Reader) (*Files, error) {
 	return all, nil
 }
 
-func (f *Files) count() int { return len(f.Manifests) + len(f.Templates) + len(f.Policies) + len(f.Broken) }
+func (f *Files) count() int {
+	return len(f.Manifests) + len(f.Templates) + len(f.Policies) + len(f.Broken)
+}
 
 // add adds a file, or why it cannot be read. A template is broken only if it is named.
 func (f *Files) add(path string, content []byte, err error, isNamed bool) {

@@ -135,17 +135,8 @@ func (o *options) complete() error {
 	if err := cmp.Or(err, files.Err()); err != nil {
 		return err
 	}
-	for _, one := range files.Manifests {
-		if slices.ContainsFunc(o.trial.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == one.AddOn.Name }) {
-			return fmt.Errorf("--filename=%q: %s is declared twice; name one file for it", one.Path, text.Name(one.AddOn.Name))
-		}
-		o.trial.Registrations = append(o.trial.Registrations, one.AddOn)
-	}
-	for _, one := range files.Policies {
-		if slices.ContainsFunc(o.trial.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == one.Policy.Name }) {
-			return fmt.Errorf("--filename=%q: policy %s is there twice; name one file for it", one.Path, text.Name(one.Policy.Name))
-		}
-		o.trial.Policies = append(o.trial.Policies, one.Policy)
+	if err := o.try(files); err != nil {
+		return err
 	}
 	for flag, version := range map[string]string{"kubernetes": o.trial.Kubernetes, "ocm": o.trial.OCM} {
 		if _, err := semver.NewVersion(version); version != "" && err != nil {
@@ -164,6 +155,23 @@ func (o *options) complete() error {
 		}
 	}
 	return o.flags.Validate()
+}
+
+// try adds what files have to what is tried.
+func (o *options) try(files *manifest.Files) error {
+	for _, one := range files.Manifests {
+		if slices.ContainsFunc(o.trial.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == one.AddOn.Name }) {
+			return fmt.Errorf("--filename=%q: %s is declared twice; name one file for it", one.Path, text.Name(one.AddOn.Name))
+		}
+		o.trial.Registrations = append(o.trial.Registrations, one.AddOn)
+	}
+	for _, one := range files.Policies {
+		if slices.ContainsFunc(o.trial.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == one.Policy.Name }) {
+			return fmt.Errorf("--filename=%q: policy %s is there twice; name one file for it", one.Path, text.Name(one.Policy.Name))
+		}
+		o.trial.Policies = append(o.trial.Policies, one.Policy)
+	}
+	return nil
 }
 
 func (o *options) run(ctx context.Context) error {

@@ -62,7 +62,10 @@ func TestWithoutOverridesACatalogStaysItself(t *testing.T) {
 // What AddOnTemplates declare is overridden too, and a cycle that a policy opens is one that depends on
 // the managed cluster.
 func TestOverriddenTemplatesAndCycles(t *testing.T) {
-	c := catalog.New(append(fixture.Registrations("b: a"), fixture.Deployed(fixture.Registration("a"))), fixture.Template("a", "v2", "[{name: b}]")).
+	c := catalog.New(
+		append(fixture.Registrations("b: a"), fixture.Deployed(fixture.Registration("a"))),
+		fixture.Template("a", "v2", "[{name: b}]"),
+	).
 		Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
 	if declared := c.Declarations("a"); len(declared) != 2 || declared[0].HasOverrides() || !declared[1].HasOverrides() {
 		t.Errorf("%+v", declared)

@@ -50,51 +50,199 @@ func TestOverrides(t *testing.T) {
 		ruleCase
 		policies []string // specs of AddOnDependencyPolicies p0, p1 …
 	}{
-		"Type":      {ruleCase{reason: "an administrator makes it Optional", spec: onA, cluster: here, want: "a=NotInstalled", message: optional}, []string{overriding("a", "type: Optional")}},
-		"Elsewhere": {ruleCase{reason: "the policy is for other clusters", spec: onA, cluster: here, want: "a=NotInstalled", message: missing}, []string{edge + overriding("a", "type: Optional")}},
-		"Selected":  {ruleCase{reason: "and for this one", spec: onA, cluster: onEdge, want: "a=NotInstalled", message: optional}, []string{edge + overriding("a", "type: Optional")}},
-		"OtherEdge": {ruleCase{reason: "the name is that of the edge", spec: `dependencies: [{name: b, addOn: a}]`, cluster: here, want: "b=NotInstalled", message: missing}, []string{overriding("a", "type: Optional")}},
-		"Alias":     {ruleCase{reason: "not that of the add-on", spec: `dependencies: [{name: b, addOn: a}]`, cluster: here, want: "b=Satisfied"}, []string{overriding("b", "type: IfInstalled")}},
-		"Stricter":  {ruleCase{reason: "it may be stricter than the author", spec: `dependencies: [{name: a, type: Optional}]`, cluster: here, want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed" + byP0}, []string{overriding("a", "type: Required")}},
-		"Version":   {ruleCase{reason: "a range where none is declared", spec: onA, cluster: here, addOns: v1, want: "a=VersionMismatch", message: old}, []string{overriding("a", `version: ">= 2"`)}},
-		"Looser":    {ruleCase{reason: "another range than declared", spec: `dependencies: [{name: a, version: ">= 2"}]`, cluster: here, addOns: v1, want: "a=Satisfied"}, []string{overriding("a", `version: ">= 0.9"`)}},
-		"Any":       {ruleCase{reason: "any version, known or not", spec: `dependencies: [{name: a, version: ">= 2"}]`, cluster: here, addOns: map[string]evaluation.Observation{"a": running("")}, want: "a=Satisfied"}, []string{overriding("a", `version: "*"`)}},
+		"Type": {
+			ruleCase{reason: "an administrator makes it Optional", spec: onA, cluster: here, want: "a=NotInstalled", message: optional},
+			[]string{overriding("a", "type: Optional")},
+		},
+		"Elsewhere": {
+			ruleCase{reason: "the policy is for other clusters", spec: onA, cluster: here, want: "a=NotInstalled", message: missing},
+			[]string{edge + overriding("a", "type: Optional")},
+		},
+		"Selected": {
+			ruleCase{reason: "and for this one", spec: onA, cluster: onEdge, want: "a=NotInstalled", message: optional},
+			[]string{edge + overriding("a", "type: Optional")},
+		},
+		"OtherEdge": {
+			ruleCase{
+				reason:  "the name is that of the edge",
+				spec:    `dependencies: [{name: b, addOn: a}]`,
+				cluster: here,
+				want:    "b=NotInstalled",
+				message: missing,
+			},
+			[]string{overriding("a", "type: Optional")},
+		},
+		"Alias": {
+			ruleCase{reason: "not that of the add-on", spec: `dependencies: [{name: b, addOn: a}]`, cluster: here, want: "b=Satisfied"},
+			[]string{overriding("b", "type: IfInstalled")},
+		},
+		"Stricter": {
+			ruleCase{
+				reason:  "it may be stricter than the author",
+				spec:    `dependencies: [{name: a, type: Optional}]`,
+				cluster: here,
+				want:    "a=NotInstalled",
+				message: "Required addon 'a' is not installed or not available. (not installed" + byP0,
+			},
+			[]string{overriding("a", "type: Required")},
+		},
+		"Version": {
+			ruleCase{reason: "a range where none is declared", spec: onA, cluster: here, addOns: v1, want: "a=VersionMismatch", message: old},
+			[]string{overriding("a", `version: ">= 2"`)},
+		},
+		"Looser": {
+			ruleCase{
+				reason:  "another range than declared",
+				spec:    `dependencies: [{name: a, version: ">= 2"}]`,
+				cluster: here,
+				addOns:  v1,
+				want:    "a=Satisfied",
+			},
+			[]string{overriding("a", `version: ">= 0.9"`)},
+		},
+		"Any": {
+			ruleCase{
+				reason:  "any version, known or not",
+				spec:    `dependencies: [{name: a, version: ">= 2"}]`,
+				cluster: here,
+				addOns:  map[string]evaluation.Observation{"a": running("")},
+				want:    "a=Satisfied",
+			},
+			[]string{overriding("a", `version: "*"`)},
+		},
 		"Prereleases": {ruleCase{
-			reason: "which prereleases match stays the author's word", spec: `dependencies: [{name: a, version: ">= 3", prereleases: {}}]`, cluster: here, addOns: map[string]evaluation.Observation{"a": running("2.0.0-rc.1")}, want: "a=Satisfied",
+			reason: "which prereleases match stays the author's word", spec: `dependencies: [{name: a, version: ">= 3", prereleases: {}}]`,
+			cluster: here, addOns: map[string]evaluation.Observation{"a": running("2.0.0-rc.1")}, want: "a=Satisfied",
 		}, []string{overriding("a", `version: ">= 1"`)}},
 		"TwoRanges": {ruleCase{
 			reason: "both must match", spec: onA, cluster: here, addOns: v1, want: "a=VersionMismatch",
-			message: "Required addon 'a' is not installed or not available in version '>= 0.9 and >= 2'. (version 1.0.0 from its ManagedClusterAddOn; " +
-				"overridden by AddOnDependencyPolicies 'p0', 'p1')",
+			message: "Required addon 'a' is not installed or not available in version '>= 0.9 and >= 2'. " +
+				"(version 1.0.0 from its ManagedClusterAddOn; overridden by AddOnDependencyPolicies 'p0', 'p1')",
 		}, []string{overriding("a", `version: ">= 0.9"`), overriding("a", `version: ">= 2"`)}},
 		"TwoRangesMatch": {ruleCase{
 			reason: "and do", spec: onA, cluster: here, addOns: v1, want: "a=Satisfied",
 		}, []string{overriding("a", `version: ">= 0.9"`), overriding("a", `version: "< 2 || 7"`)}},
-		"Waived":         {ruleCase{reason: "whatever is true", spec: onA, cluster: here, want: "a=Waived"}, []string{overriding("a", waive)}},
-		"WaivedAndThere": {ruleCase{reason: "the verdict does not depend on it", spec: onA, cluster: here, addOns: v1, want: "a=Waived"}, []string{overriding("a", waive)}},
-		"WaiverOver":     {ruleCase{reason: "exactly at its end", spec: onA, cluster: evaluation.Cluster{Now: at.Add(24 * time.Hour)}, want: "a=NotInstalled", message: missing}, []string{overriding("a", waive)}},
-		"WaiverBefore":   {ruleCase{reason: "and not before", spec: onA, cluster: evaluation.Cluster{Now: at.Add(24*time.Hour - 1)}, want: "a=Waived"}, []string{overriding("a", waive)}},
-		"WaivedConflict": {ruleCase{reason: "that it is not installed is what a conflict wants", spec: `dependencies: [{name: a, type: Conflicts}]`, cluster: here, addOns: v1, want: "a=Waived"}, []string{overriding("a", waive)}},
+		"Waived": {ruleCase{reason: "whatever is true", spec: onA, cluster: here, want: "a=Waived"}, []string{overriding("a", waive)}},
+		"WaivedAndThere": {
+			ruleCase{reason: "the verdict does not depend on it", spec: onA, cluster: here, addOns: v1, want: "a=Waived"},
+			[]string{overriding("a", waive)},
+		},
+		"WaiverOver": {
+			ruleCase{
+				reason:  "exactly at its end",
+				spec:    onA,
+				cluster: evaluation.Cluster{Now: at.Add(24 * time.Hour)},
+				want:    "a=NotInstalled",
+				message: missing,
+			},
+			[]string{overriding("a", waive)},
+		},
+		"WaiverBefore": {
+			ruleCase{reason: "and not before", spec: onA, cluster: evaluation.Cluster{Now: at.Add(24*time.Hour - 1)}, want: "a=Waived"},
+			[]string{overriding("a", waive)},
+		},
+		"WaivedConflict": {
+			ruleCase{
+				reason:  "that it is not installed is what a conflict wants",
+				spec:    `dependencies: [{name: a, type: Conflicts}]`,
+				cluster: here,
+				addOns:  v1,
+				want:    "a=Waived",
+			},
+			[]string{overriding("a", waive)},
+		},
 		"ConflictStays": {ruleCase{
 			reason: "a conflict has no other type", spec: `dependencies: [{name: a, type: Conflicts}]`, cluster: here, addOns: v1,
 			want: "a=Conflict", message: "Addon 'a' is installed, which conflicts with this addon. (installed)",
 		}, []string{overriding("a", `type: Optional, version: ">= 2"`)}},
-		"WaivedRequirement": {ruleCase{reason: "the platform too", spec: `requirements: {kubernetes: ">= 1.30"}`, cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"}, want: "requirements.kubernetes=Waived"}, []string{overriding("requirements.kubernetes", waive)}},
+		"WaivedRequirement": {
+			ruleCase{
+				reason:  "the platform too",
+				spec:    `requirements: {kubernetes: ">= 1.30"}`,
+				cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
+				want:    "requirements.kubernetes=Waived",
+			},
+			[]string{overriding("requirements.kubernetes", waive)},
+		},
 		"RequirementStays": {ruleCase{
-			reason: "which has no type", spec: `requirements: {kubernetes: ">= 1.30"}`, cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
+			reason: "which has no type", spec: `requirements: {kubernetes: ">= 1.30"}`,
+			cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
 			want: "requirements.kubernetes=RequirementNotMet", message: "Required Kubernetes version '>= 1.30' is not met. (it is v1.28.0)",
 		}, []string{overriding("requirements.kubernetes", "type: Optional")}},
-		"NotApplicable":    {ruleCase{reason: "nothing is waived that does not apply", spec: `dependencies: [{name: a, when: {expression: "false"}}]`, cluster: here, want: "a=NotApplicable"}, []string{overriding("a", waive)}},
-		"Invalid":          {ruleCase{reason: "it is not known what the administrator wants", spec: onA, cluster: here, want: "a=Held"}, []string{overriding("a", `version: newest`)}},
-		"InvalidElsewhere": {ruleCase{reason: "but here it is", spec: onA, cluster: here, want: "a=NotInstalled", message: missing}, []string{edge + overriding("a", `version: newest`)}},
+		"NotApplicable": {
+			ruleCase{
+				reason:  "nothing is waived that does not apply",
+				spec:    `dependencies: [{name: a, when: {expression: "false"}}]`,
+				cluster: here,
+				want:    "a=NotApplicable",
+			},
+			[]string{overriding("a", waive)},
+		},
+		"Invalid": {
+			ruleCase{reason: "it is not known what the administrator wants", spec: onA, cluster: here, want: "a=Held"},
+			[]string{overriding("a", `version: newest`)},
+		},
+		"InvalidElsewhere": {
+			ruleCase{reason: "but here it is", spec: onA, cluster: here, want: "a=NotInstalled", message: missing},
+			[]string{edge + overriding("a", `version: newest`)},
+		},
 		"Lost": {ruleCase{
-			reason: "what is lost is held", spec: onA, cluster: evaluation.Cluster{Now: at, Available: metav1.ConditionUnknown, Offline: evaluation.OfflineHold}, want: "a=Held",
+			reason: "what is lost is held", spec: onA, cluster: evaluation.Cluster{
+				Now:       at,
+				Available: metav1.ConditionUnknown,
+				Offline:   evaluation.OfflineHold,
+			}, want: "a=Held",
 		}, []string{overriding("a", waive)}},
-		"WaivedCycle": {ruleCase{reason: "a waived edge is not waited for", spec: onA, others: fixture.Registrations("a: x"), cluster: here, want: "a=Waived"}, []string{overriding("a", waive)}},
-		"OpenedCycle": {ruleCase{reason: "nor an Optional one", spec: onA, others: fixture.Registrations("a: x"), cluster: onEdge, addOns: v1, want: "a=Satisfied"}, []string{edge + overriding("a", "type: Optional")}},
-		"ByTheOther":  {ruleCase{reason: "nor that of another", spec: onA, others: fixture.Registrations("a: x"), cluster: here, addOns: v1, want: "a=Satisfied"}, []string{"overrides: [{addOn: a, dependency: x, type: Optional}]"}},
-		"ClosedCycle": {ruleCase{reason: "where the policy does not count, it stays closed", spec: onA, others: fixture.Registrations("a: x"), cluster: here, addOns: v1, want: "a=Cycle", message: "Required addon 'a' is not installed or not available. (dependency cycle: a → x → a)"}, []string{edge + overriding("a", "type: Optional")}},
-		"MadeCycle":   {ruleCase{reason: "a policy can close one", spec: `dependencies: [{name: a, type: Optional}]`, others: fixture.Registrations("a: x"), cluster: here, addOns: v1, want: "a=Cycle", message: "Required addon 'a' is not installed or not available. (dependency cycle: a → x → a" + byP0}, []string{overriding("a", "type: Required")}},
+		"WaivedCycle": {
+			ruleCase{reason: "a waived edge is not waited for", spec: onA, others: fixture.Registrations("a: x"), cluster: here, want: "a=Waived"},
+			[]string{overriding("a", waive)},
+		},
+		"OpenedCycle": {
+			ruleCase{
+				reason:  "nor an Optional one",
+				spec:    onA,
+				others:  fixture.Registrations("a: x"),
+				cluster: onEdge,
+				addOns:  v1,
+				want:    "a=Satisfied",
+			},
+			[]string{edge + overriding("a", "type: Optional")},
+		},
+		"ByTheOther": {
+			ruleCase{
+				reason:  "nor that of another",
+				spec:    onA,
+				others:  fixture.Registrations("a: x"),
+				cluster: here,
+				addOns:  v1,
+				want:    "a=Satisfied",
+			},
+			[]string{"overrides: [{addOn: a, dependency: x, type: Optional}]"},
+		},
+		"ClosedCycle": {
+			ruleCase{
+				reason:  "where the policy does not count, it stays closed",
+				spec:    onA,
+				others:  fixture.Registrations("a: x"),
+				cluster: here,
+				addOns:  v1,
+				want:    "a=Cycle",
+				message: "Required addon 'a' is not installed or not available. (dependency cycle: a → x → a)",
+			},
+			[]string{edge + overriding("a", "type: Optional")},
+		},
+		"MadeCycle": {
+			ruleCase{
+				reason:  "a policy can close one",
+				spec:    `dependencies: [{name: a, type: Optional}]`,
+				others:  fixture.Registrations("a: x"),
+				cluster: here,
+				addOns:  v1,
+				want:    "a=Cycle",
+				message: "Required addon 'a' is not installed or not available. (dependency cycle: a → x → a" + byP0,
+			},
+			[]string{overriding("a", "type: Required")},
+		},
 	} {
 		t.Run(name, func(t *testing.T) { tc.under(t, policies(t, tc.policies...)) })
 	}
@@ -108,17 +256,32 @@ func TestWhatOverridesRead(t *testing.T) {
 		ofA          input.Set
 		requests     []string
 	}{
-		"everywhere":        {"dependencies: [{name: a}]", overriding("a", "type: Optional"), 0, 0, nil},
-		"selected":          {"dependencies: [{name: a}]", edge + overriding("a", "type: Optional"), input.Labels, 0, nil},
-		"another edge":      {"dependencies: [{name: a}]", edge + overriding("b", "type: Optional"), 0, 0, nil},
-		"a version":         {"dependencies: [{name: a}]", overriding("a", `version: ">= 1"`), input.Versions | input.Facts, input.Versions, []string{"a"}},
-		"any version":       {"dependencies: [{name: a}]", overriding("a", `version: "*"`), 0, 0, nil},
-		"a requirement":     {"requirements: {kubernetes: '*'}", edge + overriding("requirements.kubernetes", "type: Optional"), input.Kubernetes | input.Labels, 0, nil},
+		"everywhere":   {"dependencies: [{name: a}]", overriding("a", "type: Optional"), 0, 0, nil},
+		"selected":     {"dependencies: [{name: a}]", edge + overriding("a", "type: Optional"), input.Labels, 0, nil},
+		"another edge": {"dependencies: [{name: a}]", edge + overriding("b", "type: Optional"), 0, 0, nil},
+		"a version": {
+			"dependencies: [{name: a}]",
+			overriding("a", `version: ">= 1"`),
+			input.Versions | input.Facts,
+			input.Versions,
+			[]string{"a"},
+		},
+		"any version": {"dependencies: [{name: a}]", overriding("a", `version: "*"`), 0, 0, nil},
+		"a requirement": {
+			"requirements: {kubernetes: '*'}",
+			edge + overriding("requirements.kubernetes", "type: Optional"),
+			input.Kubernetes | input.Labels,
+			0,
+			nil,
+		},
 		"of an API, none":   {"dependencies: [{name: a, api: {kind: Pod}}]", overriding("a", `version: ">= 1"`), input.Facts, 0, nil},
 		"no more of others": {"dependencies: [{name: a, type: Conflicts}]", overriding("a", `version: ">= 1"`), 0, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)}).Under(policies(t, test.policy)))
+			e := evaluation.New(
+				catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)}).
+					Under(policies(t, test.policy)),
+			)
 			if got := e.Inputs("x"); got != test.inputs {
 				t.Errorf("reads %b, want %b", got, test.inputs)
 			}
@@ -137,12 +300,18 @@ func TestWhatOverridesRead(t *testing.T) {
 // A waiver ends at its moment, and what it says is told.
 func TestWaiverSaysItsEnd(t *testing.T) {
 	end := time.Date(2026, 8, 2, 10, 0, 0, 0, time.UTC)
-	e := evaluation.New(catalog.New(fixture.Registrations("x: a, a")).Under(policies(t, overriding("a", `waive: {reason: "mirrored\nby hand", until: "2026-08-02T10:00:00Z"}`))))
+	e := evaluation.New(
+		catalog.New(fixture.Registrations("x: a, a")).
+			Under(policies(t, overriding("a", `waive: {reason: "mirrored\nby hand", until: "2026-08-02T10:00:00Z"}`))),
+	)
 	findings := e.Evaluate("x", evaluation.State{Cluster: evaluation.Cluster{Now: end.Add(-time.Hour)}})
 	if got := evaluation.HeldUntil(findings); !got.Equal(end) {
 		t.Errorf("evaluated again at %s", got)
 	}
-	if diff := cmp.Diff("waived until 2026-08-02T10:00:00Z by AddOnDependencyPolicy 'p0': mirrored by hand", findings[0].Found()); diff != "" {
+	if diff := cmp.Diff(
+		"waived until 2026-08-02T10:00:00Z by AddOnDependencyPolicy 'p0': mirrored by hand",
+		findings[0].Found(),
+	); diff != "" {
 		t.Error(diff)
 	}
 	if got := findings[0].Detail.Policies; !cmp.Equal(got, []string{"p0"}) || findings[0].Unsatisfied() {

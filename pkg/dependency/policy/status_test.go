@@ -18,9 +18,18 @@ func fine(*dependencyv1alpha1.DependencyOverride) string { return "" }
 func TestStatus(t *testing.T) {
 	const edge = "clusterSelector: {matchLabels: {tier: edge}}\n"
 	policies := []dependencyv1alpha1.AddOnDependencyPolicy{
-		fixture.Policy(t, "edge", edge+`overrides: [{addOn: a, dependency: b, type: Optional}, {addOn: c, dependency: d, type: Optional}, {addOn: c, dependency: z, type: Optional}]`),
+		fixture.Policy(
+			t,
+			"edge",
+			edge+`overrides: [{addOn: a, dependency: b, type: Optional}, {addOn: c, dependency: d, type: Optional},
+				{addOn: c, dependency: z, type: Optional}]`,
+		),
 		fixture.Policy(t, "all", `overrides: [{addOn: a, dependency: b, type: Required}]`),
-		fixture.Policy(t, "wrong", `overrides: [{addOn: a, dependency: x, version: newest}, {addOn: a, dependency: w, version: latest}]`),
+		fixture.Policy(
+			t,
+			"wrong",
+			`overrides: [{addOn: a, dependency: x, version: newest}, {addOn: a, dependency: w, version: latest}]`,
+		),
 		fixture.Policy(t, "over", `overrides: [{addOn: a, dependency: e, waive: {reason: x, until: "2026-08-01T10:00:00Z"}}]`),
 	}
 	set, tally := Read(policies), NewTally(now)
@@ -62,9 +71,13 @@ func TestStatus(t *testing.T) {
 			[]string{"a b 6 "},
 		},
 		{
-			`False: spec.overrides[0].version: Invalid value: "newest": ` + aRange + `; and 1 more. Until it is corrected, verdicts on these dependencies stay as they are.`,
+			`False: spec.overrides[0].version: Invalid value: "newest": ` + aRange +
+				`; and 1 more. Until it is corrected, verdicts on these dependencies stay as they are.`,
 			"False: No other policy contradicts this one.", 0, 0,
-			[]string{`a x 0 spec.overrides[0].version: Invalid value: "newest": ` + aRange, `a w 0 spec.overrides[1].version: Invalid value: "latest": ` + aRange},
+			[]string{
+				`a x 0 spec.overrides[0].version: Invalid value: "newest": ` + aRange,
+				`a w 0 spec.overrides[1].version: Invalid value: "latest": ` + aRange,
+			},
 		},
 		{
 			"True: All overrides can be used.", "False: No other policy contradicts this one.", 1, 5,

@@ -34,7 +34,8 @@ func TestLongChains(t *testing.T) {
 			added := fixture.Registration("a", test.dependencies...)
 			want := ""
 			if test.want != "" {
-				want = "spec.dependencies: a chain of " + test.want + " Required dependencies begins here: each of them can break the add-on: a → b → c → d → e → f → g"
+				want = "spec.dependencies: a chain of " + test.want + " Required dependencies begins here: " +
+					"each of them can break the add-on: a → b → c → d → e → f → g"
 			}
 			if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations(test.others)).Warnings, "; "); got != want {
 				t.Errorf("got %q, want %q", got, want)

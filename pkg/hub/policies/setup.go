@@ -62,13 +62,13 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 
 // clusters: it counts which labels a managed cluster has.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
-	any := func() bool {
+	isAny := func() bool {
 		declared := r.Declarations.Current()
 		return declared != nil && len(declared.Overridden()) > 0
 	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && any() {
+			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && isAny() {
 				later(q)
 			}
 		},

@@ -11,7 +11,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"open-cluster-management.io/interlock/test/fixture"
@@ -26,11 +25,20 @@ func TestPolicies(t *testing.T) {
 		denied       string
 		warnings     []string
 	}{
-		"fine":           {spec: optional},
-		"nothing":        {spec: "{}"},
-		"no range":       {spec: of("version: newest"), denied: `policy 'p': spec.overrides[0].version: Invalid value: "newest": must be a range`},
-		"too long":       {spec: of(`waive: {reason: x, until: "2027-08-03T10:00:00Z"}`), denied: "policy 'p': spec.overrides[0].waive.until: 2027-08-03T10:00:00Z is more than 366 days from now"},
-		"a bad selector": {spec: "clusterSelector: {matchExpressions: [{key: a, operator: Near}]}\n" + optional, denied: "policy 'p': spec.clusterSelector: "},
+		"fine":    {spec: optional},
+		"nothing": {spec: "{}"},
+		"no range": {
+			spec:   of("version: newest"),
+			denied: `policy 'p': spec.overrides[0].version: Invalid value: "newest": must be a range`,
+		},
+		"too long": {
+			spec:   of(`waive: {reason: x, until: "2027-08-03T10:00:00Z"}`),
+			denied: "policy 'p': spec.overrides[0].waive.until: 2027-08-03T10:00:00Z is more than 366 days from now",
+		},
+		"a bad selector": {
+			spec:   "clusterSelector: {matchExpressions: [{key: a, operator: Near}]}\n" + optional,
+			denied: "policy 'p': spec.clusterSelector: ",
+		},
 		"over already": {
 			spec:     of(`waive: {reason: x, until: "2026-08-01T10:00:00Z"}`),
 			warnings: []string{"spec.overrides[0]: the waiver ended at 2026-08-01T10:00:00Z: the dependency counts as declared"},
@@ -55,7 +63,9 @@ func TestPolicies(t *testing.T) {
 				}
 				return runtime.RawExtension{Raw: raw}
 			}
-			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Name: "p", Operation: admissionv1.Create, Object: object(test.spec)}}
+			request := admission.Request{
+				AdmissionRequest: admissionv1.AdmissionRequest{Name: "p", Operation: admissionv1.Create, Object: object(test.spec)},
+			}
 			if test.before != "" {
 				request.Operation, request.OldObject = admissionv1.Update, object(test.before)
 			}
@@ -65,7 +75,8 @@ func TestPolicies(t *testing.T) {
 			if response.Result != nil {
 				message = response.Result.Message
 			}
-			if response.Allowed != (test.denied == "") || !strings.Contains(message, test.denied) || !slices.Equal(response.Warnings, test.warnings) {
+			if response.Allowed != (test.denied == "") || !strings.Contains(message, test.denied) ||
+				!slices.Equal(response.Warnings, test.warnings) {
 				t.Errorf("allowed %t, %q, warnings %q", response.Allowed, message, response.Warnings)
 			}
 		})
@@ -75,17 +86,19 @@ func TestPolicies(t *testing.T) {
 // What cannot be checked passes: its status says later what is wrong.
 func TestPolicyThatCannotBeRead(t *testing.T) {
 	for name, object := range map[string]string{
-		"none": "", "another type": `{"spec":{"overrides":1}}`, "too much": `{"spec":{"overrides":[` + strings.Repeat("{},", maxPolicyValues) + `{}]}}`,
+		"none": "", "another type": `{"spec":{"overrides":1}}`,
+		"too much": `{"spec":{"overrides":[` + strings.Repeat("{},", maxPolicyValues) + `{}]}}`,
 	} {
 		v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(time.Time{})}
 		response := v.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 			Name: "p", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(object)},
 		}})
-		if !response.Allowed || len(response.Warnings) != 1 || !strings.HasPrefix(response.Warnings[0], "policy 'p' was not checked: ") {
+		if !response.Allowed || len(response.Warnings) != 1 ||
+			!strings.HasPrefix(response.Warnings[0], "policy 'p' was not checked: ") {
 			t.Errorf("%s: allowed %t, %q", name, response.Allowed, response.Warnings)
 		}
 	}
-	var unread client.Reader = hub(t, errors.New("no list"))
+	unread := hub(t, errors.New("no list"))
 	v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(time.Time{}), Registered: unread}
 	policy := fixture.Policy(t, "p", "overrides: [{addOn: base, dependency: gateway, type: Optional}]")
 	raw, _ := json.Marshal(&policy)

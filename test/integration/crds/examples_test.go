@@ -38,9 +38,12 @@ func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
 	kueue.Config = map[string]string{"mode": "proxy"}
 	permissions := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
 	return evaluation.Cluster{
-			Name: "cluster1", Now: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.27.3-gke.100", OCMVersion: "1.3.1",
+			Name: "cluster1", Now: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Labels: map[string]string{"network": "private"},
+			KubernetesVersion: "v1.27.3-gke.100", OCMVersion: "1.3.1",
 			Claims: map[string]string{"version.openshift.io": "4.15.2", "platform.open-cluster-management.io": "Azure"},
-			Facts:  evaluation.Facts{APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{permissions: {Served: metav1.ConditionFalse}}},
+			Facts: evaluation.Facts{
+				APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{permissions: {Served: metav1.ConditionFalse}},
+			},
 		}, map[string]evaluation.Observation{
 			"managed-serviceaccount": running("0.5.0"), "cluster-proxy": running("1.4.0"), "work-manager": running("2.1.0-rc.1"),
 			"search-collector": running("v0.21.1"), "multicluster-kueue-manager": kueue,
@@ -99,13 +102,19 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		cluster.Labels["tier"] = "edge"
 		overridden := verdicts(catalog.New(stored).Under(policy.Read(policies)), cluster, observed)
 		Expect(overridden).To(And(
-			HaveKeyWithValue("tunnel-user", "cluster-proxy=Satisfied multiplexing=Satisfied"), HaveKeyWithValue("role-propagator", "permission-api=Waived"),
+			HaveKeyWithValue(
+				"tunnel-user",
+				"cluster-proxy=Satisfied multiplexing=Satisfied",
+			),
+			HaveKeyWithValue("role-propagator", "permission-api=Waived"),
 		))
 		Expect(templates).To(HaveLen(1))
 		declared, declares := declaration.ReadTemplate(&templates[0])
 		Expect(declares).To(BeTrue())
 		Expect(declared.Problems).To(BeEmpty())
-		Expect(declared.Edges).To(HaveExactElements(HaveField("AddOn", "managed-serviceaccount"), HaveField("AddOn", "cluster-proxy")))
+		Expect(
+			declared.Edges,
+		).To(HaveExactElements(HaveField("AddOn", "managed-serviceaccount"), HaveField("AddOn", "cluster-proxy")))
 		Expect(templates[0].Spec.AddonName).To(Equal("token-broker"), "it is the next version of an example")
 	})
 

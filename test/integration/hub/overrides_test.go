@@ -67,19 +67,30 @@ var _ = Describe("An administrator's policy", func() {
 clusterSelector: {matchLabels: {tier: edge}}
 overrides:
 - {addOn: %s, dependency: %s, type: Optional}
-- {addOn: %[1]s, dependency: misspelt, type: Optional}`, leaf, base))
-		Eventually(statusOf(edge), counted).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{
+- {addOn: %[1]s, dependency: mistyped, type: Optional}`, leaf, base))
+		Eventually(
+			statusOf(edge),
+			counted,
+		).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{
 			"ObservedGeneration": Equal(int64(1)), "AddOns": BeZero(), "Clusters": BeZero(),
 		}))
 		Expect(now(degradedOf(cluster, leaf))).To(requiredFails())
 
 		label(cluster, "tier", "edge")
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(
-			ContainSubstring("Optional addon '%s'", base), ContainSubstring("; overridden by AddOnDependencyPolicy '%s')", edge.Name)))
-		Eventually(statusOf(edge), counted).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{
+			ContainSubstring(
+				"Optional addon '%s'",
+				base,
+			),
+			ContainSubstring("; overridden by AddOnDependencyPolicy '%s')", edge.Name),
+		))
+		Eventually(
+			statusOf(edge),
+			counted,
+		).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{
 			"AddOns": Equal(int32(1)), "Clusters": Equal(int32(1)), "Overrides": Equal([]dependencyv1alpha1.OverrideStatus{
 				{AddOn: leaf, Dependency: base, Clusters: 1},
-				{AddOn: leaf, Dependency: "misspelt", Message: leaf + " declares no dependency of the name misspelt"},
+				{AddOn: leaf, Dependency: "mistyped", Message: leaf + " declares no dependency of the name mistyped"},
 			}),
 		}))
 		manager.rest()
@@ -96,16 +107,26 @@ overrides:
 		end := time.Now().Add(5 * time.Second).Truncate(time.Second)
 		waiver := override(fmt.Sprintf(`overrides: [{addOn: %s, dependency: %s, waive: {reason: mirrored by hand, until: %q}}]`,
 			leaf, base, end.UTC().Format(time.RFC3339)))
-		Eventually(degradedOf(cluster, leaf)).Should(says(metav1.ConditionFalse, satisfiedReason, Equal("All declared dependencies are satisfied or waived.")))
+		Eventually(
+			degradedOf(cluster, leaf),
+		).Should(says(metav1.ConditionFalse, satisfiedReason, Equal("All declared dependencies are satisfied or waived.")))
 		Expect(now(manager.series(metrics.NameWaived, "addon", leaf))).To(HaveExactElements(1.0))
-		Eventually(statusOf(waiver), counted).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{"Clusters": Equal(int32(1))}))
+		Eventually(
+			statusOf(waiver),
+			counted,
+		).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{"Clusters": Equal(int32(1))}))
 
 		Eventually(degradedOf(cluster, leaf), counted).Should(requiredFails(ContainSubstring("(not installed")))
 		Expect(time.Now()).To(BeTemporally(">=", end))
 		Expect(now(manager.series(metrics.NameWaived, "addon", leaf))).To(BeEmpty())
 		Eventually(told(waiver.UID)).Should(ContainElements(
-			And(HavePrefix(policies.EventWaived+": "), ContainSubstring("%s → %s is waived on 1 cluster until ", leaf, base), HaveSuffix("mirrored by hand")),
-			And(HavePrefix(policies.EventWaiverEnded+": "), ContainSubstring("the waiver ended at "))))
+			And(
+				HavePrefix(policies.EventWaived+": "),
+				ContainSubstring("%s → %s is waived on 1 cluster until ", leaf, base),
+				HaveSuffix("mirrored by hand"),
+			),
+			And(HavePrefix(policies.EventWaiverEnded+": "), ContainSubstring("the waiver ended at ")),
+		))
 	})
 
 	It("counts as the stricter where two contradict each other, and both say so", func() {
@@ -114,14 +135,26 @@ overrides:
 		other := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Required}]", leaf, base))
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 		for of, against := range map[*dependencyv1alpha1.AddOnDependencyPolicy]string{one: other.Name, other: one.Name} {
-			Eventually(statusOf(of), counted).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionTrue,
-				fmt.Sprintf("%s → %s: AddOnDependencyPolicy '%s' says something else on 1 cluster (%s). The stricter counts.", leaf, base, against, cluster),
-				gstruct.Fields{}))
+			Eventually(statusOf(of), counted).Should(states(
+				dependencyv1alpha1.PolicyConflicting,
+				metav1.ConditionTrue,
+				fmt.Sprintf(
+					"%s → %s: AddOnDependencyPolicy '%s' says something else on 1 cluster (%s). The stricter counts.",
+					leaf,
+					base,
+					against,
+					cluster,
+				),
+				gstruct.Fields{},
+			))
 			Eventually(told(of.UID)).Should(ContainElement(HavePrefix(policies.EventConflicting + ": ")))
 		}
 		Expect(hubClient.Delete(ctx, other)).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
-		Eventually(statusOf(one), counted).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{}))
+		Eventually(
+			statusOf(one),
+			counted,
+		).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{}))
 	})
 
 	It("changes nothing where it cannot be used, and says why", func() {

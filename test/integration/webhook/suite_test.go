@@ -87,7 +87,10 @@ func serve(registered client.Reader) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle(conversion.Path, conversion.NewHandler(GinkgoLogr))
 	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(registered, nil)}))
-	mux.Handle(admission.PolicyPath, &webhookadmission.Webhook{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: registered}})
+	mux.Handle(
+		admission.PolicyPath,
+		&webhookadmission.Webhook{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: registered}},
+	)
 	server := httptest.NewTLSServer(mux)
 	DeferCleanup(server.Close)
 	return server
@@ -147,7 +150,10 @@ func admitBy(ctx context.Context, name, url string, authority []byte) *admission
 	Expect(configuration.Webhooks).To(HaveLen(2))
 	for i, path := range []string{admission.Path, admission.PolicyPath} {
 		Expect(configuration.Webhooks[i].ClientConfig.Service.Path).To(HaveValue(Equal(path)))
-		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: ptr.To(url + path), CABundle: authority}
+		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{
+			URL:      ptr.To(url + path),
+			CABundle: authority,
+		}
 	}
 	Expect(hubClient.Create(ctx, configuration)).To(Succeed())
 	return configuration
