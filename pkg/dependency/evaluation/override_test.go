@@ -167,7 +167,7 @@ func TestOverrides(t *testing.T) {
 		"RequirementStays": {ruleCase{
 			reason: "which has no type", spec: `requirements: {kubernetes: ">= 1.30"}`,
 			cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
-			want: "requirements.kubernetes=RequirementNotMet", message: "Required Kubernetes version '>= 1.30' is not met. (it is v1.28.0)",
+			want:    "requirements.kubernetes=RequirementNotMet", message: "Required Kubernetes version '>= 1.30' is not met. (it is v1.28.0)",
 		}, []string{overriding("requirements.kubernetes", "type: Optional")}},
 		"NotApplicable": {
 			ruleCase{

@@ -134,7 +134,7 @@ func TestTogether(t *testing.T) {
 			nil,
 			Effect{
 				Policies: []string{"p0"},
-				Unknown:  `AddOnDependencyPolicy 'p0': spec.overrides[0].type: Unsupported value: "Conflicts": ` +
+				Unknown: `AddOnDependencyPolicy 'p0': spec.overrides[0].type: Unsupported value: "Conflicts": ` +
 					`supported values: "Required", "Optional", "IfInstalled"`,
 			},
 		},

@@ -43,7 +43,9 @@ func TestSource(t *testing.T) {
 	var failure, none error
 	var live, cached int
 	ready := false
-	source := &Source{Cache: having(t, &none, &cached, "new", "old"), Live: having(t, &failure, &live, "old"), Ready: func() bool { return ready }}
+	source := &Source{
+		Cache: having(t, &none, &cached, "new", "old"), Live: having(t, &failure, &live, "old"), Ready: func() bool { return ready },
+	}
 	list := func(step string, want int, fails bool) {
 		t.Helper()
 		found, err := source.List(t.Context())
