@@ -48,9 +48,9 @@ type AddOnDependencyPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what is overridden, and where.
-	// +required
-	Spec AddOnDependencyPolicySpec `json:"spec"`
+	// spec is what is overridden, and where. Without it, the policy does nothing.
+	// +optional
+	Spec AddOnDependencyPolicySpec `json:"spec,omitempty"`
 
 	// status is what the policy does. addon-manager writes it.
 	// +optional
@@ -126,9 +126,11 @@ type AddOnDependencyPolicyStatus struct {
 
 	// conditions are Accepted and Conflicting.
 	// +optional
+	// +patchStrategy=merge
+	// +patchMergeKey=type
 	// +listType=map
 	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchMergeKey:"type" patchStrategy:"merge"`
 
 	// addOns is how many add-ons have a dependency that the policy overrides on some managed cluster.
 	// +optional
