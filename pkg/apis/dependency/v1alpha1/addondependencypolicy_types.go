@@ -130,7 +130,7 @@ type AddOnDependencyPolicyStatus struct {
 	// +patchMergeKey=type
 	// +listType=map
 	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchMergeKey:"type" patchStrategy:"merge"`
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
 
 	// addOns is how many add-ons have a dependency that the policy overrides on some managed cluster.
 	// +optional
