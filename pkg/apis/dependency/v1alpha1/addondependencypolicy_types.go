@@ -120,10 +120,6 @@ type DependencyWaiver struct {
 
 // AddOnDependencyPolicyStatus is what a policy does.
 type AddOnDependencyPolicyStatus struct {
-	// observedGeneration is the generation of spec that the status is of.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-
 	// conditions are Accepted and Conflicting.
 	// +optional
 	// +patchStrategy=merge
@@ -131,6 +127,10 @@ type AddOnDependencyPolicyStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+
+	// observedGeneration is the generation of spec that the status is of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// addOns is how many add-ons have a dependency that the policy overrides on some managed cluster.
 	// +optional
