@@ -57,7 +57,8 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		Synced:    addOns.EnqueueUninstalled,
 	})
 	watches[input.Policies] = New(lazy, Options{
-		What: "AddOnDependencyPolicies", Object: &dependencyv1alpha1.AddOnDependencyPolicy{}, Meanwhile: "these count as they were when addon-manager started",
+		What: "AddOnDependencyPolicies", Object: &dependencyv1alpha1.AddOnDependencyPolicy{},
+		Why: "by which administrators override what is declared", Meanwhile: "these count as they were when addon-manager started",
 		Changed: func(_ context.Context, before, after client.Object) error {
 			addOns.overridden(before, after)
 			return nil
