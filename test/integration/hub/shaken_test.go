@@ -1,12 +1,13 @@
 package hub
 
 import (
-	"cmp"
+	compare "cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -198,14 +199,17 @@ func differences(cluster string, stored, plugin *dependencyReport) (differ []str
 		of.Edges = kept
 		of.Pending = slices.DeleteFunc(of.Pending, func(p dependencyv1alpha1.PendingEdge) bool { return held[p.AddOn+">"+p.Dependency] })
 		slices.SortFunc(of.Edges, func(a, b dependencyv1alpha1.ReportedEdge) int {
-			return cmp.Or(cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Dependency, b.Dependency))
+			return compare.Or(compare.Compare(a.AddOn, b.AddOn), compare.Compare(a.Dependency, b.Dependency))
 		})
 		if slices.Contains(slices.Collect(maps.Values(held)), true) {
 			of.Summary, of.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count what is held
+			for i := range of.Edges {
+				of.Edges[i].RootCauses = nil // they pass through what is held
+			}
 		}
 	}
 	if !equality.Semantic.DeepEqual(stored, plugin) { // a list of which all was left out is as none
-		differ = append(differ, fmt.Sprintf("%s: stored %+v\nprinted %+v", cluster, stored, plugin))
+		differ = append(differ, fmt.Sprintf("%s: stored (-) and printed (+): %s", cluster, cmp.Diff(stored, plugin)))
 	}
 	return differ
 }
