@@ -51,7 +51,7 @@ func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declarat
 // changed.
 func (c *Catalog) differs(before *Catalog, dependency *addonv1alpha1.AddonDependency) bool {
 	if dependency.API != nil {
-		return !slices.Equal(c.Providers(*dependency.API), before.Providers(*dependency.API))
+		return !slices.Equal(c.Providers(dependency.API.AddonAPI), before.Providers(dependency.API.AddonAPI))
 	}
 	target := declaration.Target(dependency)
 	return declaration.ComparesVersion(dependency) && c.versions[target] != before.versions[target]

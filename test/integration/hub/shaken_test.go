@@ -84,7 +84,7 @@ func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
 	if s.chance.IntN(3) == 0 {
 		edges = append(edges, addonv1alpha1.AddonDependency{
 			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired,
-			API: &addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
+			API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))}},
 		})
 	}
 	return edges
