@@ -154,7 +154,7 @@ func answer(cluster string, served metav1.ConditionStatus, version string) bool 
 	alter(facts, key, true, func(facts *dependencyv1alpha1.ManagedClusterFacts) {
 		facts.Status = dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: agentAddOn}
 		for _, api := range facts.Spec.APIs {
-			facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api, Served: served})
+			facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api.API, Served: served})
 		}
 		for _, addOn := range facts.Spec.AddOns {
 			fact := dependencyv1alpha1.AddOnFact{AddOn: addOn, Version: version}
