@@ -179,7 +179,11 @@ func whatOf(dependency *addonv1alpha1.AddonDependency) string {
 	if dependency.API != nil {
 		what = "API " + finding.Target()
 		if fields := dependency.API.Fields; len(fields) > 0 {
-			what += " with " + strings.Join(fields, ", ")
+			noun := " with field "
+			if len(fields) > 1 {
+				noun = " with fields "
+			}
+			what += noun + strings.Join(fields, ", ")
 		}
 	}
 	if dependency.Version != "" {
