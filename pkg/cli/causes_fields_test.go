@@ -43,7 +43,7 @@ func TestWhySaysWhatCanBeDoneAboutFields(t *testing.T) {
 		"of an add-on": {provided, []string{"note       b provides the API, and is installed there: upgrade it to a version whose API has the fields"}},
 		"an older addon-agent": {lacking(nil), []string{
 			"Kind.g.io/v1 is not known to have the required fields", "addon-agent is too old to report fields of APIs: upgrade it",
-			"note       addon-agent has to report which fields the API has", "run        kubectl addon doctor\n",
+			"note       addon-agent has to report which fields the API has", "run        kubectl get managedclusterfacts c1 -n c1 -o yaml\n",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

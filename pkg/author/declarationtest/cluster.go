@@ -139,6 +139,9 @@ func (c Cluster) facts(requested []addonv1alpha1.DependencyAPI) evaluation.APIFa
 
 // fields are what the agent reports of the fields of an API that is served in these versions.
 func (c Cluster) fields(api addonv1alpha1.DependencyAPI, versions []string) map[string]evaluation.FieldFact {
+	if len(versions) == 0 {
+		versions = []string{""}
+	}
 	facts := make(map[string]evaluation.FieldFact, len(api.Fields))
 	for _, path := range api.Fields {
 		fact := evaluation.FieldFact{Found: metav1.ConditionFalse}

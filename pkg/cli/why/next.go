@@ -17,10 +17,12 @@ import (
 // a terminal cuts a line off at 4,096.
 const maxNames = 3000
 
-// doctor checks the parts of Interlock, and describe shows an add-on on a managed cluster.
+// doctor checks the parts of Interlock, describe shows an add-on on a managed cluster, and
+// readFacts shows what addon-agent has reported there.
 const (
-	doctor   = "kubectl addon doctor"
-	describe = "kubectl describe managedclusteraddon %s -n %s"
+	doctor    = "kubectl addon doctor"
+	describe  = "kubectl describe managedclusteraddon %s -n %s"
+	readFacts = "kubectl get managedclusterfacts %s -n %s -o yaml"
 )
 
 // step is what to do about a cause.
@@ -136,7 +138,10 @@ func unregistered(clusters []string) step {
 func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
 	switch {
 	case item.Unreported && item.Served:
-		return step{run: doctor, note: "addon-agent has to report which fields the API has on these managed clusters: upgrade it there, or repair it"}
+		return step{
+			run:  fmt.Sprintf(readFacts, first, first),
+			note: "addon-agent has to report which fields the API has on these managed clusters: upgrade it there, or repair it",
+		}
 	case item.Unreported:
 		return step{run: doctor, note: "addon-agent has to report whether these managed clusters serve the API: install it there, or repair it"}
 	}
@@ -152,7 +157,7 @@ func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, fir
 	}
 	if item.Served {
 		return step{
-			run:  fmt.Sprintf("kubectl get managedclusterfacts %s -n %s -o yaml", first, first),
+			run:  fmt.Sprintf(readFacts, first, first),
 			note: "upgrade what serves the API on the managed cluster to a version whose API has the fields",
 		}
 	}
@@ -164,7 +169,7 @@ func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, fir
 		return found
 	}
 	return step{
-		run:  fmt.Sprintf("kubectl get managedclusterfacts %s -n %s -o yaml", first, first),
+		run:  fmt.Sprintf(readFacts, first, first),
 		note: "no add-on is declared to provide the API: install what serves it on the managed cluster",
 	}
 }

@@ -40,7 +40,7 @@ func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
 		}
 	}
 	versions := fact.Versions
-	if api.Version != "" {
+	if api.Version != "" || len(versions) == 0 {
 		versions = []string{api.Version}
 	}
 	for i, version := range versions {
