@@ -40,7 +40,9 @@ func TestWhySaysWhatCanBeDoneAboutFields(t *testing.T) {
 			"message    Required API 'Kind.g.io/v1' does not have the required fields. (served, but its schema has no field spec.new)",
 			"note       upgrade what serves the API on the managed cluster",
 		}},
-		"of an add-on": {provided, []string{"note       b provides the API, and is installed there: upgrade it to a version whose API has the fields"}},
+		"of an add-on": {provided, []string{
+			"note       b provides the API, and is installed there: upgrade it to a version whose API has the fields",
+		}},
 		"an older addon-agent": {lacking(nil), []string{
 			"Kind.g.io/v1 is not known to have the required fields", "addon-agent is too old to report fields of APIs: upgrade it",
 			"note       addon-agent has to report which fields the API has", "run        kubectl get managedclusterfacts c1 -n c1 -o yaml\n",

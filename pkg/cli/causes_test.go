@@ -53,7 +53,9 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	orphan.Clusters = nil
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Kind"}
 	serving := small("a, b, c", "a")
-	serving.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api}, Message: "It makes kinds."}}
+	serving.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		{Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api}, Message: "It makes kinds."},
+	}
 	facts := factsobject.Key("c1")
 	serving.Facts = []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: facts.Namespace, Name: facts.Name}}}
 	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}

@@ -151,7 +151,9 @@ func hub(x addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
 	return evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		x,
 		{ObjectMeta: metav1.ObjectMeta{Name: "user"}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{
-			Dependencies: []addonv1alpha1.AddonDependency{{Name: "missing", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Missing", Version: "v1"}}}},
+			Dependencies: []addonv1alpha1.AddonDependency{{Name: "missing", API: &addonv1alpha1.DependencyAPI{
+				AddonAPI: addonv1alpha1.AddonAPI{Kind: "Missing", Version: "v1"},
+			}}},
 		}},
 	}))
 }

@@ -39,8 +39,10 @@ func TestReportsOnFields(t *testing.T) {
 		"reported": {requestingFields(metav1.ConditionTrue, a, b), map[string]evaluation.FieldFact{
 			"spec.a": foundA, "spec.b": {Found: metav1.ConditionUnknown, Message: "no schema"},
 		}},
-		"not reported yet":                   {waiting, map[string]evaluation.FieldFact{"spec.a": foundA}},
-		"an agent that supports no fields":   {requestingFields(metav1.ConditionTrue), map[string]evaluation.FieldFact{"spec.a": old, "spec.b": old}},
+		"not reported yet": {waiting, map[string]evaluation.FieldFact{"spec.a": foundA}},
+		"an agent that supports no fields": {requestingFields(metav1.ConditionTrue), map[string]evaluation.FieldFact{
+			"spec.a": old, "spec.b": old,
+		}},
 		"an API that is not served has none": {requestingFields(metav1.ConditionFalse), nil},
 	} {
 		got := FactsOf(test.object).APIs[addonv1alpha1.AddonAPI(role)].Fields

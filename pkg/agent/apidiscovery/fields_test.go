@@ -139,7 +139,8 @@ func TestFieldsAreLookedUpWhenADefinitionOrTheRequestChanges(t *testing.T) {
 	b := newBench(t)
 	known := func(fields map[string]bool, hash string) Group {
 		return Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}}, Schemas: Schemas{
-			Fields: map[Kind]map[string]bool{roleV1: fields}, Failures: map[Kind]string{}, Hashes: map[string]string{"v1": rolesPath + "?hash=" + hash},
+			Fields: map[Kind]map[string]bool{roleV1: fields}, Failures: map[Kind]string{},
+			Hashes: map[string]string{"v1": rolesPath + "?hash=" + hash},
 		}}
 	}
 	b.server.set("/apis/a.io", groupOf("v1"))

@@ -31,7 +31,9 @@ func TestFieldFacts(t *testing.T) {
 	}{
 		{
 			name: "any version", requested: thing, group: served(onlyV2, nil),
-			want: []field{{Path: "spec.a", Found: "True", Versions: []string{"v2", "v1"}}, {Path: "spec.b", Found: "True", Versions: []string{"v2"}}},
+			want: []field{
+				{Path: "spec.a", Found: "True", Versions: []string{"v2", "v1"}}, {Path: "spec.b", Found: "True", Versions: []string{"v2"}},
+			},
 		},
 		{
 			name: "one version", requested: thingV2, group: served(onlyV2, nil),

@@ -26,7 +26,8 @@ func TestFields(t *testing.T) {
 		"nor of the version":             {[]addonv1alpha1.AddonAPI{every}, nil, ""},
 		"one version has all":            {[]addonv1alpha1.AddonAPI{v1, v2}, fields{v1: nil, v2: {"spec.a", "spec.b", "spec.c"}}, ""},
 		"no version has all": {
-			[]addonv1alpha1.AddonAPI{v1, v2}, fields{v1: {"spec.b"}, v2: nil},
+			[]addonv1alpha1.AddonAPI{v1, v2},
+			fields{v1: {"spec.b"}, v2: nil},
 			lacking + "(served in v1, v2, but no version has all fields: the schema of v1 has no field spec.a)",
 		},
 		"an older schema": {

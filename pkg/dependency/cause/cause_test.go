@@ -16,7 +16,9 @@ import (
 
 func TestCause(t *testing.T) {
 	onAPI := fixture.EdgeOn(addonv1alpha1.AddonDependency{
-		Name: "certificates", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}},
+		Name: "certificates", API: &addonv1alpha1.DependencyAPI{
+			AddonAPI: addonv1alpha1.AddonAPI{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+		},
 	})
 	for name, test := range map[string]struct {
 		finding evaluation.Finding

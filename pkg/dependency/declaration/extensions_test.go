@@ -72,7 +72,7 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, api: {group: apps/v1, kind: Deployment}}]`,
 			[]string{"dependencies[0].api.group", `"apps/v1"`, "without its version"},
 		},
-		"APIVersion":   {`dependencies: [{name: a, api: {version: ">= v1", kind: Deployment}}]`, []string{"dependencies[0].api.version"}},
+		"APIVersion": {`dependencies: [{name: a, api: {version: ">= v1", kind: Deployment}}]`, []string{"dependencies[0].api.version"}},
 		"APIField": {
 			`dependencies: [{name: a, api: {kind: Pod, fields: [spec.nodeName, "spec.containers[].image"]}}]`,
 			[]string{"dependencies[0].api.fields[1]", `"spec.containers[].image"`, "property names with dots"},

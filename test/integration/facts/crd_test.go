@@ -17,7 +17,9 @@ import (
 var _ = Describe("ManagedClusterFacts", func() {
 	It("tell in a table how much is asked and known", func(ctx context.Context) {
 		c := newCluster(ctx)
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Kind: "Pod"}}, {API: api{Group: "none.example.com", Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}}})
+		c.ask(ctx, questions{
+			APIs: []apiRequest{{API: api{Kind: "Pod"}}, {API: api{Group: "none.example.com", Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}},
+		})
 		c.startAgent()
 		Eventually(c.answers(ctx)).Should(HaveLen(3))
 
