@@ -25,6 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
@@ -42,6 +43,9 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
+		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
+		dependencyv1alpha1.PolicyAccepted, dependencyv1alpha1.PolicyConflicting, dependencyv1alpha1.ReasonAccepted,
+		dependencyv1alpha1.ReasonInvalid, dependencyv1alpha1.ReasonNoConflict, dependencyv1alpha1.ReasonStricterCounts,
 	}
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))

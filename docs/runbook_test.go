@@ -12,6 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
@@ -31,6 +32,7 @@ func TestRunbookHasACommandForEachReason(t *testing.T) {
 	_, section, _ := strings.Cut(read(t, "docs/runbook.md"), "\n## Reasons\n")
 	reasons := []string{
 		degraded.EventContested, degraded.EventStuck, facts.EventNotServed, records.EventRestored, records.EventRemoved, dependent.ReasonWaiting,
+		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
 	}
 	reasons = append(append(reasons, condition.Reasons...), addonevents.Reasons...)
 	for _, problem := range declaration.ProblemReasons {

@@ -2,8 +2,7 @@
 # Makes a release of the commit, pushes its files to a registry, and installs it from there on the two real nodes of
 # `make e2e`, as users do: with Helm from the chart, then with kubectl from install.yaml. Each is taken back as the docs
 # say. Needs what `make e2e` needs. Each node has a registry of its own, on loopback: the names of images are the same.
-# With PAGE=1, it then runs the commands of docs/install.md and docs/coexistence.md from the checkout. That part has not
-# been run to its end yet.
+# With PAGE=1, it then runs the commands of docs/install.md and docs/coexistence.md from the checkout.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

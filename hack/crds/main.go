@@ -33,8 +33,9 @@ const (
 // own maps how controller-gen names the CRDs that are Interlock's own to the names that go
 // with those of the others.
 var own = map[string]string{
-	"dependency.addon.open-cluster-management.io_managedclusterfacts.yaml":    "0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml",
-	"dependency.addon.open-cluster-management.io_addondependencyreports.yaml": "0000_02_dependency.addon.open-cluster-management.io_addondependencyreports.crd.yaml",
+	"dependency.addon.open-cluster-management.io_managedclusterfacts.yaml":     "0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml",
+	"dependency.addon.open-cluster-management.io_addondependencyreports.yaml":  "0000_02_dependency.addon.open-cluster-management.io_addondependencyreports.crd.yaml",
+	"dependency.addon.open-cluster-management.io_addondependencypolicies.yaml": "0000_02_dependency.addon.open-cluster-management.io_addondependencypolicies.crd.yaml",
 }
 
 // source is a CRD file of the api module. For add-ons it is the file of

@@ -127,6 +127,7 @@ var always = []string{
 	"patch managedclusteraddons/status *",
 	"patch clustermanagementaddons *", // records of declarations, and fields that were lost
 	"create managedclusterfacts *", "patch managedclusterfacts *", "delete managedclusterfacts *",
+	"patch addondependencypolicies/status *",
 	"delete addondependencyreports *", // what is left of a value that is not wanted any more
 	"create events *", "patch events *",
 	"create leases *", "update leases interlock-addon-manager",

@@ -95,6 +95,15 @@ func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.
 	return last.repeats.Wait(t.clock.Now())
 }
 
+// Repeats reports whether desired has the content of the last write, which another writer has overwritten
+// since.
+func (t *Tracker) Repeats(key types.NamespacedName, desired metav1.Condition) bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	last, ok := t.last[key]
+	return ok && last.content == contentOf(desired)
+}
+
 // Wrote records that desired was written. It reports whether the condition is
 // contested: the same content had to be written again for the second time or more.
 func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (contested bool) {

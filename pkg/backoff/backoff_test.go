@@ -118,3 +118,18 @@ func TestOwnEventDoesNotEndTheWait(t *testing.T) {
 		t.Fatalf("waits %s, want %s", wait, ofConditions.First)
 	}
 }
+
+func TestOnlyTheLastWriteIsRepeated(t *testing.T) {
+	tracker := New(clocktesting.NewFakeClock(time.Unix(0, 0)))
+	if tracker.Repeats(key, down) {
+		t.Error("the first write repeats another one")
+	}
+	tracker.Wrote(key, down)
+	if !tracker.Repeats(key, down) || tracker.Repeats(key, up) {
+		t.Error("what was written last is repeated, and nothing else")
+	}
+	tracker.Wrote(key, up)
+	if tracker.Repeats(key, down) {
+		t.Error("what was written before the last write is a change")
+	}
+}

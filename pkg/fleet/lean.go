@@ -12,6 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -147,3 +148,17 @@ func only(conditions []metav1.Condition, types ...string) (kept []metav1.Conditi
 // messages of conditions, are the same on thousands of clusters. It saves 21 MiB of
 // 204 MiB for 100,000 add-ons (BenchmarkMemory).
 func shared(text string) string { return unique.Make(text).Value() }
+
+// LeanPolicy keeps what is overridden by a policy.
+func LeanPolicy(full *dependencyv1alpha1.AddOnDependencyPolicy) *dependencyv1alpha1.AddOnDependencyPolicy {
+	lean := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: leanMeta(full.ObjectMeta), Spec: full.Spec}
+	lean.UID, lean.ResourceVersion = "", ""
+	return lean
+}
+
+// StatedPolicy keeps what is overridden by a policy, and its status.
+func StatedPolicy(full *dependencyv1alpha1.AddOnDependencyPolicy) *dependencyv1alpha1.AddOnDependencyPolicy {
+	stated := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: leanMeta(full.ObjectMeta), Spec: full.Spec, Status: full.Status}
+	stated.Generation = full.Generation
+	return stated
+}

@@ -14,6 +14,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
@@ -133,6 +134,26 @@ func (l Loader) Whole(
 	}
 	slices.Sort(described.Unselected)
 	return described, observed, nil
+}
+
+// Counting returns the declaration of an add-on that counts on its managed cluster. known is false where it
+// is not known which one does.
+func (l Loader) Counting(
+	ctx context.Context, declared *evaluation.Evaluator, addOn types.NamespacedName,
+) (counting declaration.Declaration, known bool, err error) {
+	if !declared.Templated(addOn.Name) {
+		return declared.Declaration(addOn.Name), true, nil
+	}
+	var observed evaluation.Observation
+	if err := l.loadAddOn(ctx, addOn.Namespace, evaluation.Need{Name: addOn.Name, Inputs: input.Template}, &observed); err != nil {
+		return counting, false, err
+	}
+	template, known := declared.Counting(addOn.Name, observed.Template.Name, observed.Template.Unknown && observed.Template.Name == "")
+	if template == "" {
+		return declared.Declaration(addOn.Name), known, nil
+	}
+	_, counting, _ = declared.Template(template)
+	return counting, known, nil
 }
 
 func (l Loader) loadCluster(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, into *evaluation.Cluster) error {

@@ -11,6 +11,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -19,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/reports"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -32,6 +34,7 @@ import (
 //	declarations ─Enable→   lazy watches ─evaluate→ degraded
 //	ManagedClusterFacts ─request→ facts
 //	AddOnTemplates ─declare→ declarations
+//	AddOnDependencyPolicies ─declare→ declarations ─policies→ policies
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
 type triggers struct {
@@ -41,10 +44,12 @@ type triggers struct {
 	evaluate *trigger.Trigger
 	// declare enqueues the catalog in the declarations controller.
 	declare *trigger.Trigger
+	// policies enqueues the statuses of all policies.
+	policies *trigger.Trigger
 }
 
 func newTriggers() triggers {
-	return triggers{request: trigger.New(), evaluate: trigger.New(), declare: trigger.New()}
+	return triggers{request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New()}
 }
 
 // setupControllers adds the controllers to the manager.
@@ -55,7 +60,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
 		memory   = degraded.NewMemory(clock.RealClock{})
-		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare}
+		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies}
 	)
 	watches, lazy, err := addLazyWatches(mgr, addOns)
 	if err != nil {
@@ -76,12 +81,20 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		return err
 	}
 
+	overriding := &policies.Source{
+		Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) },
+	}
 	return setupEach(mgr,
+		&policies.Reconciler{
+			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Source: overriding, Loader: loader,
+			Writer: mgr.GetClient(), Recorder: recorder, Changed: on.policies,
+		},
 		&declarations.Reconciler{
 			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Readable: warm.Begun(), Store: store,
 			Metrics: measured, Recorder: recorder,
 			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
-			Templates: inputs.Templates, Declare: on.declare,
+			Templates: inputs.Templates, Declare: on.declare, Policies: overriding.List,
+			Counted: func() { on.policies.Enqueue(policies.Key) },
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,

@@ -15,6 +15,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/report"
 )
@@ -53,6 +54,10 @@ var embedded = regexp.MustCompile(`\b[A-Z]\w*\.`)
 func (f *Files) decodeObject(one object, at place) {
 	if isTemplate(one.TypeMeta) {
 		f.decodeTemplate(one, at)
+		return
+	}
+	if isPolicy(one.TypeMeta) {
+		f.decodePolicy(one, at)
 		return
 	}
 	if one.Kind != addOnKind {
@@ -150,7 +155,7 @@ func objectsIn(raw []byte, implied metav1.TypeMeta) (all []object, err error) {
 const listKind = "List"
 
 func isList(of metav1.TypeMeta) bool {
-	return of.Kind == listKind || of.Kind == addOnKind+listKind || of.Kind == templateKind+listKind
+	return of.Kind == listKind || of.Kind == addOnKind+listKind || of.Kind == templateKind+listKind || of.Kind == dependencyv1alpha1.PolicyKind.Kind+listKind
 }
 
 // impliedBy is what the items of a list are without a kind of their own.

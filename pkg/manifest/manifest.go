@@ -1,4 +1,5 @@
-// Package manifest reads ClusterManagementAddOns from the files of their authors.
+// Package manifest reads ClusterManagementAddOns from the files of their authors, and policies from those of
+// administrators.
 package manifest
 
 import (
@@ -12,6 +13,7 @@ import (
 	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/regularfile"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -36,10 +38,18 @@ type Template struct {
 	Line func(field string) int
 }
 
+// Policy is an AddOnDependencyPolicy of a file.
+type Policy struct {
+	Path   string
+	Policy dependencyv1alpha1.AddOnDependencyPolicy
+}
+
 // Files are what was read of files.
 type Files struct {
 	Manifests []Manifest
 	Templates []Template
+	// Policies are those that can be used.
+	Policies []Policy
 	// Skipped are errors on templates in folders, which are no manifests yet.
 	Skipped []error
 	// Broken are files, and objects in them, that cannot be decoded.
@@ -77,8 +87,8 @@ func (f *Files) Declared() []report.Declared {
 	return declared
 }
 
-// Read reads files, - for standard input, and all manifests in folders. It leaves out other
-// objects in them, and AddOnTemplates that declare nothing. Its error is about a path that
+// Read reads files, - for standard input, and all manifests in folders. It leaves out objects of other
+// kinds, and AddOnTemplates that declare nothing. Its error is about a path that
 // cannot be read, or has no object.
 func Read(paths []string, in io.Reader) (*Files, error) {
 	all := &Files{}
@@ -102,7 +112,9 @@ func Read(paths []string, in io.Reader) (*Files, error) {
 	return all, nil
 }
 
-func (f *Files) count() int { return len(f.Manifests) + len(f.Templates) + len(f.Broken) }
+func (f *Files) count() int {
+	return len(f.Manifests) + len(f.Templates) + len(f.Policies) + len(f.Broken)
+}
 
 // add adds a file, or why it cannot be read. A template is broken only if it is named.
 func (f *Files) add(path string, content []byte, err error, isNamed bool) {
@@ -118,6 +130,7 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 	}
 	f.Manifests = append(f.Manifests, read.Manifests...)
 	f.Templates = append(f.Templates, read.Templates...)
+	f.Policies = append(f.Policies, read.Policies...)
 	f.Broken = append(f.Broken, read.Broken...)
 }
 

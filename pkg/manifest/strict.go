@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -35,11 +36,14 @@ func isTemplate(of metav1.TypeMeta) bool {
 	return of.Kind == templateKind && ocm.Recognizes(of.GroupVersionKind())
 }
 
-// isJudged reports whether an object is a ClusterManagementAddOn or an AddOnTemplate, or probably
-// meant to be one: of OCM's group for add-ons, and of no kind and version that OCM has.
+// isPolicy reports whether an object is an AddOnDependencyPolicy.
+func isPolicy(of metav1.TypeMeta) bool { return of.GroupVersionKind() == dependencyv1alpha1.PolicyKind }
+
+// isJudged reports whether an object is a ClusterManagementAddOn, an AddOnTemplate or an AddOnDependencyPolicy, or
+// probably meant to be one of the first two: of OCM's group for add-ons, and of no kind and version that OCM has.
 func isJudged(of metav1.TypeMeta) bool {
 	kind := of.GroupVersionKind()
-	return kind.Kind == addOnKind || isTemplate(of) || kind.Group == addonv1alpha1.GroupVersion.Group && !ocm.Recognizes(kind)
+	return kind.Kind == addOnKind || isTemplate(of) || isPolicy(of) || kind.Group == addonv1alpha1.GroupVersion.Group && !ocm.Recognizes(kind)
 }
 
 // judgeKind judges what isJudged accepts.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
@@ -22,7 +21,7 @@ const maxNamed = 3
 // a Required dependency is not installed. selected are the clusters that Placements select
 // for the add-ons in files, by add-on. Other add-ons are installed where theirs select.
 func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
-	after := whatif.New(evaluation.New(catalog.New(Among(all, of.Registrations), of.Templates...)))
+	after := whatif.New(of.Evaluator(Among(all, of.Registrations)))
 	install := map[string][]string{} // by cluster
 	for _, addOn := range slices.Sorted(maps.Keys(selected)) {
 		for _, cluster := range selected[addOn] {

@@ -57,7 +57,7 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, before *Dependenc
 		r.addEdges(addOn, before)
 	}
 	if scope == dependencyv1alpha1.ReportUnsatisfied {
-		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && e.Verdict != string(evaluation.Tolerated) })
+		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
 	}
 	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
 	pending := r.pending()
@@ -103,6 +103,11 @@ func (e evaluated) rank() int {
 	default:
 		return 0
 	}
+}
+
+// passing reports whether the edge may be unsatisfied once a moment has come.
+func passing(verdict string) bool {
+	return verdict == string(evaluation.Tolerated) || verdict == string(evaluation.Waived)
 }
 
 func unsatisfied(verdict string) bool {
@@ -158,7 +163,7 @@ func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reporte
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
 		Wanted: wanted(finding), Verdict: string(finding.Verdict),
 	}
-	if finding.Verdict == evaluation.Tolerated {
+	if finding.Verdict == evaluation.Tolerated || finding.Verdict == evaluation.Waived {
 		entry.Found = sentence(finding.Found())
 	}
 	if finding.Unsatisfied() {

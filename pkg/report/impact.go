@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
@@ -52,10 +52,12 @@ type Affected struct {
 	// Edge is the name of the dependency, or of the requirement.
 	Edge string                       `json:"edge"`
 	Type addonv1alpha1.DependencyType `json:"type"`
+	// TypeBefore is empty where it stays.
+	TypeBefore addonv1alpha1.DependencyType `json:"typeBefore,omitempty"`
 	// Before is empty where the edge is not declared yet.
 	Before evaluation.Verdict `json:"before,omitempty"`
 	After  evaluation.Verdict `json:"after"`
-	// Breaks: the edge would become unsatisfied.
+	// Breaks: the edge would become unsatisfied, or keep the add-on from working.
 	Breaks bool `json:"breaks"`
 	// Message describes the edge as it would be, on the first of the clusters.
 	Message  string   `json:"message,omitempty"`
@@ -72,6 +74,8 @@ type Trial struct {
 	whatif.Change
 	// Registrations replace those of their names, or are new.
 	Registrations []addonv1alpha1.ClusterManagementAddOn
+	// Policies replace those of their names, or are new.
+	Policies []dependencyv1alpha1.AddOnDependencyPolicy
 	// Placement limits the change; nil: all managed clusters.
 	Placement *Placed
 }
@@ -86,7 +90,11 @@ func (t Trial) declared(now snapshot.Content) *evaluation.Evaluator {
 	all := slices.DeleteFunc(slices.Clone(now.Registrations), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
 		return slices.ContainsFunc(t.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == addOn.Name })
 	})
-	return evaluation.New(catalog.New(append(all, t.Registrations...), now.Templates...))
+	now.Policies = slices.DeleteFunc(slices.Clone(now.Policies), func(policy dependencyv1alpha1.AddOnDependencyPolicy) bool {
+		return slices.ContainsFunc(t.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == policy.Name })
+	})
+	now.Policies = append(now.Policies, t.Policies...)
+	return now.Evaluator(append(all, t.Registrations...))
 }
 
 // FindImpact evaluates all managed clusters, or one, as they are and as they would be.
@@ -140,6 +148,9 @@ func (i *Impact) add(difference whatif.Difference, cluster string) {
 	affected := Affected{AddOn: difference.AddOn, Edge: is.Name(), Type: is.Type(), After: is.Verdict, Breaks: difference.Breaks()}
 	if difference.Before != nil {
 		affected.Before = difference.Before.Verdict
+		if was := difference.Before.Type(); was != affected.Type {
+			affected.TypeBefore = was
+		}
 	}
 	same := slices.IndexFunc(i.Items, affected.same)
 	if same < 0 {
@@ -154,5 +165,6 @@ func (i *Impact) add(difference whatif.Difference, cluster string) {
 
 // same reports whether another edge differs in clusters and message only.
 func (a Affected) same(other Affected) bool {
-	return a.AddOn == other.AddOn && a.Edge == other.Edge && a.Before == other.Before && a.After == other.After
+	return a.AddOn == other.AddOn && a.Edge == other.Edge && a.Before == other.Before && a.After == other.After &&
+		a.Type == other.Type && a.TypeBefore == other.TypeBefore
 }

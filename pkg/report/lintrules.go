@@ -7,6 +7,8 @@ import (
 
 // The rules that only files can break, or only a hub shows.
 const (
+	// RuleInvalidPolicy: an override of an AddOnDependencyPolicy cannot be used.
+	RuleInvalidPolicy review.Rule = "InvalidPolicy"
 	// RuleUnreadable: a file or an object in it cannot be decoded.
 	RuleUnreadable review.Rule = "Unreadable"
 	// RuleUnknownKind: OCM has no such kind, or not in this version.
@@ -34,6 +36,7 @@ type LintRule struct {
 // LintRules are all rules.
 var LintRules = []LintRule{
 	{RuleUnreadable, SeverityError, "The file, or an object in it, cannot be decoded. The other files are still checked."},
+	{RuleInvalidPolicy, SeverityError, "An override of an AddOnDependencyPolicy cannot be used."},
 	{RuleUnknownKind, SeverityError, "The API version or kind is none of OCM's, as in `ClusterManagementAddon`."},
 	{RuleUnknownField, SeverityError, "The ClusterManagementAddOn has a field that the CRD does not have, or has one twice."},
 	{RuleInvalidValue, SeverityError, "A field of OCM has a value that the CRD does not allow, or a required one is missing."},

@@ -190,6 +190,9 @@ func edge(finding *evaluation.Finding, name string) Node {
 		node.Edge = named
 	}
 	node.Message = finding.HeldBecause()
+	if finding.Verdict == evaluation.Waived {
+		node.Message = finding.Found()
+	}
 	if finding.Unsatisfied() || finding.Verdict == evaluation.Tolerated {
 		node.Message = finding.Sentence(finding.AuthorMessage())
 	}

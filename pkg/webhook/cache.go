@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -35,7 +36,11 @@ func strip(object any) (any, error) {
 	if addOn, ok := object.(*addonv1alpha1.ClusterManagementAddOn); ok {
 		addOn.ManagedFields, addOn.Status = nil, ocmv1alpha1.ClusterManagementAddOnStatus{}
 		delete(addOn.Annotations, corev1.LastAppliedConfigAnnotation)
+		templated := declaration.UsesTemplates(addOn)
 		addOn.Spec.ClusterManagementAddOnSpec = ocmv1alpha1.ClusterManagementAddOnSpec{}
+		if templated { // what else it declares is not known
+			addOn.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+		}
 	}
 	return object, nil
 }

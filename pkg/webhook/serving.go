@@ -56,6 +56,8 @@ func handlers(mgr *draining) ctrlwebhook.Server {
 	register(conversion.Path, limits.Of{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
 	register(admission.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})
+	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
+		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
 	// These two must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.
 	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},

@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	{"12", "A storm with 10 % faulty responses", faultsMethod, hubOnly, faulty},
 	{"13", "kubectl addon: time and memory of each verb", pluginMethod, hubOnly, plugin},
 	{"14", "A storm with reports", reportsMethod, hubOnly, reports},
+	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy},
 	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage},
 	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge},
 	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet},

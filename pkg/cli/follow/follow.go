@@ -53,6 +53,9 @@ func What(cluster string, first *snapshot.Snapshot) []Watched {
 	if len(first.Content.Facts) > 0 {
 		all = append(all, Watched{List: &dependencyv1alpha1.ManagedClusterFactsList{}, Namespace: cluster})
 	}
+	if len(first.Policies) > 0 {
+		all = append(all, Watched{List: &dependencyv1alpha1.AddOnDependencyPolicyList{}})
+	}
 	if len(first.Configs) > 0 {
 		all = append(all, Watched{List: &addonv1alpha1.AddOnDeploymentConfigList{}})
 	}

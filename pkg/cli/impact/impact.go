@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
@@ -52,8 +53,8 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Aliases: []string{"preflight"},
 		Short:   "Find what a change would break, before it is made",
 		Long: `Find which dependencies a change would break, and on which managed clusters. A change is an
-installation, a removal, another version or another declaration of an add-on, or another
-version of Kubernetes or OCM. Dependents of dependents count too. Several changes are tried
+installation, a removal, another version or another declaration of an add-on, a policy, or
+another version of Kubernetes or OCM. Dependents of dependents count too. Several changes are tried
 together. Nothing is written.
 
 With --placement, the change is tried only on the managed clusters that a Placement in a
@@ -75,7 +76,10 @@ It exits with 1 when a dependency would become unsatisfied.`,
   kubectl addon impact --kubernetes 1.36.0
 
   # What would a new declaration break?
-  kubectl addon impact -f clustermanagementaddon.yaml`,
+  kubectl addon impact -f clustermanagementaddon.yaml
+
+  # What would an AddOnDependencyPolicy break, and what repair?
+  kubectl addon impact -f policy.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -92,7 +96,7 @@ It exits with 1 when a dependency would become unsatisfied.`,
 	flags.StringSliceVar(&o.versions, "version", nil, "The add-on reports this version, as ADDON=VERSION. Can be repeated.")
 	flags.StringVar(&o.trial.Kubernetes, "kubernetes", "", "Managed clusters run this version of Kubernetes.")
 	flags.StringVar(&o.trial.OCM, "ocm", "", "The hub runs this version of Open Cluster Management.")
-	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with ClusterManagementAddOns as they would be, - for standard input. Can be repeated.")
+	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with ClusterManagementAddOns or AddOnDependencyPolicies as they would be, - for standard input. Can be repeated.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -131,11 +135,8 @@ func (o *options) complete() error {
 	if err := cmp.Or(err, files.Err()); err != nil {
 		return err
 	}
-	for _, one := range files.Manifests {
-		if slices.ContainsFunc(o.trial.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == one.AddOn.Name }) {
-			return fmt.Errorf("--filename=%q: %s is declared twice; name one file for it", one.Path, text.Name(one.AddOn.Name))
-		}
-		o.trial.Registrations = append(o.trial.Registrations, one.AddOn)
+	if err := o.try(files); err != nil {
+		return err
 	}
 	for flag, version := range map[string]string{"kubernetes": o.trial.Kubernetes, "ocm": o.trial.OCM} {
 		if _, err := semver.NewVersion(version); version != "" && err != nil {
@@ -156,9 +157,26 @@ func (o *options) complete() error {
 	return o.flags.Validate()
 }
 
+// try adds what files have to what is tried.
+func (o *options) try(files *manifest.Files) error {
+	for _, one := range files.Manifests {
+		if slices.ContainsFunc(o.trial.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == one.AddOn.Name }) {
+			return fmt.Errorf("--filename=%q: %s is declared twice; name one file for it", one.Path, text.Name(one.AddOn.Name))
+		}
+		o.trial.Registrations = append(o.trial.Registrations, one.AddOn)
+	}
+	for _, one := range files.Policies {
+		if slices.ContainsFunc(o.trial.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == one.Policy.Name }) {
+			return fmt.Errorf("--filename=%q: policy %s is there twice; name one file for it", one.Path, text.Name(one.Policy.Name))
+		}
+		o.trial.Policies = append(o.trial.Policies, one.Policy)
+	}
+	return nil
+}
+
 func (o *options) run(ctx context.Context) error {
 	cluster := o.source.Cluster(o.allNamespaces)
-	fleet, err := o.source.Snapshot(ctx, cluster, o.trial.Registrations...)
+	fleet, err := o.source.Snapshot(ctx, cluster, snapshot.Also{Registrations: o.trial.Registrations, Policies: o.trial.Policies})
 	if err != nil {
 		return err
 	}

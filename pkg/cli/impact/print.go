@@ -70,7 +70,7 @@ func (o *options) table() *table.Table {
 
 func (o *options) row(item *report.Affected) []string {
 	clusters := fmt.Sprintf("%d: %s", len(item.Clusters), o.first(item.Clusters))
-	return []string{item.AddOn, item.Edge, string(item.Type), string(item.Before), string(item.After), clusters}
+	return []string{item.AddOn, item.Edge, typeOf(item), string(item.Before), string(item.After), clusters}
 }
 
 // first are the names of the first clusters, or of all.
@@ -100,4 +100,12 @@ func (o *options) breaks(found *report.Impact) error {
 		line = "kubectl addon describe " + name
 	}
 	return fmt.Errorf("%w: %s", ErrBreaks, o.source.Command(line))
+}
+
+// typeOf is the type of an edge, and the one of before where a policy or another declaration changes it.
+func typeOf(item *report.Affected) string {
+	if item.TypeBefore == "" {
+		return string(item.Type)
+	}
+	return string(item.TypeBefore) + " → " + string(item.Type)
 }

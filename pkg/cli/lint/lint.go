@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/manifest"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -153,14 +154,20 @@ func (o *options) show(files *manifest.Files) error {
 		if len(files.Templates) > 0 {
 			and = fmt.Sprintf(" and %d AddOnTemplates", len(files.Templates))
 		}
+		if len(files.Policies) > 0 {
+			and += fmt.Sprintf(" and %d AddOnDependencyPolicies", len(files.Policies))
+		}
 		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns%s.\n", len(files.Manifests), and)
 	}
 	return nil
 }
 
+// ofFiles are the rules of findings that are about no add-on.
+var ofFiles = []review.Rule{report.RuleUnreadable, report.RuleUnknownKind, report.RuleInvalidPolicy}
+
 // subject is the add-on that a finding is about; empty where it is about none.
 func subject(finding *report.LintFinding) string {
-	if finding.AddOn == "" && (finding.Rule == report.RuleUnreadable || finding.Rule == report.RuleUnknownKind) {
+	if finding.AddOn == "" && slices.Contains(ofFiles, finding.Rule) {
 		return ""
 	}
 	return cmp.Or(text.Name(finding.AddOn), noName) + ": "

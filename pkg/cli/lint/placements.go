@@ -42,7 +42,7 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 			return err
 		}
 	}
-	fleet, err := o.source.Snapshot(ctx, "", also...)
+	fleet, err := o.source.Snapshot(ctx, "", snapshot.Also{Registrations: also})
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func mapper() meta.RESTMapper {
 	// The plural of this one cannot be guessed: it is its singular.
 	facts := dependencyv1alpha1.GroupVersion.WithResource("managedclusterfacts")
 	known.AddSpecific(dependencyv1alpha1.GroupVersion.WithKind("ManagedClusterFacts"), facts, facts, meta.RESTScopeNamespace)
+	known.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	for _, version := range []string{"v1", "v1beta1"} {
 		policy := schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: version, Kind: "MutatingAdmissionPolicy"}
 		known.Add(policy.GroupVersion().WithKind(policy.Kind+"Binding"), meta.RESTScopeRoot)
@@ -98,7 +99,7 @@ func (s *Source) IsStdin() bool { return s.file == "-" }
 // Snapshot reads the fleet, or one managed cluster of it. Its error says what to do, and
 // makes the plugin exit with cmdline.ExitHub where a hub did not respond. also are further
 // registrations, whose inputs are read too.
-func (s *Source) Snapshot(ctx context.Context, cluster string, also ...addonv1alpha1.ClusterManagementAddOn) (*snapshot.Snapshot, error) {
+func (s *Source) Snapshot(ctx context.Context, cluster string, also ...snapshot.Also) (*snapshot.Snapshot, error) {
 	taken, err := s.take(ctx, cluster, also)
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, also ...addonv1al
 	return taken, nil
 }
 
-func (s *Source) take(ctx context.Context, cluster string, also []addonv1alpha1.ClusterManagementAddOn) (*snapshot.Snapshot, error) {
+func (s *Source) take(ctx context.Context, cluster string, also []snapshot.Also) (*snapshot.Snapshot, error) {
 	if s.file != "" {
 		return s.read()
 	}

@@ -103,7 +103,7 @@ func ColorOfVerdict(verdict evaluation.Verdict) terminal.Color {
 	switch verdict {
 	case evaluation.Satisfied:
 		return terminal.Green
-	case evaluation.Held, evaluation.Tolerated:
+	case evaluation.Held, evaluation.Tolerated, evaluation.Waived:
 		return terminal.Yellow
 	case evaluation.NotInstalled, evaluation.NotAvailable, evaluation.VersionMismatch, evaluation.VersionUnknown,
 		evaluation.APINotServed, evaluation.RequirementNotMet, evaluation.SettingMismatch, evaluation.Conflict, evaluation.Cycle:

@@ -112,7 +112,7 @@ func (r registrations) renew(
 }
 
 // targets are the add-ons that edges are on, and those that are always waited
-// for: an edge with a condition does not apply everywhere.
+// for: an edge with a condition does not apply everywhere, nor does one that policies override.
 func targets(declared declaration.Declaration) (all, required []string) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
@@ -120,7 +120,7 @@ func targets(declared declaration.Declaration) (all, required []string) {
 			continue
 		}
 		all = append(all, edge.AddOn)
-		if edge.Waits() && edge.When == nil {
+		if edge.Waits() && edge.When == nil && len(edge.Overrides) == 0 {
 			required = append(required, edge.AddOn)
 		}
 	}

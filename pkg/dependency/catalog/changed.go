@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
@@ -41,18 +40,17 @@ func (c *Catalog) equal(before *Catalog, addOn string) bool {
 
 // equalDeclaration compares what is declared, and the versions and providers of what it is on.
 func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declaration) bool {
-	return is.Invalid == was.Invalid &&
+	return is.Invalid == was.Invalid && declaration.SameOverrides(is, was) &&
 		equality.Semantic.DeepEqual(is.Dependencies, was.Dependencies) &&
 		equality.Semantic.DeepEqual(is.Requirements, was.Requirements) &&
-		!slices.ContainsFunc(is.Dependencies, func(d addonv1alpha1.AddonDependency) bool { return c.differs(before, &d) })
+		!slices.ContainsFunc(is.Edges, func(e declaration.Edge) bool { return c.differs(before, &e) })
 }
 
 // differs reports whether the provider or the version of what an edge is on has
 // changed.
-func (c *Catalog) differs(before *Catalog, dependency *addonv1alpha1.AddonDependency) bool {
-	if dependency.API != nil {
-		return !slices.Equal(c.Providers(dependency.API.AddonAPI), before.Providers(dependency.API.AddonAPI))
+func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
+	if api := edge.Dependency.API; api != nil {
+		return !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI))
 	}
-	target := declaration.Target(dependency)
-	return declaration.ComparesVersion(dependency) && c.versions[target] != before.versions[target]
+	return edge.MayCompareVersion() && c.versions[edge.AddOn] != before.versions[edge.AddOn]
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A Required edge with a condition is on a cycle only where the condition
-// holds. Where every edge of a cycle applies, its members wait for each other
+// holds, and one that policies override only where these do not make it another. Where every edge of a cycle applies, its members wait for each other
 // as on any other cycle; elsewhere there is none. So the add-ons that such
 // edges could tie into a cycle are found once. Which of these edges apply, and
 // so whether there is a cycle, is decided per managed cluster.
@@ -40,6 +40,8 @@ type Condition struct {
 	// Template runs; empty: where none runs that declares something.
 	Templated bool
 	Template  string
+	// Overridden is the edge where policies say something of it; nil: none does.
+	Overridden *declaration.Edge
 }
 
 // inputs are what the condition reads.
@@ -51,17 +53,26 @@ func (c Condition) inputs() input.Set {
 	if c.Templated {
 		inputs |= input.Template
 	}
+	if c.Overridden != nil {
+		inputs |= input.Labels
+	}
 	return inputs
 }
 
-// eachWaiting calls a function with each edge between add-ons that is waited for, and with its
-// condition.
+// eachWaiting calls a function with each edge between add-ons that is waited for, or may be where
+// policies say so, and with its condition.
 func eachWaiting(declarations []variant, call func(edge *declaration.Edge, condition Condition)) {
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
-			if edge := &v.declared.Edges[i]; edge.Waits() {
-				call(edge, Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template})
+			edge := &v.declared.Edges[i]
+			if !edge.MayWait() {
+				continue
 			}
+			condition := Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template}
+			if len(edge.Overrides) > 0 {
+				condition.Overridden = edge
+			}
+			call(edge, condition)
 		}
 	}
 }
@@ -127,7 +138,7 @@ func newConditionalCycle(members []string, declarations map[string][]variant) *C
 func certain(conditions []Condition, declarations int) bool {
 	by := map[string]bool{}
 	for _, condition := range conditions {
-		if condition.When == nil {
+		if condition.When == nil && condition.Overridden == nil {
 			by[condition.Template] = true
 		}
 	}
@@ -147,6 +158,9 @@ func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 			}
 			if when := edge.Dependency.When; when != nil {
 				fmt.Fprintf(&statement, " %q %q", when.ClusterSelector.String(), when.Expression)
+			}
+			for _, override := range edge.Overrides {
+				fmt.Fprintf(&statement, " %q %q", edge.Dependency.Type, override)
 			}
 		})
 	}

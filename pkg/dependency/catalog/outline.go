@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -18,6 +19,8 @@ type Outline struct {
 	edges *graph.Graph
 	// depths are the lengths of the longest chains of Required edges, by add-on.
 	depths map[string]int
+	// next are the add-ons that come next on these chains.
+	next   map[string]string
 	wanted map[string][]Wanted
 }
 
@@ -47,7 +50,8 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 		edges[name], _ = targets(declared)
 		waits[name] = waitsFor(declared)
 	}
-	renewed.edges, renewed.depths, renewed.wanted = graph.New(edges), graph.New(waits).Depths(), renewed.findWanted()
+	renewed.edges, renewed.wanted = graph.New(edges), renewed.findWanted()
+	renewed.depths, renewed.next = graph.New(waits).Deepest()
 	return renewed
 }
 
@@ -61,18 +65,21 @@ func waitsFor(declared declaration.Declaration) (addOns []string) {
 	return addOns
 }
 
-// Depth is the number of Required edges of the longest chain that begins at an add-on with
-// this declaration. Add-ons that require each other count as one. It is 0 where a chain
-// leads back to the add-on: what is stored of it is about to be replaced.
-func (o *Outline) Depth(addOn string, declared declaration.Declaration) (depth int) {
+// Chain is the longest chain of Required edges that begins at an add-on with this declaration: the
+// add-ons on it, beginning with itself. Of add-ons that require each other it has one. It is nil where
+// there is no such edge, and where a chain leads back to the add-on: what is stored of it is about to be
+// replaced.
+func (o *Outline) Chain(addOn string, declared declaration.Declaration) []string {
 	required := waitsFor(declared)
-	if len(o.edges.Between(required, addOn)) > 0 {
-		return 0
+	if len(required) == 0 || len(o.edges.Between(required, addOn)) > 0 {
+		return nil
 	}
-	for _, dependency := range required {
-		depth = max(depth, o.depths[dependency]+1)
+	deepest := slices.MaxFunc(required, func(a, b string) int { return cmp.Or(cmp.Compare(o.depths[a], o.depths[b]), cmp.Compare(b, a)) })
+	chain := []string{addOn}
+	for at := deepest; at != ""; at = o.next[at] {
+		chain = append(chain, at)
 	}
-	return depth
+	return chain
 }
 
 // WantingVersions are the edges on an add-on that only some of its versions satisfy: by the

@@ -58,16 +58,19 @@ func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Pr
 }
 
 // CycleText spells a cycle out; a very long one without its middle.
-func CycleText(cycle []string) string {
+func CycleText(cycle []string) string { return "dependency cycle: " + ChainText(cycle) }
+
+// ChainText spells a chain of add-ons out; a very long one without its middle.
+func ChainText(chain []string) string {
 	const ends = 10
 	shown := make([]string, 0, 2*ends+1)
-	for i, name := range cycle {
+	for i, name := range chain {
 		switch {
-		case len(cycle) <= 2*ends || i < ends || i >= len(cycle)-ends:
+		case len(chain) <= 2*ends || i < ends || i >= len(chain)-ends:
 			shown = append(shown, text.Name(name))
 		case i == ends:
-			shown = append(shown, fmt.Sprintf("(%d more)", len(cycle)-2*ends))
+			shown = append(shown, fmt.Sprintf("(%d more)", len(chain)-2*ends))
 		}
 	}
-	return "dependency cycle: " + strings.Join(shown, " → ")
+	return strings.Join(shown, " → ")
 }

@@ -44,8 +44,8 @@ func request(declared declaration.Declaration, addOn string, apis map[addonv1alp
 		case dependency.API != nil:
 			api := dependency.API
 			apis[api.AddonAPI] = append(apis[api.AddonAPI], api.Fields...)
-		case declaration.ComparesVersion(dependency):
-			addOns[declaration.Target(dependency)] = true
+		case edge.MayCompareVersion():
+			addOns[edge.AddOn] = true
 		}
 		if edge.When != nil && edge.When.Inputs().Any(input.Version) {
 			addOns[addOn] = true

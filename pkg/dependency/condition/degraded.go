@@ -16,7 +16,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-const satisfiedMessage = "All declared dependencies are satisfied."
+const (
+	satisfiedMessage = "All declared dependencies are satisfied."
+	// waivedMessage is where some are not, or may not be, and policies waive these.
+	waivedMessage = "All declared dependencies are satisfied or waived."
+)
 
 // Reasons lists every reason that Interlock sets on Degraded.
 var Reasons = []string{
@@ -109,10 +113,12 @@ func decision(stored *metav1.Condition, findings []evaluation.Finding) (metav1.C
 	case optionalFails:
 		return optionalUnsatisfied(stored, findings)
 	default:
+		message := satisfiedMessage
+		if slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Waived }) {
+			message = waivedMessage
+		}
 		return metav1.Condition{
-			Status:  metav1.ConditionFalse,
-			Reason:  addonv1alpha1.AddonDegradedReasonDependenciesSatisfied,
-			Message: satisfiedMessage,
+			Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied, Message: message,
 		}, Owned(stored)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -29,6 +30,10 @@ type Edge struct {
 	When *When
 	// Index is its place in the list as declared, which may have duplicates.
 	Index int
+	// Overrides are what policies say of it, see Overridden.
+	Overrides []*policy.Override
+	// ranges are the compiled ranges of Overrides, by their text.
+	ranges map[string]*versions.Range
 }
 
 // compileEdge reads the parts of an entry that the proposal does not have.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -29,6 +30,8 @@ type Requirement struct {
 	OCM bool
 	// Claim is the name of the claim; empty for the others.
 	Claim string
+	// Overrides are what policies say of it, see Overridden.
+	Overrides []*policy.Override
 }
 
 // KubernetesClaim is the claim in which OCM repeats the version of Kubernetes.

@@ -6,6 +6,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 )
 
 // cycleRule is that of a Required edge that is on a cycle of such edges, whatever
@@ -37,12 +38,22 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 				return false
 			}
 		}
+		if condition.Overridden != nil && !waitsUnder(condition.Overridden, &state.Cluster) {
+			return false
+		}
 		if condition.When == nil {
 			return true
 		}
 		does, err := applies(c, condition.When, dependent, state)
 		return does && !errors.Is(err, errUnread) && !errors.Is(err, errTooMany)
 	})
+}
+
+// waitsUnder reports whether an edge that policies override is waited for on the cluster. Where it is not
+// known what they want, it is not.
+func waitsUnder(edge *declaration.Edge, cluster *Cluster) bool {
+	effect := policy.Together(edge.Overrides, cluster.Labels, cluster.Now)
+	return !effect.Waived && effect.Unknown == "" && edge.Under(&effect).Waits()
 }
 
 // evaluateCycle reports whether the edge is on one of the cycles.

@@ -184,8 +184,8 @@ func (p *prepared) held() []Finding {
 	return findings
 }
 
-// evaluate finds the verdict: whether the edge applies, then whether it is on a
-// cycle, then by the rule of its kind.
+// evaluate finds the verdict: whether the edge applies, then what policies say of it, then
+// whether it is on a cycle, then by the rule of its kind.
 func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
 	if s.edge != nil && s.edge.When != nil {
 		does, err := applies(g.catalog, s.edge.When, addOn, g.state)
@@ -203,6 +203,11 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 			f.detail().ConditionError = err.Error()
 		}
 	}
+	s, settled := s.override(g, f)
+	if settled {
+		return
+	}
+	g.edge = s.edge
 	if s.edge != nil && evaluateCycle(s.edge, cycles, f) {
 		return
 	}
@@ -212,7 +217,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 
 // inputs are what the verdict depends on.
 func (s *subject) inputs() input.Set {
-	inputs := rules[s.kind].inputs
+	inputs := rules[s.kind].inputs | s.overriddenInputs()
 	if s.edge != nil && s.edge.When != nil {
 		inputs |= s.edge.When.Inputs()
 	}

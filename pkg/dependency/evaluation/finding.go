@@ -24,7 +24,7 @@ type Finding struct {
 	Degraded, Available *metav1.Condition
 	// Cycle is set for Cycle: the members in canonical order, closed.
 	Cycle []string
-	// Until is set for Tolerated, and for Held when it ends by itself: the moment to evaluate again.
+	// Until is set for Tolerated and Waived, and for Held when it ends by itself: the moment to evaluate again.
 	Until time.Time
 	// Detail is set where the finding rests on more than the proposal's rule.
 	Detail *Detail
@@ -34,8 +34,12 @@ type Finding struct {
 type Detail struct {
 	// Version is what was found; its Source is empty for a requirement.
 	Version versions.Version
-	// Because explains why that does not match, or why an add-on is not installed.
+	// Because explains why that does not match, or why an add-on is not installed; for Waived until
+	// when and by which policies it is, and why.
 	Because string
+	// Policies are the AddOnDependencyPolicies, ascending, that say what the edge needs instead of what is
+	// declared, or that it is waived.
+	Policies []string
 	// Unexplained: whether a Placement selects the cluster could not be read.
 	Unexplained bool
 	// Installing is since when an add-on that has not reported Available is installed, Removing
@@ -141,7 +145,7 @@ func (f *Finding) detail() *Detail {
 	return f.Detail
 }
 
-// HeldUntil returns the first moment at which a finding that is held or tolerated ends
+// HeldUntil returns the first moment at which a finding that is held, tolerated or waived ends
 // by itself; zero if none does.
 func HeldUntil(findings []Finding) time.Time {
 	var first time.Time

@@ -4,9 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
@@ -54,23 +52,18 @@ const ofItself = input.AddOn | input.Config | input.Template | input.Version
 func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.Set) {
 	for i := range p.subjects {
 		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
-			read[s.edge.AddOn] |= rules[s.kind].inputs & input.Versions
+			read[s.edge.AddOn] |= s.inputs() & input.Versions
 			if s.edge.Config != nil {
 				read[s.edge.AddOn] |= input.Config
 			}
 			if s.edge.Tolerate > 0 {
 				read[s.edge.AddOn] |= input.Lapses
 			}
-			if explains(s.edge) && declared.Install(s.edge.AddOn).Placed {
+			if s.edge.MayExplain() && declared.Install(s.edge.AddOn).Placed {
 				read[s.edge.AddOn] |= input.Placements
 			}
 		}
 	}
-}
-
-// explains reports whether the edge says why its add-on is not installed: others are satisfied then.
-func explains(edge *declaration.Edge) bool {
-	return edge.Dependency.Type != addonv1alpha1.DependencyTypeIfInstalled && !declaration.Conflicts(&edge.Dependency)
 }
 
 // Tolerates reports whether an edge tolerates that the named add-on is not available.

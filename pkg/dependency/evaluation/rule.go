@@ -121,7 +121,7 @@ func withDocs(sentence, docs string) string {
 
 // Found describes what was found where an edge is not satisfied.
 func (f *Finding) Found() string {
-	found := f.tolerated(f.rule().found(f))
+	found := f.overruled(f.tolerated(f.rule().found(f)))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
 		found += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
 	}
@@ -134,6 +134,8 @@ func (f *Finding) rule() rule {
 		return cycleRule
 	case SettingMismatch:
 		return settingRule
+	case Waived:
+		return waivedRule
 	default:
 		return rules[kindOf(f.Dependency, f.Requirement)]
 	}

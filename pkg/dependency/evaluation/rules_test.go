@@ -6,10 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -26,11 +28,17 @@ type ruleCase struct {
 
 func (tc ruleCase) run(t *testing.T) {
 	t.Helper()
+	tc.under(t, policy.Set{})
+}
+
+// under runs the case where policies override something.
+func (tc ruleCase) under(t *testing.T, policies policy.Set) {
+	t.Helper()
 	x := fixture.Specified(t, "x", tc.spec)
 	if problems := declaration.Read(&x).Problems; len(problems) > 0 {
 		t.Fatalf("%s: %v", tc.reason, problems)
 	}
-	c := evaluator(fixture.WithTargets(append(tc.others, x)))
+	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).Under(policies))
 	findings := c.Evaluate("x", c.State("x", tc.cluster, func(addOn string) evaluation.Observation { return tc.addOns[addOn] }))
 	if got := verdicts(findings); got != tc.want {
 		t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)

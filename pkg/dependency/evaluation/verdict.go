@@ -30,6 +30,8 @@ const (
 	Held Verdict = "Held"
 	// Tolerated: the add-on is not available, for less long than the edge tolerates.
 	Tolerated Verdict = "Tolerated"
+	// Waived: an AddOnDependencyPolicy lets it count as satisfied for a while, whatever is true of it.
+	Waived Verdict = "Waived"
 	// NotApplicable: the edge's condition does not hold on the cluster.
 	NotApplicable Verdict = "NotApplicable"
 )
@@ -37,10 +39,10 @@ const (
 // Verdicts lists every Verdict.
 var Verdicts = []Verdict{
 	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
-	SettingMismatch, Conflict, Cycle, Held, Tolerated, NotApplicable,
+	SettingMismatch, Conflict, Cycle, Held, Tolerated, Waived, NotApplicable,
 }
 
 // Unsatisfied reports whether an edge with the verdict is known not to be satisfied.
 func (v Verdict) Unsatisfied() bool {
-	return v != Satisfied && v != Held && v != Tolerated && v != NotApplicable
+	return v != Satisfied && v != Held && v != Tolerated && v != Waived && v != NotApplicable
 }

@@ -176,19 +176,29 @@ func (g *Graph) Cyclic() [][]string {
 // Depths returns, for each node, the number of edges of the longest way from it. Nodes that
 // depend on each other count as one.
 func (g *Graph) Depths() map[string]int {
-	depths := map[string]int{}
+	depths, _ := g.Deepest()
+	return depths
+}
+
+// Deepest returns what Depths does, and for each node with a way from it the next node of the longest,
+// of several that of the least name.
+func (g *Graph) Deepest() (depths map[string]int, next map[string]string) {
+	depths, next = map[string]int{}, map[string]string{}
 	for _, together := range g.Order() {
-		depth := 0
+		depth, to := 0, ""
 		for _, node := range together {
 			for _, dependency := range g.Dependencies(node) {
-				if before, outside := depths[dependency]; outside { // those that come together have none yet
-					depth = max(depth, before+1)
+				before, outside := depths[dependency] // those that come together have none yet
+				if outside && (before+1 > depth || before+1 == depth && dependency < to) {
+					depth, to = before+1, dependency
 				}
 			}
 		}
 		for _, node := range together {
-			depths[node] = depth
+			if depths[node] = depth; to != "" {
+				next[node] = to
+			}
 		}
 	}
-	return depths
+	return depths, next
 }

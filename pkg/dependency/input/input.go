@@ -36,6 +36,8 @@ const (
 	// Placements are the clusters on which Placements install the add-ons that it depends on.
 	// They explain verdicts, and change none.
 	Placements
+	// Policies are what AddOnDependencyPolicies override.
+	Policies
 )
 
 // Variables are what AddOnDeploymentConfigs are read for.

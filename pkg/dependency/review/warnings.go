@@ -21,13 +21,14 @@ func warnings(addOn string, declared declaration.Declaration, others *catalog.Ou
 }
 
 func longChain(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
-	depth := others.Depth(addOn, declared)
+	chain := others.Chain(addOn, declared)
+	depth := len(chain) - 1
 	if depth <= maxDepth {
 		return nil
 	}
 	return []Judgement{{
 		RuleLongChain, false, declared.Path,
-		fmt.Sprintf("a chain of %d Required dependencies begins here: each of them can break the add-on", depth),
+		fmt.Sprintf("a chain of %d Required dependencies begins here: each of them can break the add-on: %s", depth, catalog.ChainText(chain)),
 	}}
 }
 

@@ -24,14 +24,18 @@ func TestLongChains(t *testing.T) {
 			[]addonv1alpha1.AddonDependency{fixture.Required("g2")},
 			chain + "g2: a?, a: b", "",
 		},
-		"one with a condition does":    {[]addonv1alpha1.AddonDependency{fixture.Gated("b", "x")}, chain, "6"},
+		"one with a condition does": {[]addonv1alpha1.AddonDependency{fixture.Gated("b", "x")}, chain, "6"},
+		"those that require each other count as one": {
+			[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d, d: e, e: f, f: g h, h: f, g:", "6",
+		},
 		"one that is not known to end": {[]addonv1alpha1.AddonDependency{fixture.Required("b")}, "b: c, c: d, d: e, e: f, f: g", "6"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			added := fixture.Registration("a", test.dependencies...)
 			want := ""
 			if test.want != "" {
-				want = "spec.dependencies: a chain of " + test.want + " Required dependencies begins here: each of them can break the add-on"
+				want = "spec.dependencies: a chain of " + test.want + " Required dependencies begins here: " +
+					"each of them can break the add-on: a → b → c → d → e → f → g"
 			}
 			if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations(test.others)).Warnings, "; "); got != want {
 				t.Errorf("got %q, want %q", got, want)

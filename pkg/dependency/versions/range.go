@@ -26,6 +26,8 @@ type Range struct {
 	identifiers []string
 	// everything is accepted, whether known or not.
 	everything bool
+	// also is what has to accept a version too; nil: nothing.
+	also *Range
 }
 
 // errRange explains a range that cannot be read; the library only repeats it.
@@ -49,11 +51,27 @@ func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (
 	return r, nil
 }
 
+// And returns the range of the versions that are in both ranges.
+func (r *Range) And(other *Range) *Range {
+	both := *r
+	if both.also = other; r.also != nil {
+		both.also = r.also.And(other)
+	}
+	return &both
+}
+
 // AcceptsAll reports whether every version matches, also one that is not known.
-func (r *Range) AcceptsAll() bool { return r.everything }
+func (r *Range) AcceptsAll() bool { return r.everything && (r.also == nil || r.also.AcceptsAll()) }
 
 // Mismatch returns why the version does not match, empty if it does.
 func (r *Range) Mismatch(version *semver.Version) string {
+	if because := r.ownMismatch(version); because != "" || r.also == nil {
+		return because
+	}
+	return r.also.Mismatch(version)
+}
+
+func (r *Range) ownMismatch(version *semver.Version) string {
 	if r.everything {
 		return ""
 	}

@@ -38,16 +38,18 @@ type Change struct {
 	Kubernetes, OCM string
 }
 
-// Difference is an edge or a requirement with another verdict. A finding is nil where
-// the edge is not declared.
+// Difference is an edge or a requirement with another verdict, or with another type while it is not
+// satisfied. A finding is nil where the edge is not declared.
 type Difference struct {
 	AddOn         string
 	Before, After *evaluation.Finding
 }
 
-// Breaks reports whether the edge would become unsatisfied.
+// Breaks reports whether the edge would become unsatisfied, or one that is not satisfied would become
+// one without which the add-on cannot work.
 func (d Difference) Breaks() bool {
-	return d.After != nil && d.After.Unsatisfied() && (d.Before == nil || !d.Before.Unsatisfied())
+	return d.After != nil && d.After.Unsatisfied() &&
+		(d.Before == nil || !d.Before.Unsatisfied() || d.After.Blocks() && !d.Before.Blocks())
 }
 
 // Evaluation evaluates whole clusters with the same declarations.
@@ -174,7 +176,8 @@ func Compare(before, after map[string][]evaluation.Finding) []Difference {
 		}
 		for i := range after[addOn] {
 			is := &after[addOn][i]
-			if earlier := was[is.Name()]; earlier == nil || earlier.Verdict != is.Verdict {
+			earlier := was[is.Name()]
+			if earlier == nil || earlier.Verdict != is.Verdict || is.Unsatisfied() && earlier.Type() != is.Type() {
 				differences = append(differences, Difference{AddOn: addOn, Before: earlier, After: is})
 			}
 		}

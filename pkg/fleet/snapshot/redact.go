@@ -121,7 +121,7 @@ func (r redaction) conditions(all []metav1.Condition) []metav1.Condition {
 }
 
 // redacted is the content without credentials in the texts that other components wrote:
-// messages of conditions, claims, and what agents report of APIs and versions.
+// messages of conditions, claims, what agents report of APIs and versions, and the reasons of waivers.
 func (c Content) redacted() Content {
 	r := redaction{}
 	c.AddOns, c.Clusters, c.Facts = slices.Clone(c.AddOns), slices.Clone(c.Clusters), slices.Clone(c.Facts)
@@ -144,6 +144,16 @@ func (c Content) redacted() Content {
 		for j := range status.AddOns {
 			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
 		}
+	}
+	c.Policies = slices.Clone(c.Policies)
+	for i := range c.Policies {
+		spec := c.Policies[i].Spec.DeepCopy()
+		for j := range spec.Overrides {
+			if waive := spec.Overrides[j].Waive; waive != nil {
+				waive.Reason = r.text(waive.Reason)
+			}
+		}
+		c.Policies[i].Spec = *spec
 	}
 	return c
 }

@@ -18,6 +18,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -50,6 +51,13 @@ type Content struct {
 	Decisions []clusterv1beta1.PlacementDecision `json:"placementDecisions,omitempty"`
 	// DecisionsRead: they were needed, and could be read.
 	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
+	// Policies are all AddOnDependencyPolicies.
+	Policies []dependencyv1alpha1.AddOnDependencyPolicy `json:"addOnDependencyPolicies,omitempty"`
+}
+
+// Evaluator evaluates add-ons as registrations declare, under the AddOnTemplates and policies of the content.
+func (c *Content) Evaluator(registrations []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
+	return evaluation.New(catalog.New(registrations, c.Templates...).Under(policy.Read(c.Policies)))
 }
 
 // Snapshot is a content, and all that is found in it by name. It must not be changed.
@@ -79,7 +87,7 @@ var _ fleet.Reader = &Snapshot{}
 func New(content Content) *Snapshot {
 	content.Taken = content.Taken.UTC() // the same in all reports, wherever it was taken
 	s := &Snapshot{
-		Content: content, Declared: evaluation.New(catalog.New(content.Registrations, content.Templates...)), objects: map[string]*cluster{},
+		Content: content, Declared: content.Evaluator(content.Registrations), objects: map[string]*cluster{},
 		configs: map[types.NamespacedName]map[string]string{}, versions: map[string]string{},
 		selected: map[types.NamespacedName]sets.Set[string]{},
 	}

@@ -20,7 +20,6 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
@@ -36,8 +35,8 @@ const pageOfTemplates = 20
 
 // Take reads a hub with a live client. Without a cluster it reads the add-ons of all
 // managed clusters. It only reads configs, templates and facts when a dependency needs
-// them, so that users need no rights beyond that; those of also are to be tried.
-func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv1alpha1.ClusterManagementAddOn) (*Snapshot, error) {
+// them, so that users need no rights beyond that; what also has is to be tried.
+func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) (*Snapshot, error) {
 	content := Content{Taken: time.Now()}
 	var err error
 	if content.Registrations, err = (fleet.Objects{Reader: hub, Page: page}).AddOns(ctx); err != nil {
@@ -49,7 +48,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 		content.Registrations[i] = *lean
 	}
 	t := &taking{hub: hub, namespace: cluster, into: &content}
-	declared, err := t.declared(ctx, slices.Concat(content.Registrations, also))
+	declared, err := t.declared(ctx, also)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +63,12 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...addonv
 	return New(content), nil
 }
 
+// Also is what is to be tried on a snapshot, and may need more to be read.
+type Also struct {
+	Registrations []addonv1alpha1.ClusterManagementAddOn
+	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
+}
+
 // taking is a snapshot that is being read.
 type taking struct {
 	hub       client.Reader
@@ -72,16 +77,38 @@ type taking struct {
 	unread    *unread
 }
 
-// declared returns what is declared. AddOnTemplates come first, because what else is read may
+// declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
 // depend on what they declare.
-func (t *taking) declared(ctx context.Context, registered []addonv1alpha1.ClusterManagementAddOn) (*evaluation.Evaluator, error) {
-	declared := evaluation.New(catalog.New(registered))
+func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluator, error) {
+	if err := t.policies(ctx); err != nil {
+		return nil, err
+	}
+	tried := Content{Policies: slices.Clone(t.into.Policies)}
+	registered := slices.Clone(t.into.Registrations)
+	for _, one := range also {
+		registered, tried.Policies = append(registered, one.Registrations...), append(tried.Policies, one.Policies...)
+	}
+	declared := tried.Evaluator(registered)
 	if !declared.ReadsTemplates() {
 		return declared, nil
 	}
 	var err error
 	t.into.Templates, err = Templates(ctx, t.hub)
-	return evaluation.New(catalog.New(registered, t.into.Templates...)), err
+	tried.Templates = t.into.Templates
+	return tried.Evaluator(registered), err
+}
+
+// policies reads what administrators override. A hub of an earlier Interlock has no such kind.
+func (t *taking) policies(ctx context.Context) error {
+	err := Each(ctx, t.hub, "addondependencypolicies", "", func(list *dependencyv1alpha1.AddOnDependencyPolicyList) {
+		for i := range list.Items {
+			t.into.Policies = append(t.into.Policies, *fleet.LeanPolicy(&list.Items[i]))
+		}
+	})
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 func (t *taking) addOns(ctx context.Context) error {

@@ -16,10 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -34,6 +36,11 @@ type Reconciler struct {
 	Fleet      hubcache.Reader
 	// Templates reads the AddOnTemplates.
 	Templates func(context.Context) (catalog.Templates, error)
+	// Policies reads the AddOnDependencyPolicies; nil: there are none.
+	Policies func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
+	// Counted is called once a catalog is published, so that the statuses of policies follow; nil: nothing
+	// needs to know.
+	Counted func()
 	// Declare triggers this controller.
 	Declare *trigger.Trigger
 	// Readable is closed once the fleet can be read; nil: it can.
@@ -75,11 +82,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	policies, err := r.policies(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	before := r.published
 	if before == nil {
 		before = evaluation.New(catalog.New(nil))
 	}
-	declared := evaluation.New(before.Renew(addOns, templates))
+	declared := evaluation.New(before.Renew(addOns, templates).Under(policies))
 	r.Metrics.Registered(declared.AddOns())
 	r.Store.Set(declared)
 	r.EnableWatches(usedBy(declared))
@@ -92,8 +103,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	r.reportProblems(addOns, templates.Items, before, declared)
 	r.published = declared
+	if r.Counted != nil {
+		r.Counted()
+	}
 	log.FromContext(ctx).V(1).Info("Rebuilt the catalog of declared dependencies", "addOns", len(addOns), "changed", changed)
 	return reconcile.Result{}, nil
+}
+
+func (r *Reconciler) policies(ctx context.Context) (policy.Set, error) {
+	if r.Policies == nil {
+		return policy.Set{}, nil
+	}
+	all, err := r.Policies(ctx)
+	return policy.Read(all), err
 }
 
 // usedBy reports whether an input is used by what is declared. AddOnTemplates are read for
@@ -101,6 +123,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
 	return func(of input.Set) bool {
 		switch of {
+		case input.Policies:
+			return true
 		case input.Versions:
 			return declared.ReadsTemplates()
 		case input.Config:

@@ -107,8 +107,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
+	repeats := r.Backoff.Repeats(key, condition.WithoutForeign(desired)) // to another writer, not to a dependency
 	result, err := r.write(ctx, addOn, desired)
-	if err == nil && result.IsZero() && known {
+	if err == nil && result.IsZero() && known && !repeats {
 		r.Metrics.Reacted(condition.ReactionTo(fleet.Degraded(addOn), desired, findings, state.AddOns, r.Clock.Now()))
 	}
 	return result, err

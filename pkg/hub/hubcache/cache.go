@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
@@ -30,9 +31,10 @@ func Options() cache.Options {
 // Controllers wait for all that is watched by the first one.
 func LazyOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{
-		&addonv1alpha1.AddOnDeploymentConfig{}: {Transform: strip(fleet.LeanConfig)},
-		&addonv1alpha1.AddOnTemplate{}:         {Transform: strip(fleet.LeanTemplate)},
-		&clusterv1beta1.PlacementDecision{}:    {Transform: strip(fleet.LeanDecision)},
+		&addonv1alpha1.AddOnDeploymentConfig{}:      {Transform: strip(fleet.LeanConfig)},
+		&addonv1alpha1.AddOnTemplate{}:              {Transform: strip(fleet.LeanTemplate)},
+		&clusterv1beta1.PlacementDecision{}:         {Transform: strip(fleet.LeanDecision)},
+		&dependencyv1alpha1.AddOnDependencyPolicy{}: {Transform: strip(fleet.StatedPolicy)},
 		fleet.CRD(): {
 			Field:     fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.OCMVersionCRD),
 			Transform: strip(fleet.LeanCRD),

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -191,6 +192,12 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	wantCRD.ObjectMeta = keptMeta()
 	wantCRD.Annotations = map[string]string{names.OCMVersion: "1.3.1"}
 
+	policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: fullMeta()}
+	policy.Spec.Overrides = []dependencyv1alpha1.DependencyOverride{{AddOn: "leaf", Dependency: "base", Type: "Optional"}}
+	policy.Status.Conditions = conditions(dependencyv1alpha1.PolicyAccepted)
+	wantPolicy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: keptMeta(), Spec: policy.Spec, Status: policy.Status}
+	wantPolicy.Generation = policy.Generation
+
 	tested := map[string]bool{}
 	for _, test := range []struct{ full, want client.Object }{
 		{registered, wantRegistered},
@@ -200,6 +207,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 		{template, wantTemplate},
 		{crd, wantCRD},
 		{decision, wantDecision},
+		{policy, wantPolicy},
 	} {
 		t.Run(kindOf(test.full), func(t *testing.T) {
 			got := ingest(t, test.full)

@@ -3,13 +3,16 @@ package lazywatch
 import (
 	"context"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -23,6 +26,21 @@ type AddOns struct {
 	Evaluate *trigger.Trigger
 	// Declare triggers the controller that builds the catalog.
 	Declare *trigger.Trigger
+	// Policies triggers the controller of the statuses of policies.
+	Policies *trigger.Trigger
+}
+
+// overridden has the catalog built again, unless only the status of a policy has changed. The statuses are
+// due once the catalog is built.
+func (a AddOns) overridden(before, after client.Object) {
+	if before != nil && after != nil {
+		was, is := before.(*dependencyv1alpha1.AddOnDependencyPolicy), after.(*dependencyv1alpha1.AddOnDependencyPolicy)
+		if apiequality.Semantic.DeepEqual(was.Spec, is.Spec) && was.UID == is.UID {
+			a.Policies.EnqueueAfter(policies.Settled, policies.Key) // another writer's status is replaced
+			return
+		}
+	}
+	a.Declare.Enqueue(declarations.Key)
 }
 
 // declare has the catalog built again where an AddOnTemplate declares or declared something.

@@ -4,6 +4,7 @@
 package lazywatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -25,6 +26,8 @@ const logEvery = 15 * time.Second
 type Options struct {
 	// What is watched, for the log.
 	What string
+	// Why says what it is for, for the log; empty: some declared dependencies need it.
+	Why string
 	// Object is of the kind that is watched.
 	Object client.Object
 	// Indexers are added to the cache.
@@ -125,8 +128,8 @@ func same(before, after client.Object) bool {
 func (w *Watch) logWaiting(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
 		if !w.Ready() {
-			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", which some declared dependencies need; "+
-				"until then "+w.options.Meanwhile+". Does the API exist, and may addon-manager read it?", "watched", w.options.What)
+			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", "+cmp.Or(w.options.Why, "which some declared dependencies need")+
+				"; until then "+w.options.Meanwhile+". Does the API exist, and may addon-manager read it?", "watched", w.options.What)
 		}
 		return w.Ready(), nil
 	})

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -54,6 +55,18 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		Meanwhile: "their messages do not say whether a Placement selects the managed cluster",
 		Changed:   addOns.EnqueueSelected,
 		Synced:    addOns.EnqueueUninstalled,
+	})
+	watches[input.Policies] = New(lazy, Options{
+		What: "AddOnDependencyPolicies", Object: &dependencyv1alpha1.AddOnDependencyPolicy{},
+		Why: "by which administrators override what is declared", Meanwhile: "these count as they were when addon-manager started",
+		Changed: func(_ context.Context, before, after client.Object) error {
+			addOns.overridden(before, after)
+			return nil
+		},
+		Synced: func(context.Context) error {
+			addOns.overridden(nil, nil)
+			return nil
+		},
 	})
 	return watches
 }

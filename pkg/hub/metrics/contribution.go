@@ -21,7 +21,7 @@ func (c *cluster) contribute(add func(series, int)) {
 					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.has(codeFollows),
 				})
 			}
-			if verdict.has(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable {
+			if verdict.has(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable && verdict.verdict() != evaluation.Waived {
 				required[e.target] = true
 			}
 		}
@@ -48,6 +48,9 @@ func (e edge) contribute(addOn string, c code, held bool, add func(series, int))
 	labels := [4]string{addOn, e.dependency, e.kind, string(verdict)}
 	if held {
 		add(series{NameHeld, labels}, 1)
+	}
+	if verdict == evaluation.Waived {
+		add(series{NameWaived, [4]string{addOn, e.dependency, e.kind}}, 1)
 	}
 	if verdict.Unsatisfied() {
 		add(series{NameUnsatisfied, labels}, 1)

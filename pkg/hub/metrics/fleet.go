@@ -23,6 +23,7 @@ var fleetLabels = map[string][]string{
 	NameEdges:       {labelAddOn, "dependency", "type"},
 	NameUnsatisfied: {labelAddOn, "dependency", "type", "verdict"},
 	NameHeld:        {labelAddOn, "dependency", "type", "verdict"},
+	NameWaived:      {labelAddOn, "dependency", "type"},
 	NameRequiring:   {labelAddOn},
 	NameRoots:       {labelAddOn, "verdict"},
 	NameVictims:     {labelAddOn},
@@ -42,7 +43,7 @@ type fleet struct {
 	pending map[string]*cluster
 	sums    map[series]int
 	// edges of each add-on, as it declares them now
-	edges map[string]*edges
+	edges map[string][]*edges
 }
 
 // cluster has the verdicts on the edges of the add-ons on a managed cluster.
@@ -54,7 +55,7 @@ type cluster struct {
 func newFleet() *fleet {
 	f := &fleet{
 		descriptions: map[string]*prometheus.Desc{}, clusters: map[string]*cluster{}, pending: map[string]*cluster{},
-		sums: map[series]int{}, edges: map[string]*edges{},
+		sums: map[series]int{}, edges: map[string][]*edges{},
 	}
 	for name, labels := range fleetLabels {
 		f.descriptions[name] = prometheus.NewDesc(name, Help[name], labels, nil)

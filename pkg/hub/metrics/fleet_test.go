@@ -55,6 +55,17 @@ func TestFleet(t *testing.T) {
 				NameRequiring: {`{addon="b"} 1`},
 			},
 		},
+		"waived": {
+			sets: []set{{"c1/a", findings{finding("b", evaluation.Waived)}}, {"c2/a", findings{optional("b", evaluation.Waived)}}},
+			want: map[string][]string{
+				NameEdges: {
+					`{addon="a",dependency="b",type="Optional"} 1`, `{addon="a",dependency="b",type="Required"} 1`,
+				},
+				NameWaived: {
+					`{addon="a",dependency="b",type="Optional"} 1`, `{addon="a",dependency="b",type="Required"} 1`,
+				},
+			},
+		},
 		"an edge that does not apply is not counted": {
 			sets: []set{{"c1/a", findings{finding("b", evaluation.NotApplicable)}}},
 		},

@@ -18,6 +18,7 @@ const (
 	NameEdges         = "interlock_dependencies"
 	NameUnsatisfied   = "interlock_unsatisfied_dependencies"
 	NameHeld          = "interlock_held_dependencies"
+	NameWaived        = "interlock_waived_dependencies"
 	NameRequiring     = "interlock_requiring_clusters"
 	NameRoots         = "interlock_root_causes"
 	NameVictims       = "interlock_root_cause_victims"
@@ -36,6 +37,7 @@ const (
 var Help = map[string]string{
 	NameEdges:         "Managed clusters on which an add-on with the dependency is installed, by dependent, dependency and type.",
 	NameUnsatisfied:   "Managed clusters on which an add-on's dependency is not satisfied, by dependent, dependency, type and verdict.",
+	NameWaived:        "Managed clusters on which an AddOnDependencyPolicy waives an add-on's dependency, by dependent, dependency and type.",
 	NameHeld:          "Managed clusters on which the verdict on an add-on's dependency is kept because nothing new is known, by dependent, dependency, type and that verdict.",
 	NameRequiring:     "Managed clusters, except lost ones, on which an add-on requires this dependency, or conflicts with it.",
 	NameRoots:         "Managed clusters, except lost ones, on which this dependency fails by itself and keeps add-ons from working, by dependency and verdict.",

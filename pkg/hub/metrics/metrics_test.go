@@ -161,6 +161,7 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
 	m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.Held)})
+	m.SetFindings(on("c3"), []evaluation.Finding{finding("base", evaluation.Waived)})
 	m.Reacted(condition.ReactionNoticed, 1)
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Error(err, problems)

@@ -44,8 +44,8 @@ func indexOf(verdict evaluation.Verdict) code {
 func (c code) has(mark code) bool { return c&mark != 0 }
 
 // verdictsOf are those of the findings. What is held has the verdict of before. shared
-// has the edges of each add-on, which the declaration may have changed.
-func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, shared map[string]*edges) verdicts {
+// has the edges of each add-on.
+func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, shared map[string][]*edges) verdicts {
 	codes := make([]byte, 0, 16)
 	switch {
 	case len(findings) == 0:
@@ -56,15 +56,7 @@ func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, sh
 		}
 		return verdicts{edges: before.edges, codes: string(codes)}
 	}
-	known := shared[addOn]
-	same := func(e edge, finding evaluation.Finding) bool { return e == edgeOf(&finding) }
-	if known == nil || !slices.EqualFunc(known.edges, findings, same) {
-		known = &edges{addOn: addOn}
-		for i := range findings {
-			known.edges = append(known.edges, edgeOf(&findings[i]))
-		}
-		shared[addOn] = known
-	}
+	known := sharedEdges(addOn, findings, shared)
 	for i := range findings {
 		codes = append(codes, byte(codeOf(&findings[i], known.edges[i], before)))
 	}
@@ -72,6 +64,28 @@ func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, sh
 		return verdicts{edges: known, codes: before.codes}
 	}
 	return verdicts{edges: known, codes: string(codes)}
+}
+
+// maxShared is how many lists of edges are shared of one add-on. Its AddOnTemplates may declare others,
+// and policies may override some on some managed clusters.
+const maxShared = 8
+
+// sharedEdges returns the edges that the findings are on, from those that are shared if they are there.
+func sharedEdges(addOn string, findings []evaluation.Finding, shared map[string][]*edges) *edges {
+	same := func(e edge, finding evaluation.Finding) bool { return e == edgeOf(&finding) }
+	of := shared[addOn]
+	if i := slices.IndexFunc(of, func(known *edges) bool { return slices.EqualFunc(known.edges, findings, same) }); i >= 0 {
+		return of[i]
+	}
+	known := &edges{addOn: addOn}
+	for i := range findings {
+		known.edges = append(known.edges, edgeOf(&findings[i]))
+	}
+	if len(of) == maxShared {
+		of = slices.Delete(of, 0, 1) // what was declared first is most likely the past
+	}
+	shared[addOn] = append(of, known)
+	return known
 }
 
 func edgeOf(finding *evaluation.Finding) edge {

@@ -57,7 +57,7 @@ func Refuse(start []byte, why string) []byte {
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
 		Response: &admissionv1.AdmissionResponse{UID: uid, Result: &metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
-			Message: "Interlock cannot check this add-on: " + why,
+			Message: "Interlock cannot check this object: " + why,
 		}},
 	})
 	if err != nil {

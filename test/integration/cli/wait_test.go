@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/setup"
@@ -65,8 +66,9 @@ var _ = Describe("what moves", Ordered, func() {
 		report(ctx, "portal", metav1.ConditionTrue)
 		report(ctx, "store", metav1.ConditionFalse)
 		reading := rbacv1.PolicyRule{
-			APIGroups: []string{addonv1alpha1.GroupVersion.Group, clusterv1.GroupName}, Verbs: []string{"list"},
-			Resources: []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters"},
+			APIGroups: []string{addonv1alpha1.GroupVersion.Group, clusterv1.GroupName, dependencyv1alpha1.GroupVersion.Group},
+			Verbs:     []string{"list"},
+			Resources: []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters", "addondependencypolicies"},
 		}
 		named := metav1.ObjectMeta{Name: lister}
 		create(ctx, &rbacv1.ClusterRole{ObjectMeta: named, Rules: []rbacv1.PolicyRule{reading}}, &rbacv1.ClusterRoleBinding{

@@ -107,7 +107,9 @@ func serveWebhook(ctx context.Context) {
 	read("hub/webhook-ca-configmap.yaml", configMap)
 	read("hub/webhook-configuration.yaml", configuration)
 	secret.Namespace, configMap.Namespace = namespace, namespace
-	configuration.Webhooks[0].ClientConfig.Service.Port = ptr.To(int32(port))
+	for i := range configuration.Webhooks {
+		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
+	}
 	for _, object := range []client.Object{secret, configMap, configuration, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook"},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},

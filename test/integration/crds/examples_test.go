@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -16,9 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 )
 
 // page is what authors of add-ons read; its examples are tested here.
@@ -35,9 +38,12 @@ func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
 	kueue.Config = map[string]string{"mode": "proxy"}
 	permissions := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
 	return evaluation.Cluster{
-			Name: "cluster1", Labels: map[string]string{"network": "private"}, KubernetesVersion: "v1.27.3-gke.100", OCMVersion: "1.3.1",
+			Name: "cluster1", Now: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Labels: map[string]string{"network": "private"},
+			KubernetesVersion: "v1.27.3-gke.100", OCMVersion: "1.3.1",
 			Claims: map[string]string{"version.openshift.io": "4.15.2", "platform.open-cluster-management.io": "Azure"},
-			Facts:  evaluation.Facts{APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{permissions: {Served: metav1.ConditionFalse}}},
+			Facts: evaluation.Facts{
+				APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{permissions: {Served: metav1.ConditionFalse}},
+			},
 		}, map[string]evaluation.Observation{
 			"managed-serviceaccount": running("0.5.0"), "cluster-proxy": running("1.4.0"), "work-manager": running("2.1.0-rc.1"),
 			"search-collector": running("v0.21.1"), "multicluster-kueue-manager": kueue,
@@ -70,35 +76,46 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		Expect(err).NotTo(HaveOccurred())
 		var stored []addonv1alpha1.ClusterManagementAddOn
 		var templates []addonv1alpha1.AddOnTemplate
+		var policies []dependencyv1alpha1.AddOnDependencyPolicy
 		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(content), -1) {
 			example := &unstructured.Unstructured{}
 			Expect(yaml.UnmarshalStrict([]byte(block[1]), &example.Object)).To(Succeed(), block[1])
 			Expect(hubClient.Create(ctx, example, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), block[1])
 			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, example) })
-			if example.GetKind() == "AddOnTemplate" {
+			switch example.GetKind() {
+			case "AddOnTemplate":
 				templates = append(templates, typed[addonv1alpha1.AddOnTemplate](example))
+				continue
+			case "AddOnDependencyPolicy":
+				policies = append(policies, typed[dependencyv1alpha1.AddOnDependencyPolicy](example))
 				continue
 			}
 			stored = append(stored, typed[addonv1alpha1.ClusterManagementAddOn](read(ctx, "v1alpha1", example.GetName())))
 		}
-		catalog := evaluation.New(catalog.New(stored))
-		cluster, observed := situation()
-		found := map[string]string{}
 		for _, addOn := range stored {
-			Expect(catalog.Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
-			var texts []string
-			state := catalog.State(addOn.Name, cluster, func(name string) evaluation.Observation { return observed[name] })
-			for _, finding := range catalog.Evaluate(addOn.Name, state) {
-				texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
-			}
-			found[addOn.Name] = strings.Join(texts, " ")
+			Expect(catalog.New(stored).Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
 		}
-		Expect(found).To(Equal(evaluated))
+		cluster, observed := situation()
+		Expect(verdicts(catalog.New(stored), cluster, observed)).To(Equal(evaluated))
+
+		Expect(policies).To(HaveLen(1))
+		Expect(policy.Wrong(&policies[0], cluster.Now)).To(BeEmpty())
+		cluster.Labels["tier"] = "edge"
+		overridden := verdicts(catalog.New(stored).Under(policy.Read(policies)), cluster, observed)
+		Expect(overridden).To(And(
+			HaveKeyWithValue(
+				"tunnel-user",
+				"cluster-proxy=Satisfied multiplexing=Satisfied",
+			),
+			HaveKeyWithValue("role-propagator", "permission-api=Waived"),
+		))
 		Expect(templates).To(HaveLen(1))
 		declared, declares := declaration.ReadTemplate(&templates[0])
 		Expect(declares).To(BeTrue())
 		Expect(declared.Problems).To(BeEmpty())
-		Expect(declared.Edges).To(HaveExactElements(HaveField("AddOn", "managed-serviceaccount"), HaveField("AddOn", "cluster-proxy")))
+		Expect(
+			declared.Edges,
+		).To(HaveExactElements(HaveField("AddOn", "managed-serviceaccount"), HaveField("AddOn", "cluster-proxy")))
 		Expect(templates[0].Spec.AddonName).To(Equal("token-broker"), "it is the next version of an example")
 	})
 
@@ -108,12 +125,27 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		for _, field := range []string{
 			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "fields:", "docs:", "tolerate:", "clusterSelector:", "expression:",
 			"type: IfInstalled", "type: Conflicts", "type: Optional",
-			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:",
+			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:", "waive:",
 		} {
 			Expect(string(content)).To(ContainSubstring(field))
 		}
 	})
 })
+
+// verdicts are what is found of each add-on on a cluster.
+func verdicts(declared *catalog.Catalog, cluster evaluation.Cluster, observed map[string]evaluation.Observation) map[string]string {
+	found := map[string]string{}
+	evaluator := evaluation.New(declared)
+	for _, addOn := range declared.AddOns() {
+		var texts []string
+		state := evaluator.State(addOn, cluster, func(name string) evaluation.Observation { return observed[name] })
+		for _, finding := range evaluator.Evaluate(addOn, state) {
+			texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
+		}
+		found[addOn] = strings.Join(texts, " ")
+	}
+	return found
+}
 
 func typed[T any](object *unstructured.Unstructured) (as T) {
 	GinkgoHelper()

@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/test/snapshot"
@@ -145,6 +146,16 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		for _, key := range []types.NamespacedName{asking, independent} {
 			Eventually(condition(ctx, key, "Available")).Should(Equal(reported[key]))
 		}
+
+		requests.begin("applies policies, and says in their status what they do")
+		policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "relaxed"}}
+		policy.Spec.Overrides = []dependencyv1alpha1.DependencyOverride{{AddOn: fresh.Name, Dependency: "nowhere", Type: "Optional"}}
+		Expect(admin.Create(ctx, policy)).To(Succeed())
+		Eventually(func() (dependencyv1alpha1.AddOnDependencyPolicyStatus, error) {
+			err := admin.Get(ctx, client.ObjectKeyFromObject(policy), policy)
+			return policy.Status, err
+		}).Should(HaveField("Overrides", HaveLen(1)))
+		Expect(admin.Delete(ctx, policy)).To(Succeed())
 
 		requests.begin("asks a cluster and is answered")
 		widgets := `

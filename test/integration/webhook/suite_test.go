@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -86,6 +87,10 @@ func serve(registered client.Reader) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle(conversion.Path, conversion.NewHandler(GinkgoLogr))
 	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(registered, nil)}))
+	mux.Handle(
+		admission.PolicyPath,
+		&webhookadmission.Webhook{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: registered}},
+	)
 	server := httptest.NewTLSServer(mux)
 	DeferCleanup(server.Close)
 	return server
@@ -142,10 +147,13 @@ func admitBy(ctx context.Context, name, url string, authority []byte) *admission
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	deployed("webhook-configuration.yaml", configuration)
 	configuration.Name = name
-	Expect(configuration.Webhooks).To(HaveLen(1))
-	Expect(configuration.Webhooks[0].ClientConfig.Service.Path).To(HaveValue(Equal(admission.Path)))
-	configuration.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{
-		URL: ptr.To(url + admission.Path), CABundle: authority,
+	Expect(configuration.Webhooks).To(HaveLen(2))
+	for i, path := range []string{admission.Path, admission.PolicyPath} {
+		Expect(configuration.Webhooks[i].ClientConfig.Service.Path).To(HaveValue(Equal(path)))
+		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{
+			URL:      ptr.To(url + path),
+			CABundle: authority,
+		}
 	}
 	Expect(hubClient.Create(ctx, configuration)).To(Succeed())
 	return configuration

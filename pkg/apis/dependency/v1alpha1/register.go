@@ -24,10 +24,19 @@ var ReportKind = GroupVersion.WithKind("AddOnDependencyReport")
 // ReportCRDName is the name of the CustomResourceDefinition of AddOnDependencyReport.
 const ReportCRDName = "addondependencyreports.dependency.addon.open-cluster-management.io"
 
+// PolicyKind is the kind of AddOnDependencyPolicy.
+var PolicyKind = GroupVersion.WithKind("AddOnDependencyPolicy")
+
+// PolicyResource is where AddOnDependencyPolicies are.
+var PolicyResource = GroupVersion.WithResource("addondependencypolicies")
+
+// PolicyCRDName is the name of the CustomResourceDefinition of AddOnDependencyPolicy.
+const PolicyCRDName = "addondependencypolicies.dependency.addon.open-cluster-management.io"
+
 // AddToScheme registers the types of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{},
-		&AddOnDependencyReport{}, &AddOnDependencyReportList{})
+		&AddOnDependencyReport{}, &AddOnDependencyReportList{}, &AddOnDependencyPolicy{}, &AddOnDependencyPolicyList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

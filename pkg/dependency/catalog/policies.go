@@ -1,0 +1,87 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Under returns the catalog with what policies override of the declarations, and without what
+// others did before.
+func (c *Catalog) Under(policies policy.Set) *Catalog {
+	under := *c
+	under.declarations = make(map[string]declaration.Declaration, len(c.declarations))
+	changed := false
+	overridden := func(addOn string, declared declaration.Declaration) declaration.Declaration {
+		after := declared.Overridden(func(name string) []*policy.Override { return policies.On(addOn, name) })
+		changed = changed || !declaration.SameOverrides(declared, after)
+		return after
+	}
+	for addOn, declared := range c.declarations {
+		under.declarations[addOn] = overridden(addOn, declared)
+	}
+	under.templates = maps.Clone(c.templates)
+	for name, template := range c.templates {
+		template.declaration = overridden(template.addOn, template.declaration)
+		under.templates[name] = template
+	}
+	if !changed {
+		return c
+	}
+	under.connect()
+	return &under
+}
+
+// Declarations returns all that the add-on can declare on a managed cluster: by its
+// registration, and by its AddOnTemplates.
+func (c *Catalog) Declarations(addOn string) []declaration.Declaration {
+	var all []declaration.Declaration
+	for _, v := range c.variants(addOn) {
+		all = append(all, v.declared)
+	}
+	return all
+}
+
+// Overridden returns the add-ons, ascending, of which policies override something.
+func (c *Catalog) Overridden() []string {
+	var addOns []string
+	for addOn := range c.declarations {
+		if c.HasOverrides(addOn) {
+			addOns = append(addOns, addOn)
+		}
+	}
+	slices.Sort(addOns)
+	return addOns
+}
+
+// HasOverrides reports whether policies override something of the add-on.
+func (c *Catalog) HasOverrides(addOn string) bool {
+	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool { return v.declared.HasOverrides() })
+}
+
+// WithoutEffect is why an override has no effect on what is declared, whatever the managed cluster; empty: it
+// can have one.
+func (c *Catalog) WithoutEffect(of *dependencyv1alpha1.DependencyOverride) string {
+	if !c.Registered(of.AddOn) {
+		return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", text.Name(of.AddOn))
+	}
+	because := fmt.Sprintf("%s declares no dependency of the name %s", text.Name(of.AddOn), text.Name(of.Dependency))
+	for _, declared := range c.Declarations(of.AddOn) {
+		without, declares := declared.WithoutEffect(of)
+		switch {
+		case declares && without == "":
+			return ""
+		case declares:
+			because = without
+		}
+	}
+	return because
+}
+
+// TemplatesDeclare reports whether AddOnTemplates may declare something of the add-on.
+func (c *Catalog) TemplatesDeclare(addOn string) bool { return c.usesTemplates[addOn] }

@@ -1,0 +1,80 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func read(t *testing.T, specs ...string) policy.Set {
+	t.Helper()
+	var all []dependencyv1alpha1.AddOnDependencyPolicy
+	for _, spec := range specs {
+		all = append(all, fixture.Policy(t, "p", spec))
+	}
+	return policy.Read(all)
+}
+
+// A policy concerns the add-ons whose edges it overrides, and those that are on a cycle with them.
+func TestChangedByPolicies(t *testing.T) {
+	addOns := fixture.Registrations("a: b, b: a, c: a, d: c, e")
+	const optional = "overrides: [{addOn: a, dependency: b, type: Optional}]"
+	for name, test := range map[string]struct {
+		before, after []string
+		want          []string
+	}{
+		"none":           {nil, nil, nil},
+		"the same":       {[]string{optional}, []string{optional}, nil},
+		"added":          {nil, []string{optional}, []string{"a", "b"}},
+		"removed":        {[]string{optional}, nil, []string{"a", "b"}},
+		"another edge":   {nil, []string{"overrides: [{addOn: a, dependency: z, type: Optional}]"}, nil},
+		"no add-on":      {nil, []string{"overrides: [{addOn: z, dependency: b, type: Optional}]"}, nil},
+		"on no cycle":    {nil, []string{"overrides: [{addOn: d, dependency: c, type: Optional}]"}, []string{"d"}},
+		"other clusters": {[]string{optional}, []string{"clusterSelector: {matchLabels: {x: y}}\n" + optional}, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := catalog.New(addOns).Under(read(t, test.before...))
+			after := before.Renew(addOns, catalog.Templates{}).Under(read(t, test.after...))
+			if diff := cmp.Diff(test.want, after.Changed(before)); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithoutOverridesACatalogStaysItself(t *testing.T) {
+	c := catalog.New(fixture.Registrations("a: b, b"))
+	if c.Under(read(t, "overrides: [{addOn: z, dependency: b, type: Optional}]")) != c {
+		t.Error("a policy on nothing makes another catalog")
+	}
+	under := c.Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	if diff := cmp.Diff([]string{"a"}, under.Overridden()); diff != "" || len(c.Overridden()) > 0 {
+		t.Errorf("-want, +got:\n%s, before: %q", diff, c.Overridden())
+	}
+}
+
+// What AddOnTemplates declare is overridden too, and a cycle that a policy opens is one that depends on
+// the managed cluster.
+func TestOverriddenTemplatesAndCycles(t *testing.T) {
+	c := catalog.New(
+		append(fixture.Registrations("b: a"), fixture.Deployed(fixture.Registration("a"))),
+		fixture.Template("a", "v2", "[{name: b}]"),
+	).
+		Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	if declared := c.Declarations("a"); len(declared) != 2 || declared[0].HasOverrides() || !declared[1].HasOverrides() {
+		t.Errorf("%+v", declared)
+	}
+	c = catalog.New(fixture.Registrations("a: b, b: a")).Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	if cycles := c.Cycles("a"); cycles != nil || c.Conditional("a") == nil {
+		t.Errorf("certain %v, conditional %v", cycles, c.Conditional("a"))
+	}
+	if problems := c.Problems("a"); len(problems) != 1 || problems[0].Reason != declaration.ProblemConditionalCycle {
+		t.Errorf("%v", problems)
+	}
+}

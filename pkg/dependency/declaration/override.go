@@ -1,0 +1,161 @@
+package declaration
+
+import (
+	"slices"
+	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+)
+
+// Overridden returns the declaration with what policies say of its edges and requirements, and
+// without what others said before. on returns the overrides of an edge, or requirement, by its name.
+func (d Declaration) Overridden(on func(name string) []*policy.Override) Declaration {
+	if edges, found := overriddenEdges(d.Edges, on); found {
+		d.Edges = edges
+	}
+	differs := func(r Requirement) bool { return len(r.Overrides)+len(on(r.Name)) > 0 }
+	if slices.ContainsFunc(d.Platform, differs) {
+		d.Platform = slices.Clone(d.Platform)
+		for i := range d.Platform {
+			d.Platform[i].Overrides = on(d.Platform[i].Name)
+		}
+	}
+	return d
+}
+
+// overriddenEdges are the edges with their overrides. found is false where none has or had some.
+func overriddenEdges(edges []Edge, on func(name string) []*policy.Override) (overridden []Edge, found bool) {
+	if !slices.ContainsFunc(edges, func(e Edge) bool { return len(e.Overrides)+len(on(e.Dependency.Name)) > 0 }) {
+		return edges, false
+	}
+	overridden = slices.Clone(edges)
+	for i := range overridden {
+		edge := &overridden[i]
+		edge.Overrides, edge.ranges = on(edge.Dependency.Name), nil
+		for _, override := range edge.Overrides {
+			if override.Version == "" {
+				continue
+			}
+			// One that cannot be read makes its override invalid.
+			if accepted, err := versions.ParseRange(override.Version, edge.Dependency.Prereleases); err == nil {
+				if edge.ranges == nil {
+					edge.ranges = map[string]*versions.Range{}
+				}
+				edge.ranges[override.Version] = accepted
+			}
+		}
+	}
+	return overridden, true
+}
+
+// Under returns the edge as it counts where policies have that effect on it: itself where they
+// change neither its type nor its versions.
+func (e *Edge) Under(effect *policy.Effect) *Edge {
+	if Conflicts(&e.Dependency) {
+		return e
+	}
+	changed := *e
+	if effect.Type != "" {
+		changed.Dependency.Type = effect.Type
+	}
+	if len(effect.Versions) > 0 && e.AddOn != "" {
+		changed.Dependency.Version, changed.Versions = strings.Join(effect.Versions, " and "), nil
+		for _, version := range effect.Versions {
+			if accepted := e.ranges[version]; changed.Versions == nil {
+				changed.Versions = accepted
+			} else if accepted != nil {
+				changed.Versions = changed.Versions.And(accepted)
+			}
+		}
+	}
+	if changed.Dependency.Type == e.Dependency.Type && changed.Dependency.Version == e.Dependency.Version {
+		return e
+	}
+	return &changed
+}
+
+// MayWait reports whether the edge waits, by itself or where a policy says so.
+func (e *Edge) MayWait() bool {
+	return e.Waits() || e.AddOn != "" && !Conflicts(&e.Dependency) && slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool {
+		return o.Type == addonv1alpha1.DependencyTypeRequired
+	})
+}
+
+// MayCompareVersion reports whether it matters which version of the add-on runs, by what is declared
+// or where a policy says so.
+func (e *Edge) MayCompareVersion() bool {
+	return ComparesVersion(&e.Dependency) || e.AddOn != "" && !Conflicts(&e.Dependency) && slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool {
+		return o.Version != "" && o.Version != versions.Any
+	})
+}
+
+// MayExplain reports whether the edge can be unsatisfied because its add-on is not installed, by its
+// type or where a policy says so.
+func (e *Edge) MayExplain() bool {
+	return !Conflicts(&e.Dependency) && (e.Dependency.Type != addonv1alpha1.DependencyTypeIfInstalled ||
+		slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool {
+			return o.Type != "" && o.Type != addonv1alpha1.DependencyTypeIfInstalled
+		}))
+}
+
+// withoutEffect is why an override has no effect on the edge; empty: it has one.
+func (e *Edge) withoutEffect(override *dependencyv1alpha1.DependencyOverride) string {
+	switch {
+	case override.Waive != nil:
+		return ""
+	case Conflicts(&e.Dependency):
+		return "a dependency of type Conflicts can only be waived"
+	case e.AddOn == "" && override.Version != "":
+		return "version has no effect: the dependency is on an API"
+	default:
+		return ""
+	}
+}
+
+// HasOverrides reports whether policies say something of any edge or requirement.
+func (d Declaration) HasOverrides() bool {
+	return slices.ContainsFunc(d.Edges, func(e Edge) bool { return len(e.Overrides) > 0 }) ||
+		slices.ContainsFunc(d.Platform, func(r Requirement) bool { return len(r.Overrides) > 0 })
+}
+
+// SameOverrides reports whether policies say the same of two declarations with the same edges and
+// requirements.
+func SameOverrides(a, b Declaration) bool {
+	same := func(a, b []*policy.Override) bool { return slices.EqualFunc(a, b, (*policy.Override).Equal) }
+	return slices.EqualFunc(a.Edges, b.Edges, func(a, b Edge) bool { return same(a.Overrides, b.Overrides) }) &&
+		slices.EqualFunc(a.Platform, b.Platform, func(a, b Requirement) bool { return same(a.Overrides, b.Overrides) })
+}
+
+// EachOverridden calls a function with each edge and requirement of which policies say something.
+func (d Declaration) EachOverridden(call func(name string, overrides []*policy.Override)) {
+	for i := range d.Edges {
+		if edge := &d.Edges[i]; len(edge.Overrides) > 0 {
+			call(edge.Dependency.Name, edge.Overrides)
+		}
+	}
+	for i := range d.Platform {
+		if required := &d.Platform[i]; len(required.Overrides) > 0 {
+			call(required.Name, required.Overrides)
+		}
+	}
+}
+
+// WithoutEffect is why an override has no effect on the edge or requirement that it names; empty: it has
+// one. declares is false where there is none of the name.
+func (d Declaration) WithoutEffect(override *dependencyv1alpha1.DependencyOverride) (because string, declares bool) {
+	for i := range d.Edges {
+		if edge := &d.Edges[i]; edge.Dependency.Name == override.Dependency {
+			return edge.withoutEffect(override), true
+		}
+	}
+	if !slices.ContainsFunc(d.Platform, func(r Requirement) bool { return r.Name == override.Dependency }) {
+		return "", false
+	}
+	if override.Waive == nil {
+		because = "a requirement can only be waived"
+	}
+	return because, true
+}

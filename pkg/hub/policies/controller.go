@@ -1,0 +1,134 @@
+// Package policies reads AddOnDependencyPolicies, and keeps in the status of each what it does on
+// the managed clusters of the fleet.
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+type stored = dependencyv1alpha1.AddOnDependencyPolicy
+
+// Key is the only key of this controller's queue.
+var Key = types.NamespacedName{Name: "policies"}
+
+// Reconciler keeps the status of all policies. It has a single key: however much of the fleet changes at
+// once, it counts the managed clusters once.
+type Reconciler struct {
+	Clock        clock.PassiveClock
+	Fleet        hubcache.Reader
+	Declarations *declarations.Store
+	Source       *Source
+	// Loader loads which AddOnTemplate runs on a cluster, and its labels.
+	Loader   fleet.Loader
+	Writer   client.Client
+	Recorder events.EventRecorder
+	// Changed triggers this controller.
+	Changed *trigger.Trigger
+}
+
+// Reconcile counts what each policy does, and writes the statuses that have changed.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	declared, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	all, err := r.Source.List(ctx)
+	if err != nil || len(all) == 0 {
+		return reconcile.Result{}, err
+	}
+	now := r.Clock.Now()
+	tally, err := r.count(ctx, declared, policy.NewTally(now))
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	var failures []error
+	for i := range all {
+		status := tally.Status(&all[i], declared.WithoutEffect)
+		failures = append(failures, r.write(ctx, &all[i], status))
+	}
+	return controllers.At(policy.Read(all).Next(now), now), errors.Join(failures...)
+}
+
+// count adds the managed clusters on which policies override a dependency.
+func (r *Reconciler) count(ctx context.Context, declared *evaluation.Evaluator, tally *policy.Tally) (*policy.Tally, error) {
+	for _, addOn := range declared.Overridden() {
+		installed, err := r.Fleet.Installed(ctx, addOn)
+		if err != nil {
+			return nil, err
+		}
+		for _, on := range installed {
+			cluster, err := r.Loader.Reader.Cluster(ctx, on.Namespace)
+			if err != nil {
+				return nil, err
+			}
+			counting, known, err := r.Loader.Counting(ctx, declared, on)
+			if err != nil {
+				return nil, err
+			}
+			if known {
+				counting.EachOverridden(func(dependency string, overrides []*policy.Override) {
+					tally.Add(addOn, dependency, on.Namespace, labelsOf(cluster), overrides)
+				})
+			}
+		}
+	}
+	return tally, nil
+}
+
+// labelsOf are those of a managed cluster, which may be nil.
+func labelsOf(cluster *clusterv1.ManagedCluster) map[string]string {
+	if cluster == nil {
+		return nil
+	}
+	return cluster.Labels
+}
+
+// write writes the status of a policy unless it is stored, and emits events on what is new.
+func (r *Reconciler) write(ctx context.Context, of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) error {
+	if apiequality.Semantic.DeepEqual(of.Status, status) {
+		return nil
+	}
+	applied := &stored{
+		TypeMeta:   metav1.TypeMeta{APIVersion: dependencyv1alpha1.GroupVersion.String(), Kind: dependencyv1alpha1.PolicyKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{Name: of.Name, UID: of.UID}, Status: status,
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(applied)
+	if err != nil {
+		return reconcile.TerminalError(fmt.Errorf("convert the status of AddOnDependencyPolicy %s: %w", of.Name, err))
+	}
+	delete(content, "spec")
+	err = r.Writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content}),
+		client.FieldOwner(names.AddonManager), client.ForceOwnership)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil // deleted, or replaced by another of the name: its event follows
+	case err != nil:
+		return fmt.Errorf("write the status of AddOnDependencyPolicy %s: %w", of.Name, err)
+	}
+	r.emit(of, status)
+	return nil
+}

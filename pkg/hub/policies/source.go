@@ -1,0 +1,49 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+// Source reads the policies of a hub: from a cache once it is filled, and before from the API server.
+// A hub whose CRDs are of an earlier Interlock has no such kind, and no policies.
+type Source struct {
+	Cache client.Reader
+	Live  client.Reader
+	// Ready reports whether the cache is filled.
+	Ready func() bool
+
+	mutex sync.Mutex
+	// first is what was read before the cache was filled.
+	first *dependencyv1alpha1.AddOnDependencyPolicyList
+}
+
+// List returns all policies. They may be shared with the cache: they must not be changed.
+func (s *Source) List(ctx context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	all := &dependencyv1alpha1.AddOnDependencyPolicyList{}
+	switch {
+	case s.Ready():
+		if err := s.Cache.List(ctx, all); err != nil {
+			return nil, fmt.Errorf("list AddOnDependencyPolicies: %w", err)
+		}
+		s.first = nil
+	case s.first != nil:
+		all = s.first
+	default:
+		err := s.Live.List(ctx, all)
+		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("list AddOnDependencyPolicies, which decide what counts of declared dependencies: %w", err)
+		}
+		s.first = all
+	}
+	return all.Items, nil
+}

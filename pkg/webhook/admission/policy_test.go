@@ -1,0 +1,111 @@
+package admission
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestPolicies(t *testing.T) {
+	now := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	of := func(rest string) string { return "overrides: [{addOn: base, dependency: gateway, " + rest + "}]" }
+	optional := of("type: Optional")
+	for name, test := range map[string]struct {
+		before, spec string // before: an update
+		denied       string
+		warnings     []string
+	}{
+		"fine":    {spec: optional},
+		"nothing": {spec: "{}"},
+		"no range": {
+			spec:   of("version: newest"),
+			denied: `policy 'p': spec.overrides[0].version: Invalid value: "newest": must be a range`,
+		},
+		"too long": {
+			spec:   of(`waive: {reason: x, until: "2027-08-03T10:00:00Z"}`),
+			denied: "policy 'p': spec.overrides[0].waive.until: 2027-08-03T10:00:00Z is more than 366 days from now",
+		},
+		"a bad selector": {
+			spec:   "clusterSelector: {matchExpressions: [{key: a, operator: Near}]}\n" + optional,
+			denied: "policy 'p': spec.clusterSelector: ",
+		},
+		"over already": {
+			spec:     of(`waive: {reason: x, until: "2026-08-01T10:00:00Z"}`),
+			warnings: []string{"spec.overrides[0]: the waiver ended at 2026-08-01T10:00:00Z: the dependency counts as declared"},
+		},
+		"no such add-on": {
+			spec:     "overrides: [{addOn: bsae, dependency: gateway, type: Optional}]",
+			warnings: []string{"spec.overrides[0] has no effect: no ClusterManagementAddOn of the name bsae is on this hub"},
+		},
+		"no such dependency": {
+			spec:     "overrides: [{addOn: base, dependency: getaway, type: Optional}]",
+			warnings: []string{"spec.overrides[0] has no effect: base declares no dependency of the name getaway"},
+		},
+		"stored already": {before: of("version: newest"), spec: of("version: newest")},
+		"made worse":     {before: optional, spec: of("version: newest"), denied: "spec.overrides[0].version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := func(spec string) runtime.RawExtension {
+				policy := fixture.Policy(t, "p", spec)
+				raw, err := json.Marshal(&policy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return runtime.RawExtension{Raw: raw}
+			}
+			request := admission.Request{
+				AdmissionRequest: admissionv1.AdmissionRequest{Name: "p", Operation: admissionv1.Create, Object: object(test.spec)},
+			}
+			if test.before != "" {
+				request.Operation, request.OldObject = admissionv1.Update, object(test.before)
+			}
+			v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(now), Registered: hub(t, nil)}
+			response := v.Handle(t.Context(), request)
+			message := ""
+			if response.Result != nil {
+				message = response.Result.Message
+			}
+			if response.Allowed != (test.denied == "") || !strings.Contains(message, test.denied) ||
+				!slices.Equal(response.Warnings, test.warnings) {
+				t.Errorf("allowed %t, %q, warnings %q", response.Allowed, message, response.Warnings)
+			}
+		})
+	}
+}
+
+// What cannot be checked passes: its status says later what is wrong.
+func TestPolicyThatCannotBeRead(t *testing.T) {
+	for name, object := range map[string]string{
+		"none": "", "another type": `{"spec":{"overrides":1}}`,
+		"too much": `{"spec":{"overrides":[` + strings.Repeat("{},", maxPolicyValues) + `{}]}}`,
+	} {
+		v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(time.Time{})}
+		response := v.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+			Name: "p", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(object)},
+		}})
+		if !response.Allowed || len(response.Warnings) != 1 ||
+			!strings.HasPrefix(response.Warnings[0], "policy 'p' was not checked: ") {
+			t.Errorf("%s: allowed %t, %q", name, response.Allowed, response.Warnings)
+		}
+	}
+	unread := hub(t, errors.New("no list"))
+	v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(time.Time{}), Registered: unread}
+	policy := fixture.Policy(t, "p", "overrides: [{addOn: base, dependency: gateway, type: Optional}]")
+	raw, _ := json.Marshal(&policy)
+	response := v.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Name: "p", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: raw},
+	}})
+	if !response.Allowed || len(response.Warnings) > 0 {
+		t.Errorf("allowed %t, %q", response.Allowed, response.Warnings)
+	}
+}
