@@ -66,13 +66,16 @@ func (c *Catalog) HasOverrides(addOn string) bool {
 
 // WithoutEffect is why an override has no effect on what is declared, whatever the managed cluster; empty: it
 // can have one.
-func (c *Catalog) WithoutEffect(of *dependencyv1alpha1.DependencyOverride) string {
-	if !c.Registered(of.AddOn) {
+func (c *Catalog) WithoutEffect(of *dependencyv1alpha1.DependencyOverride, override *policy.Override) string {
+	switch {
+	case !c.Registered(of.AddOn):
 		return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", text.Name(of.AddOn))
+	case !c.AllKnown(of.AddOn):
+		return fmt.Sprintf("what %s declares cannot be read", text.Name(of.AddOn))
 	}
 	because := fmt.Sprintf("%s declares no dependency of the name %s", text.Name(of.AddOn), text.Name(of.Dependency))
 	for _, declared := range c.Declarations(of.AddOn) {
-		without, declares := declared.WithoutEffect(of)
+		without, declares := declared.WithoutEffect(of.Dependency, override)
 		switch {
 		case declares && without == "":
 			return ""
@@ -82,6 +85,9 @@ func (c *Catalog) WithoutEffect(of *dependencyv1alpha1.DependencyOverride) strin
 	}
 	return because
 }
+
+// TemplatesUnread reports whether it could not be read yet what AddOnTemplates declare of the add-on.
+func (c *Catalog) TemplatesUnread(addOn string) bool { return c.unreadFor(addOn) }
 
 // TemplatesDeclare reports whether AddOnTemplates may declare something of the add-on.
 func (c *Catalog) TemplatesDeclare(addOn string) bool { return c.usesTemplates[addOn] }

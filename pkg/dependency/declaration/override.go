@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
@@ -20,7 +19,7 @@ func (d Declaration) Overridden(on func(name string) []*policy.Override) Declara
 	if slices.ContainsFunc(d.Platform, differs) {
 		d.Platform = slices.Clone(d.Platform)
 		for i := range d.Platform {
-			d.Platform[i].Overrides = on(d.Platform[i].Name)
+			d.Platform[i].Overrides = effectiveOnRequirements(on(d.Platform[i].Name))
 		}
 	}
 	return d
@@ -34,7 +33,7 @@ func overriddenEdges(edges []Edge, on func(name string) []*policy.Override) (ove
 	overridden = slices.Clone(edges)
 	for i := range overridden {
 		edge := &overridden[i]
-		edge.Overrides, edge.ranges = on(edge.Dependency.Name), nil
+		edge.Overrides, edge.ranges = edge.effective(on(edge.Dependency.Name)), nil
 		for _, override := range edge.Overrides {
 			if override.Version == "" {
 				continue
@@ -101,18 +100,55 @@ func (e *Edge) MayExplain() bool {
 		}))
 }
 
-// withoutEffect is why an override has no effect on the edge; empty: it has one.
-func (e *Edge) withoutEffect(override *dependencyv1alpha1.DependencyOverride) string {
-	switch {
-	case override.Waive != nil:
-		return ""
-	case Conflicts(&e.Dependency):
-		return "a dependency of type Conflicts can only be waived"
-	case e.AddOn == "" && override.Version != "":
-		return "version has no effect: the dependency is on an API"
-	default:
-		return ""
+// Blocking returns the edge as one without which the add-on cannot work: itself where it is.
+func (e *Edge) Blocking() *Edge {
+	if e.Dependency.Type != addonv1alpha1.DependencyTypeOptional {
+		return e
 	}
+	blocking := *e
+	blocking.Dependency.Type = addonv1alpha1.DependencyTypeRequired
+	return &blocking
+}
+
+// withoutEffect is why an override, or its version, has no effect on the edge; empty: it has one. ignored:
+// nothing of it has.
+func (e *Edge) withoutEffect(of *policy.Override) (because string, ignored bool) {
+	ifInstalled := of.Type == addonv1alpha1.DependencyTypeIfInstalled
+	switch {
+	case of.Waived, of.Invalid != "":
+		return "", false
+	case Conflicts(&e.Dependency):
+		return "a dependency of type Conflicts can only be waived", true
+	case e.AddOn == "" && ifInstalled:
+		return "an API has no type IfInstalled", true
+	case e.AddOn == "" && of.Version != "":
+		return "version has no effect: the dependency is on an API", of.Type == ""
+	case ifInstalled && of.Version == "" && e.Dependency.Version == "":
+		return "type IfInstalled needs version: without a range it requires nothing", true
+	default:
+		return "", false
+	}
+}
+
+// effective are the overrides that have an effect on the edge.
+func (e *Edge) effective(overrides []*policy.Override) []*policy.Override {
+	return without(overrides, func(o *policy.Override) bool {
+		_, ignored := e.withoutEffect(o)
+		return ignored
+	})
+}
+
+// effectiveOnRequirements are those that have an effect on a requirement.
+func effectiveOnRequirements(overrides []*policy.Override) []*policy.Override {
+	return without(overrides, func(o *policy.Override) bool { return !o.Waived && o.Invalid == "" })
+}
+
+// without returns the overrides but for some; the same where there is none of these.
+func without(overrides []*policy.Override, ignored func(*policy.Override) bool) []*policy.Override {
+	if !slices.ContainsFunc(overrides, ignored) {
+		return overrides
+	}
+	return slices.DeleteFunc(slices.Clone(overrides), ignored)
 }
 
 // HasOverrides reports whether policies say something of any edge or requirement.
@@ -143,18 +179,19 @@ func (d Declaration) EachOverridden(call func(name string, overrides []*policy.O
 	}
 }
 
-// WithoutEffect is why an override has no effect on the edge or requirement that it names; empty: it has
+// WithoutEffect is why an override has no effect on the edge or requirement of that name; empty: it has
 // one. declares is false where there is none of the name.
-func (d Declaration) WithoutEffect(override *dependencyv1alpha1.DependencyOverride) (because string, declares bool) {
+func (d Declaration) WithoutEffect(name string, override *policy.Override) (because string, declares bool) {
 	for i := range d.Edges {
-		if edge := &d.Edges[i]; edge.Dependency.Name == override.Dependency {
-			return edge.withoutEffect(override), true
+		if edge := &d.Edges[i]; edge.Dependency.Name == name {
+			because, _ = edge.withoutEffect(override)
+			return because, true
 		}
 	}
-	if !slices.ContainsFunc(d.Platform, func(r Requirement) bool { return r.Name == override.Dependency }) {
+	if !slices.ContainsFunc(d.Platform, func(r Requirement) bool { return r.Name == name }) {
 		return "", false
 	}
-	if override.Waive == nil {
+	if !override.Waived && override.Invalid == "" {
 		because = "a requirement can only be waived"
 	}
 	return because, true

@@ -153,7 +153,7 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 		return nil
 	}
 	if state.Cluster.Lost() {
-		return p.held()
+		return p.held(&state.Cluster)
 	}
 	cycles := cyclesOn(e.Catalog, addOn, &state)
 	state.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
@@ -175,11 +175,14 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	return findings
 }
 
-// held are the findings where nothing new is known.
-func (p *prepared) held() []Finding {
+// held are the findings where nothing new is known. Their types are those that count on the cluster.
+func (p *prepared) held(cluster *Cluster) []Finding {
 	findings := slices.Clone(p.satisfied)
 	for i := range findings {
 		findings[i].Verdict = Held
+		if counts, _ := p.subjects[i].under(cluster); counts.edge != nil {
+			findings[i].Dependency = &counts.edge.Dependency
+		}
 	}
 	return findings
 }
@@ -187,6 +190,10 @@ func (p *prepared) held() []Finding {
 // evaluate finds the verdict: whether the edge applies, then what policies say of it, then
 // whether it is on a cycle, then by the rule of its kind.
 func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
+	counts, effect := s.under(g.cluster)
+	if counts != s {
+		f.Dependency = &counts.edge.Dependency // also while the verdict is held: its type decides what that keeps
+	}
 	if s.edge != nil && s.edge.When != nil {
 		does, err := applies(g.catalog, s.edge.When, addOn, g.state)
 		switch {
@@ -203,15 +210,17 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 			f.detail().ConditionError = err.Error()
 		}
 	}
-	s, settled := s.override(g, f)
-	if settled {
+	if settle(&effect, f) {
 		return
 	}
-	g.edge = s.edge
-	if s.edge != nil && evaluateCycle(s.edge, cycles, f) {
+	if counts != s {
+		f.detail().Policies = effect.Policies
+	}
+	g.edge = counts.edge
+	if counts.edge != nil && evaluateCycle(counts.edge, cycles, f) {
 		return
 	}
-	s.kind.evaluate(g, f)
+	counts.kind.evaluate(g, f)
 	evaluateSetting(g, f)
 }
 

@@ -31,35 +31,39 @@ func (s *subject) overriddenInputs() (inputs input.Set) {
 	return inputs
 }
 
-// override finds what policies say of the edge or requirement on the cluster. Where that decides the
-// verdict, settled is true. Else it returns what is to be evaluated instead.
-func (s *subject) override(g *given, f *Finding) (instead *subject, settled bool) {
+// under returns what counts of the edge or requirement on the cluster: itself where policies say nothing
+// of it, or let it be waived. The effect is what they say.
+func (s *subject) under(cluster *Cluster) (counts *subject, effect policy.Effect) {
 	overrides := s.overrides()
 	if len(overrides) == 0 {
-		return s, false
+		return s, effect
 	}
-	effect := policy.Together(overrides, g.cluster.Labels, g.cluster.Now)
-	if effect.None() {
-		return s, false
+	effect = policy.Together(overrides, cluster.Labels, cluster.Now)
+	if s.edge == nil {
+		return s, effect // a requirement can only be waived
 	}
+	edge := s.edge.Under(&effect)
+	if effect.Unknown != "" {
+		edge = s.edge.Blocking() // it may be: what is stored because of it must not be taken back
+	}
+	if edge == s.edge {
+		return s, effect
+	}
+	return &subject{edge: edge, kind: kindOf(&edge.Dependency, nil)}, effect
+}
+
+// settle sets the verdict where policies decide it, and reports whether they do.
+func settle(effect *policy.Effect, f *Finding) bool {
 	switch {
 	case effect.Unknown != "":
 		f.Verdict, f.Until, f.detail().Because = Held, effect.Until, effect.Unknown
-		f.Detail.Policies = effect.Policies
-		return s, true
 	case effect.Waived:
-		f.Verdict, f.Until, f.detail().Because = Waived, effect.Until, waivedBecause(&effect)
-		f.Detail.Policies = effect.Policies
-		return s, true
-	case s.edge == nil:
-		return s, false // a requirement can only be waived
+		f.Verdict, f.Until, f.detail().Because = Waived, effect.Until, waivedBecause(effect)
+	default:
+		return false
 	}
-	edge := s.edge.Under(&effect)
-	if edge == s.edge {
-		return s, false
-	}
-	f.Dependency, f.detail().Policies = &edge.Dependency, effect.Policies
-	return &subject{edge: edge, kind: kindOf(&edge.Dependency, nil)}, false
+	f.Detail.Policies = effect.Policies
+	return true
 }
 
 func waivedBecause(effect *policy.Effect) string {

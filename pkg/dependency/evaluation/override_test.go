@@ -11,6 +11,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
@@ -73,8 +74,14 @@ func TestOverrides(t *testing.T) {
 			[]string{overriding("a", "type: Optional")},
 		},
 		"Alias": {
-			ruleCase{reason: "not that of the add-on", spec: `dependencies: [{name: b, addOn: a}]`, cluster: here, want: "b=Satisfied"},
-			[]string{overriding("b", "type: IfInstalled")},
+			ruleCase{
+				reason:  "not that of the add-on",
+				spec:    `dependencies: [{name: b, addOn: a}]`,
+				cluster: here,
+				want:    "b=NotInstalled",
+				message: optional,
+			},
+			[]string{overriding("b", "type: Optional")},
 		},
 		"Stricter": {
 			ruleCase{
@@ -178,6 +185,23 @@ func TestOverrides(t *testing.T) {
 			},
 			[]string{overriding("a", waive)},
 		},
+		"AnotherKindOfWord": {
+			ruleCase{
+				reason:  "what has no effect does not end a waiver",
+				spec:    `requirements: {kubernetes: ">= 1.30"}`,
+				cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
+				want:    "requirements.kubernetes=Waived",
+			},
+			[]string{overriding("requirements.kubernetes", waive), overriding("requirements.kubernetes", "type: Optional")},
+		},
+		"IfInstalledWithoutARange": {
+			ruleCase{reason: "that would be a waiver without an end", spec: onA, cluster: here, want: "a=NotInstalled", message: missing},
+			[]string{overriding("a", "type: IfInstalled")},
+		},
+		"IfInstalledWithOne": {
+			ruleCase{reason: "only a version that is there counts", spec: onA, cluster: here, want: "a=Satisfied"},
+			[]string{overriding("a", `type: IfInstalled, version: ">= 1"`)},
+		},
 		"Invalid": {
 			ruleCase{reason: "it is not known what the administrator wants", spec: onA, cluster: here, want: "a=Held"},
 			[]string{overriding("a", `version: newest`)},
@@ -269,7 +293,7 @@ func TestWhatOverridesRead(t *testing.T) {
 		"any version": {"dependencies: [{name: a}]", overriding("a", `version: "*"`), 0, 0, nil},
 		"a requirement": {
 			"requirements: {kubernetes: '*'}",
-			edge + overriding("requirements.kubernetes", "type: Optional"),
+			edge + overriding("requirements.kubernetes", `waive: {reason: x, until: "2026-08-02T10:00:00Z"}`),
 			input.Kubernetes | input.Labels,
 			0,
 			nil,
@@ -316,5 +340,34 @@ func TestWaiverSaysItsEnd(t *testing.T) {
 	}
 	if got := findings[0].Detail.Policies; !cmp.Equal(got, []string{"p0"}) || findings[0].Unsatisfied() {
 		t.Errorf("%+v", findings[0])
+	}
+}
+
+// What is held has the type that counts: a Required dependency that only a policy makes so keeps the
+// condition on a lost cluster, and where another policy cannot be used.
+func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
+	stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "Required addon 'a' is not installed or not available. (not installed)")
+	declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", `dependencies: [{name: a, type: Optional}]`), fixture.Registration("a"),
+	})
+	lost := evaluation.Cluster{Now: fixture.Now.Time, Available: metav1.ConditionUnknown, Offline: evaluation.OfflineHold}
+	for name, test := range map[string]struct {
+		cluster  evaluation.Cluster
+		policies []string
+	}{
+		"on a lost cluster": {lost, []string{overriding("a", "type: Required")}},
+		"by another policy": {
+			evaluation.Cluster{Now: fixture.Now.Time},
+			[]string{overriding("a", "type: Required"), overriding("a", "version: newest")},
+		},
+		"by the only one": {evaluation.Cluster{Now: fixture.Now.Time}, []string{overriding("a", "version: newest")}},
+	} {
+		findings := evaluation.New(declared.Under(policies(t, test.policies...))).Evaluate("x", evaluation.State{Cluster: test.cluster})
+		if len(findings) != 1 || !findings[0].Held() || !findings[0].Blocks() {
+			t.Errorf("%s: %+v", name, findings)
+		}
+		if written, changed := condition.Decide(stored, findings, fixture.Now); changed {
+			t.Errorf("%s: writes %s, %s", name, written.Reason, written.Message)
+		}
 	}
 }

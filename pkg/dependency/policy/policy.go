@@ -62,7 +62,7 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	set := Set{overrides: map[key][]*Override{}}
 	for i := range policies {
 		of := &policies[i]
-		each(of, func(j int, override *Override) {
+		Each(of, func(j int, override *Override) {
 			at := key{of.Spec.Overrides[j].AddOn, of.Spec.Overrides[j].Dependency}
 			set.overrides[at] = append(set.overrides[at], override)
 		})
@@ -73,8 +73,8 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	return set
 }
 
-// each calls a function with each override of a policy.
-func each(of *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
+// Each calls a function with each override of a policy.
+func Each(of *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
 	selector, wrong := readSelector(of)
 	for i := range of.Spec.Overrides {
 		override := read(&of.Spec.Overrides[i], OverridesPath.Index(i))

@@ -72,7 +72,7 @@ func add[K comparable](to map[string]map[K]map[string]bool, policy string, at K,
 // Status is that of a policy once all clusters are counted. The moments of transitions are those of
 // the status that is stored, where the condition stays. without is why an override has no effect,
 // whatever the clusters; empty: it can have one.
-func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without func(*dependencyv1alpha1.DependencyOverride) string) dependencyv1alpha1.AddOnDependencyPolicyStatus {
+func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without func(*dependencyv1alpha1.DependencyOverride, *Override) string) dependencyv1alpha1.AddOnDependencyPolicyStatus {
 	status := dependencyv1alpha1.AddOnDependencyPolicyStatus{ObservedGeneration: of.Generation}
 	for _, stored := range of.Status.Conditions {
 		if stored.Type == dependencyv1alpha1.PolicyAccepted || stored.Type == dependencyv1alpha1.PolicyConflicting {
@@ -81,7 +81,7 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
 	var wrong []string
-	each(of, func(i int, override *Override) {
+	Each(of, func(i int, override *Override) {
 		declared := &of.Spec.Overrides[i]
 		at := key{declared.AddOn, declared.Dependency}
 		invalid := override.Wrong(t.now)
@@ -95,7 +95,7 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 		}
 		status.Overrides = append(status.Overrides, dependencyv1alpha1.OverrideStatus{
 			AddOn: at.addOn, Dependency: at.dependency, Clusters: number(on),
-			Message: text.Cut(cmp.Or(invalid, override.endedMessage(t.now), without(declared)), maxMessage),
+			Message: text.Cut(cmp.Or(invalid, override.endedMessage(t.now), without(declared, override)), maxMessage),
 		})
 	})
 	status.AddOns, status.Clusters = number(addOns), number(clusters)
@@ -163,7 +163,7 @@ func clustersText(clusters map[string]bool) string {
 
 // Wrong are why overrides of a policy cannot be used at a moment; none: all can.
 func Wrong(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (wrong []string) {
-	each(of, func(_ int, override *Override) {
+	Each(of, func(_ int, override *Override) {
 		if because := override.Wrong(now); because != "" && !slices.Contains(wrong, because) {
 			wrong = append(wrong, because)
 		}
@@ -173,7 +173,7 @@ func Wrong(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (wrong [
 
 // Ended are the waivers of a policy that have ended, as messages.
 func Ended(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (ended []string) {
-	each(of, func(i int, override *Override) {
+	Each(of, func(i int, override *Override) {
 		if message := override.endedMessage(now); message != "" {
 			ended = append(ended, fmt.Sprintf("%s: %s", OverridesPath.Index(i), message))
 		}

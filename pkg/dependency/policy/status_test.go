@@ -13,7 +13,7 @@ import (
 )
 
 // fine is of a fleet where every override can have an effect.
-func fine(*dependencyv1alpha1.DependencyOverride) string { return "" }
+func fine(*dependencyv1alpha1.DependencyOverride, *Override) string { return "" }
 
 func TestStatus(t *testing.T) {
 	const edge = "clusterSelector: {matchLabels: {tier: edge}}\n"
@@ -47,7 +47,7 @@ func TestStatus(t *testing.T) {
 	count("c", "d", "c9", "edge")
 	count("c", "d", "core", "core")
 
-	without := func(of *dependencyv1alpha1.DependencyOverride) string {
+	without := func(of *dependencyv1alpha1.DependencyOverride, _ *Override) string {
 		if of.Dependency == "z" {
 			return "c declares no dependency of the name z"
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +61,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil || len(all) == 0 {
 		return reconcile.Result{}, err
 	}
+	if slices.ContainsFunc(all, func(of stored) bool { return unread(declared, &of) }) {
+		return reconcile.Result{}, nil // the next catalog, which has the AddOnTemplates, triggers this again
+	}
 	now := r.Clock.Now()
 	tally, err := r.count(ctx, declared, policy.NewTally(now))
 	if err != nil {
@@ -71,6 +75,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		failures = append(failures, r.write(ctx, &all[i], status))
 	}
 	return controllers.At(policy.Read(all).Next(now), now), errors.Join(failures...)
+}
+
+// unread reports whether it is not known yet what an add-on declares that the policy is about.
+func unread(declared *evaluation.Evaluator, of *stored) bool {
+	return slices.ContainsFunc(of.Spec.Overrides, func(override dependencyv1alpha1.DependencyOverride) bool {
+		return declared.TemplatesUnread(override.AddOn)
+	})
 }
 
 // count adds the managed clusters on which policies override a dependency.

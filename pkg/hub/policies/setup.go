@@ -67,6 +67,16 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 		return declared != nil && len(declared.Overridden()) > 0
 	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
+		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
+			if isAny() {
+				later(q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
+			if isAny() {
+				later(q)
+			}
+		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
 			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && isAny() {
 				later(q)

@@ -43,9 +43,13 @@ func (v *PolicyValidator) Handle(ctx context.Context, request admission.Request)
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
+	if count := rawjson.Count(request.Object.Raw); count > maxPolicyValues {
+		return notReviewed(request.Name, fmt.Errorf("it has %d values; at most %d can be checked", count, maxPolicyValues))
+	}
 	is, err := decodePolicy(request.Object.Raw)
 	if err != nil {
-		return notReviewed(request.Name, err)
+		// Once it is stored, addon-manager could not read it either, and no other policy with it.
+		return admission.Denied(text.Excerpt(text.OneLine(fmt.Sprintf("policy '%s': %v", text.Name(request.Name), err))))
 	}
 	if request.Operation == admissionv1.Update {
 		if was, err := decodePolicy(request.OldObject.Raw); err == nil && apiequality.Semantic.DeepEqual(was.Spec, is.Spec) {
@@ -60,9 +64,6 @@ func (v *PolicyValidator) Handle(ctx context.Context, request admission.Request)
 }
 
 func decodePolicy(raw []byte) (*dependencyv1alpha1.AddOnDependencyPolicy, error) {
-	if count := rawjson.Count(raw); count > maxPolicyValues {
-		return nil, fmt.Errorf("it has %d values; at most %d can be checked", count, maxPolicyValues)
-	}
 	if !rawjson.IsObject(raw) {
 		return nil, errors.New("read the object: there is none")
 	}
@@ -88,12 +89,12 @@ func (v *PolicyValidator) warnings(ctx context.Context, of *dependencyv1alpha1.A
 		return warnings // the status tells later
 	}
 	declared := catalog.New(registered)
-	for i := range of.Spec.Overrides {
-		override := &of.Spec.Overrides[i]
-		if because := declared.WithoutEffect(override); because != "" && !declared.TemplatesDeclare(override.AddOn) {
+	policy.Each(of, func(i int, override *policy.Override) {
+		stated := &of.Spec.Overrides[i]
+		if because := declared.WithoutEffect(stated, override); because != "" && !declared.TemplatesDeclare(stated.AddOn) {
 			warnings = append(warnings, text.Excerpt(fmt.Sprintf("%s has no effect: %s", policy.OverridesPath.Index(i), because)))
 		}
-	}
+	})
 	return warnings
 }
 

@@ -83,19 +83,30 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// What cannot be checked passes: its status says later what is wrong.
+// What cannot be decoded is denied: addon-manager could not read it, and no other policy with it.
 func TestPolicyThatCannotBeRead(t *testing.T) {
-	for name, object := range map[string]string{
-		"none": "", "another type": `{"spec":{"overrides":1}}`,
-		"too much": `{"spec":{"overrides":[` + strings.Repeat("{},", maxPolicyValues) + `{}]}}`,
+	for name, test := range map[string]struct {
+		object  string
+		allowed bool
+		message string
+	}{
+		"none":           {"", false, "policy 'p': read the object: there is none"},
+		"another type":   {`{"spec":{"overrides":1}}`, false, "policy 'p': read the object: "},
+		"another moment": {`{"spec":{"overrides":[{"waive":{"until":"2026-12-31t00:00:00z"}}]}}`, false, "policy 'p': read the object: "},
+		"too much": {
+			`{"spec":{"overrides":[` + strings.Repeat("{},", maxPolicyValues) + `{}]}}`, true, "policy 'p' was not checked: it has ",
+		},
 	} {
 		v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(time.Time{})}
 		response := v.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-			Name: "p", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(object)},
+			Name: "p", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(test.object)},
 		}})
-		if !response.Allowed || len(response.Warnings) != 1 ||
-			!strings.HasPrefix(response.Warnings[0], "policy 'p' was not checked: ") {
-			t.Errorf("%s: allowed %t, %q", name, response.Allowed, response.Warnings)
+		told := strings.Join(response.Warnings, "; ")
+		if !test.allowed {
+			told = response.Result.Message
+		}
+		if response.Allowed != test.allowed || !strings.HasPrefix(told, test.message) {
+			t.Errorf("%s: allowed %t, %q", name, response.Allowed, told)
 		}
 	}
 	unread := hub(t, errors.New("no list"))

@@ -55,6 +55,8 @@ var _ = Describe("A policy", func() {
 			"spec.overrides[0].waive.reason: Required value",
 		),
 		Entry("with a type that is none", func() string { return "type: Conflicts" }, `Unsupported value: "Conflicts"`),
+		Entry("with a moment that is none", func() string { return "waive: {reason: x, until: '2026-12-31t00:00:00z'}" },
+			"spec.overrides[0].waive.until: Invalid value"),
 		Entry("that overrides nothing", func() string { return "" }, "either waive, or version and type, must be set"),
 		Entry(
 			"that says two things of one dependency",
