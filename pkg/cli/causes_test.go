@@ -53,7 +53,9 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	orphan.Clusters = nil
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Kind"}
 	serving := small("a, b, c", "a")
-	serving.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "kinds", API: &api, Message: "It makes kinds."}}
+	serving.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		{Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api}, Message: "It makes kinds."},
+	}
 	facts := factsobject.Key("c1")
 	serving.Facts = []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: facts.Namespace, Name: facts.Name}}}
 	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}
@@ -132,7 +134,7 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 // requesting are facts of a cluster whose agent has not reported for long.
 func requesting(cluster string, api addonv1alpha1.AddonAPI) dependencyv1alpha1.ManagedClusterFacts {
 	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
-	facts.Spec.APIs = []dependencyv1alpha1.API{dependencyv1alpha1.API(api)}
+	facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: dependencyv1alpha1.API(api)}}
 	return facts
 }
 
@@ -140,7 +142,9 @@ func TestATreeKeepsTheNamesOfEdges(t *testing.T) {
 	content := small("a, b, c", "a")
 	content.AddOns = append(content.AddOns, installed("c1", "b", true, "Works", 1))
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Kind: "Kind"}
-	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "tunnel", AddOn: "b"}, {Name: "kinds", API: &api}}
+	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		{Name: "tunnel", AddOn: "b"}, {Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api}},
+	}
 	content.Registrations[1].Spec.Provides = []addonv1alpha1.AddonAPI{api}
 	content.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
 	for verb, want := range map[string]string{

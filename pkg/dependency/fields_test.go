@@ -50,6 +50,10 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Pod, version: v2}}]}`,
 	},
 	"dependencies.api.kind": {`{dependencies: [{name: a, api: {kind: Pod}}]}`, `{dependencies: [{name: a, api: {kind: Job}}]}`},
+	"dependencies.api.fields": {
+		`{dependencies: [{name: a, api: {kind: Served, version: v1}}]}`,
+		`{dependencies: [{name: a, api: {kind: Served, version: v1, fields: [spec.new]}}]}`,
+	},
 	"dependencies.config": {
 		`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, config: {expression: "config.?mode.orValue('') == 'grpc'"}}]}`,
 	},
@@ -102,8 +106,12 @@ func paths(field reflect.StructField, parent string) []string {
 		inner = inner.Elem()
 	}
 	if inner.Kind() == reflect.Struct && strings.HasSuffix(inner.PkgPath(), "interlock/pkg/apis/addon/v1alpha1") {
+		within := parent + name + "."
+		if field.Anonymous { // its fields are those of its parent
+			found, within = nil, parent
+		}
 		for i := range inner.NumField() {
-			found = append(found, paths(inner.Field(i), parent+name+".")...)
+			found = append(found, paths(inner.Field(i), within)...)
 		}
 	}
 	return found
@@ -143,7 +151,9 @@ func hub(x addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
 	return evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		x,
 		{ObjectMeta: metav1.ObjectMeta{Name: "user"}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{
-			Dependencies: []addonv1alpha1.AddonDependency{{Name: "missing", API: &addonv1alpha1.AddonAPI{Kind: "Missing", Version: "v1"}}},
+			Dependencies: []addonv1alpha1.AddonDependency{{Name: "missing", API: &addonv1alpha1.DependencyAPI{
+				AddonAPI: addonv1alpha1.AddonAPI{Kind: "Missing", Version: "v1"},
+			}}},
 		}},
 	}))
 }
@@ -158,6 +168,9 @@ func messages(e *evaluation.Evaluator) string {
 		Installed: true, Available: fixture.Available(metav1.ConditionFalse, "Stopped"), Lapse: evaluation.Lapse{Since: fixture.Now.Time},
 	}
 	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, KubernetesVersion: "v1.35.0", OCMVersion: "1.3.1"}
+	cluster.Facts.APIs = evaluation.APIFacts{addonv1alpha1.AddonAPI{Kind: "Served", Version: "v1"}: {
+		Served: metav1.ConditionTrue, Fields: map[string]evaluation.FieldFact{"spec.new": {Found: metav1.ConditionFalse}},
+	}}
 	var text strings.Builder
 	for _, addOn := range []string{"x", "user"} {
 		state := e.State(addOn, cluster, func(name string) evaluation.Observation { return installed[name] })

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -20,7 +22,13 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 	}
 	for i := range object.Status.APIs {
 		reported := &object.Status.APIs[i]
-		facts.APIs[addonv1alpha1.AddonAPI(reported.API)] = evaluation.APIFact{Served: reported.Served, Versions: reported.Versions, Message: reported.Message}
+		facts.APIs[addonv1alpha1.AddonAPI(reported.API)] = apiFact(reported)
+	}
+	if object.Status.ObservedGeneration == object.Generation {
+		for i := range object.Spec.APIs {
+			requested := &object.Spec.APIs[i]
+			setFieldsUnknown(facts, addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI(requested.API), Fields: requested.Fields}, fieldsNotSupported)
+		}
 	}
 	for i := range object.Status.AddOns {
 		reported := &object.Status.AddOns[i]
@@ -29,6 +37,24 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 		}
 	}
 	return facts
+}
+
+// fieldsNotSupported is why an agent that has reported everything has reported no fields.
+const fieldsNotSupported = "the managed cluster's addon-agent is too old to report fields of APIs: upgrade it"
+
+func apiFact(reported *dependencyv1alpha1.APIFact) evaluation.APIFact {
+	fact := evaluation.APIFact{Served: reported.Served, Versions: reported.Versions, Message: reported.Message}
+	for i := range reported.Fields {
+		if i == 0 {
+			fact.Fields = make(map[string]evaluation.FieldFact, len(reported.Fields))
+		}
+		field := evaluation.FieldFact{Found: reported.Fields[i].Found, Versions: reported.Fields[i].Versions}
+		if field.Found == metav1.ConditionUnknown {
+			field.Message = reported.Message
+		}
+		fact.Fields[reported.Fields[i].Path] = field
+	}
+	return fact
 }
 
 // RequestedAt is when addon-manager last changed what an object requests.

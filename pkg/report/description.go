@@ -131,7 +131,7 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 
 func providedBy(of declaration.Declaration) (provided []string) {
 	for _, api := range of.Provides {
-		finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{API: &api}}
+		finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{API: &addonv1alpha1.DependencyAPI{AddonAPI: api}}}
 		provided = append(provided, finding.Target())
 	}
 	return provided
@@ -178,6 +178,13 @@ func whatOf(dependency *addonv1alpha1.AddonDependency) string {
 	what := "add-on " + finding.Target()
 	if dependency.API != nil {
 		what = "API " + finding.Target()
+		if fields := dependency.API.Fields; len(fields) > 0 {
+			noun := " with field "
+			if len(fields) > 1 {
+				noun = " with fields "
+			}
+			what += noun + strings.Join(fields, ", ")
+		}
 	}
 	if dependency.Version != "" {
 		what += " " + dependency.Version

@@ -163,7 +163,7 @@ func (g *grower) dependencies(addOn string) (nodes []Node) {
 	for _, finding := range g.findings(addOn) {
 		node := edge(&finding, finding.Target())
 		if finding.Dependency != nil && finding.Dependency.API != nil {
-			node.Providers = g.of.Declared.Providers(*finding.Dependency.API)
+			node.Providers = g.of.Declared.Providers(finding.Dependency.API.AddonAPI)
 		}
 		nodes = append(nodes, g.grow(node))
 	}

@@ -14,13 +14,17 @@ type Group struct {
 	Kinds map[string][]string
 	// Failures maps each version whose discovery failed to the cause.
 	Failures map[string]string
+	// Schemas are what is known of the schemas of its kinds, as far as their fields are requested.
+	Schemas Schemas
 	// Forbidden is what addon-agent cannot read, for example for lack of a right; empty:
 	// it can read everything.
 	Forbidden string
 }
 
 // incomplete reports whether something of the group could not be discovered.
-func (g Group) incomplete() bool { return len(g.Failures) > 0 || g.Forbidden != "" }
+func (g Group) incomplete() bool {
+	return len(g.Failures) > 0 || len(g.Schemas.Failures) > 0 || g.Forbidden != ""
+}
 
 // settling is after how long a group is discovered again while its definitions
 // change: the discovery documents follow the watch event with a delay.
@@ -42,6 +46,7 @@ const confirmations = 3
 
 // group is the state of a group that is watched.
 type group struct {
+	fields   Fields // that are looked up
 	known    Group
 	rechecks int // discoveries since a definition changed
 	failures int // discoveries in a row that failed or were incomplete

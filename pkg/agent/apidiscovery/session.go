@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -123,13 +124,20 @@ func (s *session) enqueue(name string) {
 }
 
 // watch keeps these groups, and no others.
-func (s *session) watch(groups map[string]bool) {
+func (s *session) watch(groups map[string]Fields) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	maps.DeleteFunc(s.groups, func(name string, _ *group) bool { return !groups[name] })
-	for name := range groups {
-		if s.groups[name] == nil {
-			s.groups[name] = &group{}
+	maps.DeleteFunc(s.groups, func(name string, _ *group) bool {
+		_, kept := groups[name]
+		return !kept
+	})
+	for name, fields := range groups {
+		switch watched := s.groups[name]; {
+		case watched == nil:
+			s.groups[name] = &group{fields: fields}
+			s.enqueue(name)
+		case !maps.EqualFunc(watched.fields, fields, slices.Equal):
+			watched.fields = fields
 			s.enqueue(name)
 		}
 	}
@@ -177,7 +185,11 @@ func (s *session) work(ctx context.Context) {
 }
 
 func (s *session) discover(ctx context.Context, name string) {
+	fields, before := s.wanted(name)
 	result, err := discover(ctx, s.discovery, name)
+	if err == nil {
+		err = result.lookUp(ctx, s.discovery, name, fields, before)
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -192,6 +204,16 @@ func (s *session) discover(ctx context.Context, name string) {
 	if again > 0 {
 		s.queue.AddAfter(name, again)
 	}
+}
+
+// wanted returns which fields of a group to look up, and what is known of its schemas.
+func (s *session) wanted(name string) (Fields, Schemas) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if watched := s.groups[name]; watched != nil {
+		return watched.fields, watched.known.Schemas
+	}
+	return nil, Schemas{}
 }
 
 // discovered keeps the result of a discovery; see group.

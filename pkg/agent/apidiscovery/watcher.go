@@ -1,7 +1,8 @@
 // Package apidiscovery knows which kinds the managed cluster's API server serves, in
 // the groups that dependencies refer to and no others. It watches the metadata of
 // CustomResourceDefinitions and APIServices. When one of them changes, it reads the
-// discovery documents of that group.
+// discovery documents of that group, and the OpenAPI documents of its versions where
+// dependencies refer to fields.
 package apidiscovery
 
 import (
@@ -32,9 +33,9 @@ func New(metadata metadata.Interface, discovery rest.Interface, changed func()) 
 	return &Watcher{metadata: metadata, discovery: discovery, changed: changed, end: func() {}}
 }
 
-// Watch watches these groups from now on, and no others. Without groups it watches
-// no definitions either.
-func (w *Watcher) Watch(groups map[string]bool) {
+// Watch watches these groups from now on, and no others, and looks up these fields in
+// each. Without groups it watches no definitions either.
+func (w *Watcher) Watch(groups map[string]Fields) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.stopped {

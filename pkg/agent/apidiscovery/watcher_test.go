@@ -82,14 +82,14 @@ func TestWatchesTheGroupsItIsGiven(t *testing.T) {
 		t.Error("watches without a group")
 	}
 	b.serveThings()
-	b.Watch(map[string]bool{"a.io": true})
+	b.Watch(map[string]Fields{"a.io": nil})
 	b.expect(t, "a.io", things)
 	if got := b.Group("b.io"); got.Known {
 		t.Errorf("knows %+v of a group that is not watched", got)
 	}
-	b.Watch(map[string]bool{"a.io": true, "b.io": true})
+	b.Watch(map[string]Fields{"a.io": nil, "b.io": nil})
 	b.expect(t, "b.io", Group{Known: true})
-	b.Watch(map[string]bool{"b.io": true})
+	b.Watch(map[string]Fields{"b.io": nil})
 	if got := b.Group("a.io"); got.Known {
 		t.Errorf("keeps %+v of a group that is no longer watched", got)
 	}
@@ -106,7 +106,7 @@ func TestWatchesTheGroupsItIsGiven(t *testing.T) {
 
 func TestDiscoversWhenADefinitionChanges(t *testing.T) {
 	b := newBench(t)
-	b.Watch(map[string]bool{"a.io": true, "b.io": true})
+	b.Watch(map[string]Fields{"a.io": nil, "b.io": nil})
 	b.expect(t, "a.io", Group{Known: true})
 	b.expect(t, "b.io", Group{Known: true})
 	// The document may change a moment after the event.
@@ -118,7 +118,7 @@ func TestDiscoversWhenADefinitionChanges(t *testing.T) {
 func TestGroupKeepsItsValueWhileTheClusterDoesNotRespond(t *testing.T) {
 	b := newBench(t)
 	b.serveThings()
-	b.Watch(map[string]bool{"a.io": true})
+	b.Watch(map[string]Fields{"a.io": nil})
 	b.expect(t, "a.io", things)
 	b.server.set("/apis/a.io", apierrors.NewServiceUnavailable("starting"))
 	before := b.server.count("/apis/a.io")
@@ -148,7 +148,7 @@ func TestMissingRightIsReported(t *testing.T) {
 		return err != nil, nil, err
 	})
 	b.serveThings()
-	b.Watch(map[string]bool{"a.io": true})
+	b.Watch(map[string]Fields{"a.io": nil})
 	b.expect(t, "a.io", Group{Known: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
 	close(allowed)
 	b.expect(t, "a.io", things)
@@ -159,7 +159,7 @@ func TestResultOfAGroupThatIsNotWatchedIsDropped(t *testing.T) {
 	if changed, again := current.discovered("a.io", things, nil); changed || again != 0 || current.group("a.io").Known {
 		t.Errorf("kept, again after %s", again)
 	}
-	current.watch(map[string]bool{"a.io": true})
+	current.watch(map[string]Fields{"a.io": nil})
 	if changed, again := current.discovered("a.io", things, nil); !changed || again == 0 || !current.group("a.io").Known {
 		t.Errorf("of a watched group: again after %s", again)
 	}
@@ -168,7 +168,7 @@ func TestResultOfAGroupThatIsNotWatchedIsDropped(t *testing.T) {
 func TestGroupsAreDiscoveredOnceAllDefinitionsAreWatched(t *testing.T) {
 	current := newSession(nil, nil, func() {})
 	defer current.queue.ShutDown()
-	current.watch(map[string]bool{"a.io": true})
+	current.watch(map[string]Fields{"a.io": nil})
 	for i, want := range []int{0, 1} {
 		current.setDefinitions(definitions[i], true, "")
 		if got := current.queue.Len(); got != want {
@@ -181,7 +181,7 @@ func TestDefinitionsThatAreRefused(t *testing.T) {
 	changes := 0
 	current := newSession(nil, nil, func() { changes++ })
 	defer current.queue.ShutDown()
-	current.watch(map[string]bool{"a.io": true})
+	current.watch(map[string]Fields{"a.io": nil})
 	for _, step := range []struct {
 		refused string
 		changes int

@@ -1,5 +1,5 @@
 // Package facts reports what the hub requests of the managed cluster: which APIs it
-// serves and which versions of add-ons run. Both are fields of the cluster's
+// serves, with which fields, and which versions of add-ons run. Both are fields of the cluster's
 // ManagedClusterFacts: the hub writes the requests in spec, the agent reports in status.
 package facts
 
@@ -34,7 +34,7 @@ const gathering = time.Second
 
 // APIs watches the APIs of the managed cluster; see apidiscovery.Watcher.
 type APIs interface {
-	Watch(groups map[string]bool)
+	Watch(groups map[string]apidiscovery.Fields)
 	Group(name string) apidiscovery.Group
 }
 
@@ -121,9 +121,14 @@ func (r *Reconciler) installed(ctx context.Context, requested dependencyv1alpha1
 
 // watch watches the requested APIs and these leases, and nothing else.
 func (r *Reconciler) watch(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) {
-	groups := map[string]bool{}
+	groups := map[string]apidiscovery.Fields{}
 	for _, api := range requested.APIs {
-		groups[api.Group] = true
+		if groups[api.Group] == nil {
+			groups[api.Group] = apidiscovery.Fields{}
+		}
+		if len(api.Fields) > 0 {
+			groups[api.Group][apidiscovery.Kind{Version: api.Version, Kind: api.Kind}] = api.Fields
+		}
 	}
 	r.APIs.Watch(groups)
 	r.Leases.WatchVersions(installed)

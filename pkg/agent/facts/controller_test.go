@@ -37,14 +37,14 @@ type bench struct {
 	clock    *clocktesting.FakeClock
 	facts    *dependencyv1alpha1.ManagedClusterFacts
 	groups   map[string]apidiscovery.Group
-	watched  map[string]bool
+	watched  map[string]apidiscovery.Fields
 	versions map[string]leases.Version
 	leases   []leases.Reference
 	writes   int
 	response error // of the hub to the next write
 }
 
-func (b *bench) Watch(groups map[string]bool)                { b.watched = groups }
+func (b *bench) Watch(groups map[string]apidiscovery.Fields) { b.watched = groups }
 func (b *bench) Group(name string) apidiscovery.Group        { return b.groups[name] }
 func (b *bench) WatchVersions(references []leases.Reference) { b.leases = references }
 func (b *bench) Version(r leases.Reference) leases.Version   { return b.versions[r.Name] }
@@ -105,9 +105,9 @@ func (b *bench) reconcile(t *testing.T) reconcile.Result {
 func TestWritesOnlyWhatChanged(t *testing.T) {
 	b := newBench(t)
 	b.groups["a.io"] = apidiscovery.Group{Known: true}
-	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 	b.reconcile(t)
-	if b.writes != 1 || !b.watched["a.io"] {
+	if b.writes != 1 || b.watched["a.io"] == nil {
 		t.Errorf("%d writes, watched %v", b.writes, b.watched)
 	}
 	b.facts.Status = status{ObservedGeneration: 1, APIsServed: "0/1", APIs: []apiFacts{{API: thing, Served: metav1.ConditionFalse}}}
@@ -120,7 +120,7 @@ func TestWritesOnlyWhatChanged(t *testing.T) {
 func TestFirstReportWaitsForAllFactsAndNoLonger(t *testing.T) {
 	b := newBench(t)
 	b.groups["a.io"] = apidiscovery.Group{Known: true}
-	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, {Group: "hangs.io", Kind: "Other"}}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: api{Group: "hangs.io", Kind: "Other"}}}})
 	if result := b.reconcile(t); result.RequeueAfter != gathering || b.writes != 0 {
 		t.Errorf("%+v after %d writes", result, b.writes)
 	}
@@ -133,7 +133,7 @@ func TestFirstReportWaitsForAllFactsAndNoLonger(t *testing.T) {
 
 func TestNothingIsWrittenWhileTheClusterDoesNotRespond(t *testing.T) {
 	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
-	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy}})
 	b.facts.Status = status{
 		ObservedGeneration: 1, APIsServed: "1/1", VersionsKnown: "1/1",
 		APIs:   []apiFacts{{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}},
@@ -150,7 +150,7 @@ func TestNothingIsWrittenWhileTheClusterDoesNotRespond(t *testing.T) {
 func TestAnotherWriterIsCorrectedAtGrowingIntervals(t *testing.T) {
 	b := newBench(t)
 	b.groups["a.io"] = apidiscovery.Group{Known: true}
-	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 	for range 3 { // another writer replaces the status each time
 		b.clock.Step(time.Minute)
 		b.reconcile(t)
@@ -169,7 +169,7 @@ func TestAnotherWriterIsCorrectedAtGrowingIntervals(t *testing.T) {
 func TestWhatIsNoLongerRequestedIsNoLongerWatched(t *testing.T) {
 	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
-	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}, AddOns: []addOn{proxy}})
+	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy}})
 	b.reconcile(t)
 	if len(b.leases) != 1 || b.leases[0].Name != "proxy" {
 		t.Errorf("watches the leases %v", b.leases)
@@ -187,7 +187,7 @@ func TestObserveReadsWhatIsRequested(t *testing.T) {
 	b.groups = map[string]apidiscovery.Group{"a.io": {Known: true}, "other.io": {Known: true}}
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
 	got := b.observe(dependencyv1alpha1.ManagedClusterFactsSpec{
-		APIs: []api{thing}, AddOns: []addOn{proxy, {Name: "missing"}},
+		APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy, {Name: "missing"}},
 	}, []leases.Reference{{Name: "proxy"}})
 	want := observed{
 		agentAddOn: "interlock-agent",
@@ -218,7 +218,7 @@ func TestWritesThatFail(t *testing.T) {
 			b.Metrics = metrics.New(registry)
 			b.groups["a.io"] = apidiscovery.Group{Known: true}
 			b.response = test.response
-			b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}})
+			b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 			if _, err := b.Reconcile(t.Context(), reconcile.Request{}); (err != nil) != test.fails {
 				t.Errorf("error %v", err)
 			}

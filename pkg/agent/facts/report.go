@@ -39,7 +39,7 @@ func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (depen
 		fact, known := apiFact(api, from.groups[api.Group])
 		if !known {
 			complete = false
-			fact, known = find(facts.Status.APIs, func(f dependencyv1alpha1.APIFact) bool { return f.API == api })
+			fact, known = find(facts.Status.APIs, func(f dependencyv1alpha1.APIFact) bool { return f.API == api.API })
 		}
 		if known {
 			status.APIs = append(status.APIs, fact)
@@ -74,7 +74,8 @@ func find[Fact any](facts []Fact, matches func(Fact) bool) (found Fact, ok bool)
 }
 
 // apiFact returns the fact on one API; false: not known yet.
-func apiFact(api dependencyv1alpha1.API, group apidiscovery.Group) (dependencyv1alpha1.APIFact, bool) {
+func apiFact(request dependencyv1alpha1.APIRequest, group apidiscovery.Group) (dependencyv1alpha1.APIFact, bool) {
+	api := request.API
 	fact := dependencyv1alpha1.APIFact{API: api}
 	fact.Versions = group.Kinds[api.Kind]
 	if len(fact.Versions) > dependencyv1alpha1.MaxVersions {
@@ -88,6 +89,8 @@ func apiFact(api dependencyv1alpha1.API, group apidiscovery.Group) (dependencyv1
 		fact.Served, fact.Reason, fact.Message = metav1.ConditionUnknown, dependencyv1alpha1.ReasonForbidden, bounded(group.Forbidden)
 	case api.Version == "" && len(fact.Versions) > 0, slices.Contains(group.Kinds[api.Kind], api.Version):
 		fact.Served = metav1.ConditionTrue
+		known := setFields(&fact, request.Fields, group.Schemas)
+		return fact, known
 	case len(failures) > 0:
 		fact.Served, fact.Reason = metav1.ConditionUnknown, dependencyv1alpha1.ReasonDiscoveryFailed
 		fact.Message = bounded(strings.Join(failures, "; "))

@@ -14,11 +14,12 @@ import (
 )
 
 type (
-	api       = dependencyv1alpha1.API
-	addOn     = dependencyv1alpha1.AddOn
-	apiFacts  = dependencyv1alpha1.APIFact
-	addOnInfo = dependencyv1alpha1.AddOnFact
-	status    = dependencyv1alpha1.ManagedClusterFactsStatus
+	api        = dependencyv1alpha1.API
+	apiRequest = dependencyv1alpha1.APIRequest
+	addOn      = dependencyv1alpha1.AddOn
+	apiFacts   = dependencyv1alpha1.APIFact
+	addOnInfo  = dependencyv1alpha1.AddOnFact
+	status     = dependencyv1alpha1.ManagedClusterFactsStatus
 )
 
 var (
@@ -78,7 +79,7 @@ func TestAPIFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, known := apiFact(tt.requested, tt.group)
+			got, known := apiFact(apiRequest{API: tt.requested}, tt.group)
 			if known == tt.not {
 				t.Errorf("known: %t", known)
 			}
@@ -95,7 +96,7 @@ func TestMoreVersionsThanCanBeTold(t *testing.T) {
 		versions[i] = "v" + strings.Repeat("1", i+1)
 	}
 	last := api{Group: "a.io", Version: versions[99], Kind: "Thing"}
-	got, _ := apiFact(last, apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": versions}})
+	got, _ := apiFact(apiRequest{API: last}, apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": versions}})
 	if got.Served != metav1.ConditionTrue || len(got.Versions) != dependencyv1alpha1.MaxVersions {
 		t.Errorf("%s with %d versions", got.Served, len(got.Versions))
 	}
@@ -165,24 +166,24 @@ func TestReport(t *testing.T) {
 	}{
 		{name: "nothing is requested", complete: true, want: status{ObservedGeneration: 3}},
 		{
-			name: "all is known", requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing}}, complete: true,
+			name: "all is known", requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}}, complete: true,
 			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
 			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{served}},
 		},
 		{
 			name:      "not all is known yet",
-			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{thing, other}, AddOns: []addOn{proxy}},
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: other}}, AddOns: []addOn{proxy}},
 			want:      status{APIsServed: "1/2", VersionsKnown: "0/1", APIs: []apiFacts{served}},
 		},
 		{
 			name:      "nothing is known any more, but was",
-			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}, AddOns: []addOn{proxy}},
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: other}}, AddOns: []addOn{proxy}},
 			stored:    status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
 			want:      status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
 		},
 		{
 			name:      "a report on a generation that there is not yet",
-			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []api{other}},
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: other}}},
 			stored:    status{ObservedGeneration: 99, APIs: []apiFacts{before}},
 			want:      status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{before}},
 		},

@@ -19,6 +19,10 @@ func TestFactsMetrics(t *testing.T) {
 		APIs: []dependencyv1alpha1.APIFact{
 			{Served: metav1.ConditionTrue},
 			{Served: metav1.ConditionFalse},
+			{
+				Served: metav1.ConditionTrue, Reason: dependencyv1alpha1.ReasonSchemaNotPublished,
+				Fields: []dependencyv1alpha1.FieldFact{{Found: metav1.ConditionTrue}, {Found: metav1.ConditionUnknown}},
+			},
 			{Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonDiscoveryFailed},
 		},
 		AddOns: []dependencyv1alpha1.AddOnFact{{Version: "1.0.0"}, {Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
@@ -27,6 +31,7 @@ func TestFactsMetrics(t *testing.T) {
 # HELP interlock_agent_facts_unknown ` + Help[NameFactsUnknown] + `
 # TYPE interlock_agent_facts_unknown gauge
 interlock_agent_facts_unknown{about="api",reason="DiscoveryFailed"} 1
+interlock_agent_facts_unknown{about="api",reason="SchemaNotPublished"} 1
 interlock_agent_facts_unknown{about="version",reason="LeaseNotFound"} 1
 # HELP interlock_agent_facts_writes_total ` + Help[NameFactsWrites] + `
 # TYPE interlock_agent_facts_writes_total counter

@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -130,7 +131,7 @@ func (m *Metrics) FactsWrote(result WriteResult) { m.factsWrites.WithLabelValues
 func (m *Metrics) FactsReported(status dependencyv1alpha1.ManagedClusterFactsStatus) {
 	m.factsUnknown.Reset()
 	for _, fact := range status.APIs {
-		if fact.Served == metav1.ConditionUnknown {
+		if fact.Served == metav1.ConditionUnknown || slices.ContainsFunc(fact.Fields, fieldUnknown) {
 			m.factsUnknown.WithLabelValues("api", string(fact.Reason)).Inc()
 		}
 	}
@@ -139,6 +140,10 @@ func (m *Metrics) FactsReported(status dependencyv1alpha1.ManagedClusterFactsSta
 			m.factsUnknown.WithLabelValues("version", string(fact.Reason)).Inc()
 		}
 	}
+}
+
+func fieldUnknown(field dependencyv1alpha1.FieldFact) bool {
+	return field.Found == metav1.ConditionUnknown
 }
 
 // ForgetFacts records that nothing is requested.

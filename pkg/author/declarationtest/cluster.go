@@ -27,6 +27,9 @@ type Cluster struct {
 	Claims map[string]string
 	// APIs are the kinds that the cluster serves, each with a version.
 	APIs []addonv1alpha1.AddonAPI
+	// Fields are the fields that the schema of such an API has, of those that dependencies
+	// require. An API without an entry has all of them.
+	Fields map[addonv1alpha1.AddonAPI][]string
 	// AddOns are those that are installed.
 	AddOns []AddOn
 }
@@ -113,7 +116,7 @@ func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
 }
 
 // facts are what the agent of the cluster reports when it is requested to.
-func (c Cluster) facts(requested []addonv1alpha1.AddonAPI) evaluation.APIFacts {
+func (c Cluster) facts(requested []addonv1alpha1.DependencyAPI) evaluation.APIFacts {
 	facts := evaluation.APIFacts{}
 	for _, api := range requested {
 		fact := evaluation.APIFact{Served: metav1.ConditionFalse}
@@ -128,7 +131,27 @@ func (c Cluster) facts(requested []addonv1alpha1.AddonAPI) evaluation.APIFacts {
 				fact.Served = metav1.ConditionTrue
 			}
 		}
-		facts[api] = fact
+		fact.Fields = c.fields(api, fact.Versions)
+		facts[api.AddonAPI] = fact
+	}
+	return facts
+}
+
+// fields are what the agent reports of the fields of an API that is served in these versions.
+func (c Cluster) fields(api addonv1alpha1.DependencyAPI, versions []string) map[string]evaluation.FieldFact {
+	if len(versions) == 0 {
+		versions = []string{""}
+	}
+	facts := make(map[string]evaluation.FieldFact, len(api.Fields))
+	for _, path := range api.Fields {
+		fact := evaluation.FieldFact{Found: metav1.ConditionFalse}
+		for _, version := range versions {
+			schema, listed := c.Fields[addonv1alpha1.AddonAPI{Group: api.Group, Version: version, Kind: api.Kind}]
+			if !listed || slices.Contains(schema, path) {
+				fact.Found, fact.Versions = metav1.ConditionTrue, append(fact.Versions, version)
+			}
+		}
+		facts[path] = fact
 	}
 	return facts
 }

@@ -17,10 +17,12 @@ import (
 // a terminal cuts a line off at 4,096.
 const maxNames = 3000
 
-// doctor checks the parts of Interlock, and describe shows an add-on on a managed cluster.
+// doctor checks the parts of Interlock, describe shows an add-on on a managed cluster, and
+// readFacts shows what addon-agent has reported there.
 const (
-	doctor   = "kubectl addon doctor"
-	describe = "kubectl describe managedclusteraddon %s -n %s"
+	doctor    = "kubectl addon doctor"
+	describe  = "kubectl describe managedclusteraddon %s -n %s"
+	readFacts = "kubectl get managedclusterfacts %s -n %s -o yaml"
 )
 
 // step is what to do about a cause.
@@ -132,17 +134,31 @@ func unregistered(clusters []string) step {
 	}
 }
 
-// bring makes managed clusters serve an API.
+// bring makes managed clusters serve an API, or a newer schema of one.
 func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
-	if item.Unreported {
+	switch {
+	case item.Unreported && item.Served:
+		return step{
+			run:  fmt.Sprintf(readFacts, first, first),
+			note: "addon-agent has to report which fields the API has on these managed clusters: upgrade it there, or repair it",
+		}
+	case item.Unreported:
 		return step{run: doctor, note: "addon-agent has to report whether these managed clusters serve the API: install it there, or repair it"}
 	}
 	for _, provider := range item.Providers {
-		if of.IsOn(first, provider) {
-			return step{
-				run:  fmt.Sprintf(describe, provider, first),
-				note: provider + " provides the API, and is installed there",
-			}
+		if !of.IsOn(first, provider) {
+			continue
+		}
+		note := " provides the API, and is installed there"
+		if item.Served {
+			note += ": upgrade it to a version whose API has the fields"
+		}
+		return step{run: fmt.Sprintf(describe, provider, first), note: provider + note}
+	}
+	if item.Served {
+		return step{
+			run:  fmt.Sprintf(readFacts, first, first),
+			note: "upgrade what serves the API on the managed cluster to a version whose API has the fields",
 		}
 	}
 	if len(item.Providers) > 0 {
@@ -153,7 +169,7 @@ func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, fir
 		return found
 	}
 	return step{
-		run:  fmt.Sprintf("kubectl get managedclusterfacts %s -n %s -o yaml", first, first),
+		run:  fmt.Sprintf(readFacts, first, first),
 		note: "no add-on is declared to provide the API: install what serves it on the managed cluster",
 	}
 }

@@ -50,7 +50,7 @@ func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declarat
 // changed.
 func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
 	if api := edge.Dependency.API; api != nil {
-		return !slices.Equal(c.Providers(*api), before.Providers(*api))
+		return !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI))
 	}
 	return edge.MayCompareVersion() && c.versions[edge.AddOn] != before.versions[edge.AddOn]
 }

@@ -13,8 +13,8 @@ import (
 // Requests are what the agent of one managed cluster is requested to report.
 type Requests struct {
 	// APIs are those that the cluster may serve, as it reports: by
-	// group, kind and version, each once.
-	APIs []addonv1alpha1.AddonAPI
+	// group, kind and version, each once. The fields of each are ascending.
+	APIs []addonv1alpha1.DependencyAPI
 	// AddOns are those whose running version it reports: ascending, each once.
 	AddOns []string
 }
@@ -27,25 +27,23 @@ func (r Requests) Empty() bool { return len(r.APIs) == 0 && len(r.AddOns) == 0 }
 // AddOnTemplate runs, nor whether the add-on depended on is installed: the report
 // should be there before it is needed.
 func (c *Catalog) Requests(installed ...string) Requests {
-	apis, addOns := map[addonv1alpha1.AddonAPI]bool{}, map[string]bool{}
+	apis, addOns := map[addonv1alpha1.AddonAPI][]string{}, map[string]bool{}
 	for _, addOn := range installed {
 		for _, v := range c.variants(addOn) {
 			request(v.declared, addOn, apis, addOns)
 		}
 	}
-	return Requests{
-		APIs:   slices.SortedFunc(maps.Keys(apis), CompareAPIs),
-		AddOns: slices.Sorted(maps.Keys(addOns)),
-	}
+	return Requests{APIs: UniteAPIs(apis), AddOns: slices.Sorted(maps.Keys(addOns))}
 }
 
 // request adds what the edges of an add-on need to know.
-func request(declared declaration.Declaration, addOn string, apis map[addonv1alpha1.AddonAPI]bool, addOns map[string]bool) {
+func request(declared declaration.Declaration, addOn string, apis map[addonv1alpha1.AddonAPI][]string, addOns map[string]bool) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
 		switch dependency := &edge.Dependency; {
 		case dependency.API != nil:
-			apis[*dependency.API] = true
+			api := dependency.API
+			apis[api.AddonAPI] = append(apis[api.AddonAPI], api.Fields...)
 		case edge.MayCompareVersion():
 			addOns[edge.AddOn] = true
 		}
@@ -53,6 +51,18 @@ func request(declared declaration.Declaration, addOn string, apis map[addonv1alp
 			addOns[addOn] = true
 		}
 	}
+}
+
+// UniteAPIs returns the APIs as Requests has them, each with the fields that are requested of
+// it, in any order.
+func UniteAPIs(fields map[addonv1alpha1.AddonAPI][]string) []addonv1alpha1.DependencyAPI {
+	var apis []addonv1alpha1.DependencyAPI
+	for _, api := range slices.SortedFunc(maps.Keys(fields), CompareAPIs) {
+		sorted := slices.Clone(fields[api])
+		slices.Sort(sorted)
+		apis = append(apis, addonv1alpha1.DependencyAPI{AddonAPI: api, Fields: slices.Compact(sorted)})
+	}
+	return apis
 }
 
 // CompareAPIs orders APIs as Requests does.

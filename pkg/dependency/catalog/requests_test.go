@@ -18,24 +18,32 @@ dependencies:
 - {name: any, version: "*"}
 - {name: plain}
 - {name: api, api: {group: g.example.io, kind: Thing}}
-- {name: core, api: {version: v1, kind: Pod}}`),
+- {name: core, api: {version: v1, kind: Pod, fields: [spec.nodeName]}}`),
 		fixture.Specified(
 			t, "y",
 			`dependencies: [{name: b, type: IfInstalled, version: "2"}, {name: api, api: {group: g.example.io, kind: Thing}}]`,
 		),
 		fixture.Specified(t, "z", `dependencies: [{name: b}]`),
+		fixture.Specified(t, "fields", `
+dependencies:
+- {name: one, api: {group: g.example.io, kind: Thing, fields: [spec.c, spec.a]}}
+- {name: two, api: {group: g.example.io, kind: Thing, fields: [spec.b, spec.a]}}`),
 		fixture.Annotated("broken", "{"),
 	})
-	pod, thing := addonv1alpha1.AddonAPI{Version: "v1", Kind: "Pod"}, addonv1alpha1.AddonAPI{Group: "g.example.io", Kind: "Thing"}
+	pod := addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Version: "v1", Kind: "Pod"}, Fields: []string{"spec.nodeName"}}
+	thing := addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "g.example.io", Kind: "Thing"}}
+	withFields := thing
+	withFields.Fields = []string{"spec.a", "spec.b", "spec.c"}
 	for name, tc := range map[string]struct {
 		installed []string
 		want      Requests
 	}{
 		"Nothing":          {nil, Requests{}},
 		"NothingRequested": {[]string{"z", "broken", "unregistered"}, Requests{}},
-		"All":              {[]string{"x"}, Requests{APIs: []addonv1alpha1.AddonAPI{pod, thing}, AddOns: []string{"a", "b"}}},
-		"EachOnce":         {[]string{"y", "x"}, Requests{APIs: []addonv1alpha1.AddonAPI{pod, thing}, AddOns: []string{"a", "b"}}},
-		"OnlyInstalled":    {[]string{"y"}, Requests{APIs: []addonv1alpha1.AddonAPI{thing}, AddOns: []string{"b"}}},
+		"All":              {[]string{"x"}, Requests{APIs: []addonv1alpha1.DependencyAPI{pod, thing}, AddOns: []string{"a", "b"}}},
+		"EachOnce":         {[]string{"y", "x"}, Requests{APIs: []addonv1alpha1.DependencyAPI{pod, thing}, AddOns: []string{"a", "b"}}},
+		"Fields":           {[]string{"fields", "y"}, Requests{APIs: []addonv1alpha1.DependencyAPI{withFields}, AddOns: []string{"b"}}},
+		"OnlyInstalled":    {[]string{"y"}, Requests{APIs: []addonv1alpha1.DependencyAPI{thing}, AddOns: []string{"b"}}},
 	} {
 		got := c.Requests(tc.installed...)
 		if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -63,7 +63,7 @@ provides: [{kind: Widget}]}`), fixture.Template("nowhere", "v9", `[{name: a}]`))
 	if diff := cmp.Diff([]string{"x"}, c.Dependents("b")); diff != "" {
 		t.Errorf("dependents of b -want, +got:\n%s", diff)
 	}
-	want := Requests{APIs: []addonv1alpha1.AddonAPI{{Kind: "Pod"}}, AddOns: []string{"b"}}
+	want := Requests{APIs: []addonv1alpha1.DependencyAPI{{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}}}, AddOns: []string{"b"}}
 	if diff := cmp.Diff(want, c.Requests("x")); diff != "" {
 		t.Errorf("requests -want, +got:\n%s", diff)
 	}

@@ -15,8 +15,11 @@ type Cause struct {
 	AddOn string `json:"addOn,omitempty"`
 	// API is the one that is not served, as messages name it.
 	API string `json:"api,omitempty"`
-	// Unreported: whether the API is served is not known, because no addon-agent reports it.
+	// Unreported: whether the API is served, with the required fields, is not known, because no
+	// addon-agent reports it.
 	Unreported bool `json:"unreported,omitempty"`
+	// Served: the API is served, but not with the required fields.
+	Served bool `json:"served,omitempty"`
 	// Requirement of the platform, such as requirements.kubernetes, and the add-on that
 	// declares it: each declares its own.
 	Requirement string             `json:"requirement,omitempty"`
@@ -37,7 +40,10 @@ func (s Step) Cause() Cause {
 	case finding.Requirement != nil:
 		cause.Requirement, cause.Dependent = finding.Requirement.Name, s.AddOn
 	case finding.Dependency != nil && finding.Dependency.API != nil:
-		cause.API, cause.Unreported = finding.Target(), finding.Detail != nil && finding.Detail.Unreported
+		cause.API = finding.Target()
+		if detail := finding.Detail; detail != nil {
+			cause.Unreported, cause.Served = detail.Unreported, detail.Served
+		}
 	case finding.Verdict == evaluation.Cycle && len(finding.Cycle) > 0:
 		cause.AddOn, cause.Cycle = finding.Cycle[0], catalog.CycleText(finding.Cycle)
 	default:
@@ -62,8 +68,12 @@ func (c Cause) String() string {
 	switch {
 	case !known:
 		phrase = string(c.Verdict)
+	case c.Unreported && c.Served:
+		phrase = "is not known to have the required fields"
 	case c.Unreported:
 		phrase = "is not known to be served"
+	case c.Served:
+		phrase = "does not have the required fields"
 	}
 	if c.Reason != "" {
 		phrase += ": " + c.Reason

@@ -16,7 +16,9 @@ import (
 
 func TestCause(t *testing.T) {
 	onAPI := fixture.EdgeOn(addonv1alpha1.AddonDependency{
-		Name: "certificates", API: &addonv1alpha1.AddonAPI{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+		Name: "certificates", API: &addonv1alpha1.DependencyAPI{
+			AddonAPI: addonv1alpha1.AddonAPI{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+		},
 	})
 	for name, test := range map[string]struct {
 		finding evaluation.Finding
@@ -45,6 +47,10 @@ func TestCause(t *testing.T) {
 		"an API that no agent reports": {
 			evaluation.Finding{Dependency: onAPI, Verdict: evaluation.APINotServed, Detail: &evaluation.Detail{Unreported: true}},
 			Cause{API: "Certificate.cert-manager.io/v1", Verdict: evaluation.APINotServed, Unreported: true},
+		},
+		"an API that is served, without a field": {
+			evaluation.Finding{Dependency: onAPI, Verdict: evaluation.APINotServed, Detail: &evaluation.Detail{Served: true}},
+			Cause{API: "Certificate.cert-manager.io/v1", Verdict: evaluation.APINotServed, Served: true},
 		},
 		"a requirement": {
 			evaluation.Finding{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.RequirementNotMet},

@@ -262,7 +262,7 @@ func randomFindings(seed uint64, message, reason, name string) []evaluation.Find
 				made.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, message)
 			}
 		case made.Verdict == evaluation.APINotServed:
-			made.Dependency.API = &addonv1alpha1.AddonAPI{Group: name, Kind: reason}
+			made.Dependency.API = &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: name, Kind: reason}}
 			made.Detail = &evaluation.Detail{Because: message, Providers: slices.Repeat([]string{name}, r.IntN(8)), ConditionError: reason}
 		case made.Verdict == evaluation.RequirementNotMet:
 			made.Dependency, made.Requirement = nil, &declaration.Requirement{

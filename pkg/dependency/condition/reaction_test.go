@@ -36,7 +36,7 @@ func TestReactionTo(t *testing.T) {
 	failing := func(seconds int) *metav1.Condition {
 		return at(fixture.Degraded(yes, requiredReason, ""), ago(seconds))
 	}
-	onAPI := addonv1alpha1.AddonDependency{Name: "base", API: &addonv1alpha1.AddonAPI{Kind: "K"}}
+	onAPI := addonv1alpha1.AddonDependency{Name: "base", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "K"}}}
 	for name, test := range map[string]struct {
 		stored   *metav1.Condition
 		desired  metav1.Condition

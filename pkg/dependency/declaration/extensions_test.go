@@ -72,7 +72,20 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, api: {group: apps/v1, kind: Deployment}}]`,
 			[]string{"dependencies[0].api.group", `"apps/v1"`, "without its version"},
 		},
-		"APIVersion":   {`dependencies: [{name: a, api: {version: ">= v1", kind: Deployment}}]`, []string{"dependencies[0].api.version"}},
+		"APIVersion": {`dependencies: [{name: a, api: {version: ">= v1", kind: Deployment}}]`, []string{"dependencies[0].api.version"}},
+		"APIField": {
+			`dependencies: [{name: a, api: {kind: Pod, fields: [spec.nodeName, "spec.containers[].image"]}}]`,
+			[]string{"dependencies[0].api.fields[1]", `"spec.containers[].image"`, "property names with dots"},
+		},
+		"EmptyAPIField": {`dependencies: [{name: a, api: {kind: Pod, fields: [""]}}]`, []string{"dependencies[0].api.fields[0]"}},
+		"LongAPIField": {
+			`dependencies: [{name: a, api: {kind: Pod, fields: [` + strings.Repeat("x", 257) + `]}}]`,
+			[]string{"dependencies[0].api.fields[0]", "at most 256 characters"},
+		},
+		"ManyAPIFields": {
+			`dependencies: [{name: a, api: {kind: Pod, fields: [` + strings.Repeat("spec,", 17) + `]}}]`,
+			[]string{"dependencies[0].api.fields", "must have at most 16 items"},
+		},
 		"Provides":     {`provides: [{kind: Pod}, {kind: ""}]`, []string{"provides[1].kind"}},
 		"ManyProvides": {`provides: [` + strings.Repeat("{kind: Pod},", 129) + `]`, []string{"provides: ", "must have at most 128 items"}},
 		"DocsScheme": {

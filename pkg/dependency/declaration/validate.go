@@ -37,6 +37,8 @@ const (
 	maxIdentifiers = 16
 	maxIdentifier  = 64
 	maxAPIName     = 63
+	maxFields      = 16
+	maxFieldPath   = 256
 	maxClaims      = 64
 	maxProvides    = 128
 )
@@ -50,6 +52,7 @@ var (
 	identifierForm = regexp.MustCompile(`^[0-9A-Za-z-]+$`)
 	groupForm      = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`)
 	apiVersionForm = regexp.MustCompile(`^([a-z]([-a-z0-9]*[a-z0-9])?)?$`)
+	fieldForm      = regexp.MustCompile(`^[A-Za-z0-9_$-]+(\.[A-Za-z0-9_$-]+)*$`)
 	kindForm       = regexp.MustCompile(`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`)
 )
 
@@ -71,7 +74,8 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 		errs = append(errs, tooLong(at.Child("version"), entry.Version, maxRange)...)
 		errs = append(errs, validatePrereleases(entry.Prereleases, at.Child("prereleases").Child("identifiers"))...)
 		if entry.API != nil {
-			errs = append(errs, validateAPI(*entry.API, at.Child("api"))...)
+			errs = append(errs, validateAPI(entry.API.AddonAPI, at.Child("api"))...)
+			errs = append(errs, validateFields(entry.API.Fields, at.Child("api").Child("fields"))...)
 		}
 		errs = append(errs, validateWhen(entry.When, at.Child("when"))...)
 	}
@@ -133,6 +137,22 @@ func validateAPI(api addonv1alpha1.AddonAPI, path *field.Path) field.ErrorList {
 		return append(errs, field.Required(path.Child("kind"), "name the API's kind"))
 	}
 	check("kind", api.Kind, kindForm, maxAPIName, `must be a kind, such as "ClusterPermission"`)
+	return errs
+}
+
+// validateFields checks the paths of the fields that the schema of an API must have.
+func validateFields(paths []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(paths) > maxFields {
+		errs = append(errs, field.TooMany(path, len(paths), maxFields))
+	}
+	for i, value := range paths {
+		if len(value) > maxFieldPath || !fieldForm.MatchString(value) {
+			errs = append(errs, field.Invalid(path.Index(i), text.Excerpt(value),
+				fmt.Sprintf(`must be property names with dots between them, such as "spec.rules.verbs", of at most %d characters; `+
+					`a path goes on into lists and maps without a sign of its own`, maxFieldPath)))
+		}
+	}
 	return errs
 }
 

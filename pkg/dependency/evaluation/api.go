@@ -15,7 +15,14 @@ import (
 var apiRule = rule{
 	inputs: input.Facts,
 	sentence: func(f *Finding) string {
-		return fmt.Sprintf("%s API '%s' is not served.", f.Type(), shown(apiName(*f.Dependency.API)))
+		failure := "is not served"
+		switch detail := f.detail(); {
+		case detail.Served && detail.Unreported:
+			failure = "is not known to have the required fields"
+		case detail.Served:
+			failure = "does not have the required fields"
+		}
+		return fmt.Sprintf("%s API '%s' %s.", f.Type(), shown(apiName(f.Dependency.API.AddonAPI)), failure)
 	},
 	found: func(f *Finding) string {
 		detail := f.detail()
@@ -33,18 +40,22 @@ func evaluateAPI(g *given, f *Finding) {
 		f.Verdict, f.Until = Held, until
 		return
 	}
-	api := *g.edge.Dependency.API
-	fact, answered := g.cluster.Facts.APIs[api]
+	api := g.edge.Dependency.API
+	fact, answered := g.cluster.Facts.APIs[api.AddonAPI]
+	fields := lookUpFields(api, &fact)
 	due, pending := g.cluster.answerDue()
 	switch {
-	case fact.Served == metav1.ConditionTrue:
+	case fact.Served == metav1.ConditionTrue && fields.satisfied():
 		f.Verdict = Satisfied
-	case !answered && pending:
+	case pending && (!answered || fields.awaited):
 		f.Verdict, f.Until = Held, due
 	default:
 		f.Verdict = APINotServed
-		f.detail().Because, f.Detail.Providers = notServed(fact, answered), g.catalog.Providers(api)
-		f.Detail.Unreported = fact.Served != metav1.ConditionFalse
+		f.detail().Because, f.Detail.Providers = notServed(fact, answered), g.catalog.Providers(api.AddonAPI)
+		if fact.Served == metav1.ConditionTrue {
+			f.Detail.Because, f.Detail.Served = fields.explain(api, &fact), true
+		}
+		f.Detail.Unreported = fact.Served != metav1.ConditionFalse && len(fields.missing) == 0
 	}
 }
 

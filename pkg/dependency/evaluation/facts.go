@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,7 +37,28 @@ type APIFact struct {
 	Served metav1.ConditionStatus `json:"served,omitempty"`
 	// Versions are those in which the kind is served.
 	Versions []string `json:"versions,omitempty"`
+	// Fields are the reports on the fields of its schema, by their paths. What is not in
+	// the map is not reported yet.
+	Fields map[string]FieldFact `json:"fields,omitempty"`
 	// Message says why Served is Unknown.
+	Message string `json:"message,omitempty"`
+}
+
+// Awaited reports whether the report on the API lacks one of these fields.
+func (f APIFact) Awaited(fields []string) bool {
+	return f.Served == metav1.ConditionTrue && slices.ContainsFunc(fields, func(path string) bool {
+		_, reported := f.Fields[path]
+		return !reported
+	})
+}
+
+// FieldFact is the report on one field of the schema of an API that is served.
+type FieldFact struct {
+	// Found is True or False; Unknown where the agent could not find out.
+	Found metav1.ConditionStatus `json:"found,omitempty"`
+	// Versions are those whose schema has the field.
+	Versions []string `json:"versions,omitempty"`
+	// Message says why Found is Unknown.
 	Message string `json:"message,omitempty"`
 }
 

@@ -45,8 +45,11 @@ type Detail struct {
 	// Installing is since when an add-on that has not reported Available is installed, Removing
 	// since when one is being deleted.
 	Installing, Removing time.Time
-	// Unreported: whether the API is served is not known, because no addon-agent says so.
+	// Unreported: whether the API is served, with its fields, is not known, because no
+	// addon-agent reports it.
 	Unreported bool
+	// Served: the API is served, and the edge fails for its fields only.
+	Served bool
 	// Providers are the add-ons that bring the API.
 	Providers []string
 	// ConditionError explains why the edge's condition could not be evaluated; the
@@ -74,7 +77,7 @@ func (f Finding) Target() string {
 	case f.Requirement != nil || f.Dependency == nil:
 		return f.Name()
 	case f.Dependency.API != nil:
-		return shown(apiName(*f.Dependency.API))
+		return shown(apiName(f.Dependency.API.AddonAPI))
 	default:
 		return text.Name(declaration.Target(f.Dependency))
 	}

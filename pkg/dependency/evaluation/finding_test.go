@@ -13,7 +13,9 @@ func TestTargetAndWhetherItIsAVictim(t *testing.T) {
 	const rule = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	edge := &addonv1alpha1.AddonDependency{Name: "base"}
 	alias := &addonv1alpha1.AddonDependency{Name: "tunnel", AddOn: "proxy"}
-	api := &addonv1alpha1.AddonDependency{Name: "x", API: &addonv1alpha1.AddonAPI{Group: "g", Kind: "K", Version: "v1"}}
+	api := &addonv1alpha1.AddonDependency{Name: "x", API: &addonv1alpha1.DependencyAPI{
+		AddonAPI: addonv1alpha1.AddonAPI{Group: "g", Kind: "K", Version: "v1"},
+	}}
 	kubernetes := &declaration.Requirement{Name: "requirements.kubernetes"}
 	for name, test := range map[string]struct {
 		finding Finding

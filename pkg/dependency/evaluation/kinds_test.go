@@ -15,7 +15,7 @@ func TestKindsAreComplete(t *testing.T) {
 		{Name: "a", Version: ">= 1"},
 		{Name: "a", Type: "Conflicts"},
 		{Name: "a", Type: "Conflicts", Version: ">= 1"},
-		{Name: "a", API: &addonv1alpha1.AddonAPI{Kind: "Pod"}},
+		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}}},
 	} {
 		found[kindOf(&dependency, nil)] = true
 	}

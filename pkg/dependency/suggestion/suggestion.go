@@ -38,7 +38,7 @@ func Find(declared *catalog.Catalog, workloads []Workload, builtIn func(group st
 			dependency := addonv1alpha1.AddonDependency{Name: providers[0], Type: typeOf(declared, addOn, providers[0])}
 			if len(providers) > 1 { // any of them satisfies an edge to the API
 				dependency.Name = strings.ToLower(used.kind.kind)
-				dependency.API = &addonv1alpha1.AddonAPI{Group: used.kind.group, Kind: used.kind.kind}
+				dependency.API = &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: used.kind.group, Kind: used.kind.kind}}
 			}
 			key := addOn + " " + dependency.Name
 			if found[key] == nil {

@@ -34,7 +34,7 @@ func reporting(t *testing.T) Content {
 	cluster.Status.Conditions = available(clusterv1.ManagedClusterConditionAvailable)
 	facts := dependencyv1alpha1.ManagedClusterFacts{}
 	facts.Namespace, facts.Name, facts.CreationTimestamp = "cluster1", "cluster1", long
-	facts.Spec.APIs = []dependencyv1alpha1.API{widgets}
+	facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: widgets}}
 	facts.Status.AgentAddOn = "interlock-agent"
 	facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: widgets, Served: metav1.ConditionTrue}}
 	return Content{
@@ -81,7 +81,8 @@ func TestFactsCountAsLongAsTheirAgentRuns(t *testing.T) {
 			func(c *Content) {
 				c.Facts[0].Spec.APIs, c.Facts[0].Status.APIs = nil, nil
 				for i := range dependencyv1alpha1.MaxRequests {
-					c.Facts[0].Spec.APIs = append(c.Facts[0].Spec.APIs, dependencyv1alpha1.API{Group: "a.io", Kind: "K" + strconv.Itoa(i)})
+					one := dependencyv1alpha1.API{Group: "a.io", Kind: "K" + strconv.Itoa(i)}
+					c.Facts[0].Spec.APIs = append(c.Facts[0].Spec.APIs, dependencyv1alpha1.APIRequest{API: one})
 				}
 			}, evaluation.APINotServed, "Interlock requests at most 512 APIs of a managed cluster",
 		},

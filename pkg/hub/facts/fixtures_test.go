@@ -88,7 +88,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	registered := []addonv1alpha1.ClusterManagementAddOn{
-		registeredAddOn("api", addonv1alpha1.AddonDependency{Name: "widgets", API: &widgets}),
+		registeredAddOn("api", addonv1alpha1.AddonDependency{Name: "widgets", API: &dependencyAPI{AddonAPI: widgets}}),
 		registeredAddOn("version", addonv1alpha1.AddonDependency{Name: "base", Version: ">= 1.0.0"}),
 		registeredAddOn("plain", addonv1alpha1.AddonDependency{Name: "base"}),
 		registeredAddOn("base"),
@@ -151,7 +151,7 @@ func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
 }
 
 func servedFact(status metav1.ConditionStatus) dependencyv1alpha1.APIFact {
-	return dependencyv1alpha1.APIFact{API: apiOf(widgets), Served: status}
+	return dependencyv1alpha1.APIFact{API: dependencyv1alpha1.API(widgets), Served: status}
 }
 
 func versionFact(version string) dependencyv1alpha1.AddOnFact {

@@ -75,7 +75,7 @@ func TestFacts(t *testing.T) {
 func TestMoreThanAnObjectHolds(t *testing.T) {
 	var all needs
 	for i := range 2 * dependencyv1alpha1.MaxRequests {
-		all.APIs = append(all.APIs, addonv1alpha1.AddonAPI{Group: "a.io", Kind: "K" + strconv.Itoa(i)})
+		all.APIs = append(all.APIs, dependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "a.io", Kind: "K" + strconv.Itoa(i)}})
 		all.AddOns = append(all.AddOns, "addon-"+strconv.Itoa(i))
 	}
 	spec := specOf(all)
@@ -89,12 +89,12 @@ func TestMoreThanAnObjectHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := all.APIs[len(all.APIs)-1]
+	last := all.APIs[len(all.APIs)-1].AddonAPI
 	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") ||
 		!strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
 		t.Errorf("does not say why nobody answers: %+v", got.APIs[last])
 	}
-	if _, answered := got.APIs[all.APIs[0]]; answered {
+	if _, answered := got.APIs[all.APIs[0].AddonAPI]; answered {
 		t.Error("has what is requested and not reported")
 	}
 }
@@ -160,16 +160,16 @@ func TestOnlyNeededFactsDiffer(t *testing.T) {
 	}{
 		"Same": {
 			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}},
-			needs{APIs: []dependencyAPI{widgets}},
+			needs{APIs: []dependencyAPI{{AddonAPI: widgets}}},
 			false,
 		},
 		"OtherVersion": {
 			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v2"}}}},
-			needs{APIs: []dependencyAPI{widgets}},
+			needs{APIs: []dependencyAPI{{AddonAPI: widgets}}},
 			true,
 		},
-		"Gone":        {evaluation.Facts{}, needs{APIs: []dependencyAPI{widgets}}, true},
-		"NotNeeded":   {evaluation.Facts{}, needs{APIs: []dependencyAPI{other}}, false},
+		"Gone":        {evaluation.Facts{}, needs{APIs: []dependencyAPI{{AddonAPI: widgets}}}, true},
+		"NotNeeded":   {evaluation.Facts{}, needs{APIs: []dependencyAPI{{AddonAPI: other}}}, false},
 		"EmptyReport": {evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {}}}, needs{AddOns: []string{"base"}}, true},
 	} {
 		if got := differ(served, test.after, test.on); got != test.want {

@@ -17,7 +17,7 @@ type (
 	requested = dependencyv1alpha1.ManagedClusterFactsSpec
 	needs     = catalog.Requests
 	// dependencyAPI is an API as an edge names it.
-	dependencyAPI = addonv1alpha1.AddonAPI
+	dependencyAPI = addonv1alpha1.DependencyAPI
 )
 
 // undecided reports whether the declaration of one of the add-ons is not known:
@@ -29,23 +29,29 @@ func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bo
 // merged adds what an object requests already. So no request is removed from a
 // whole fleet while a declaration cannot be used for a moment.
 func merged(all needs, spec requested) needs {
-	apis, addOns := slices.Clone(all.APIs), slices.Clone(all.AddOns)
+	fields, addOns := map[addonv1alpha1.AddonAPI][]string{}, slices.Clone(all.AddOns)
+	for _, api := range all.APIs {
+		fields[api.AddonAPI] = api.Fields
+	}
 	for _, api := range spec.APIs {
-		apis = append(apis, dependencyAPI(api))
+		key := addonv1alpha1.AddonAPI(api.API)
+		fields[key] = slices.Concat(fields[key], api.Fields)
 	}
 	for _, addOn := range spec.AddOns {
 		addOns = append(addOns, addOn.Name)
 	}
-	slices.SortFunc(apis, catalog.CompareAPIs)
 	slices.Sort(addOns)
-	return needs{APIs: slices.Compact(apis), AddOns: slices.Compact(addOns)}
+	return needs{APIs: catalog.UniteAPIs(fields), AddOns: slices.Compact(addOns)}
 }
 
 // specOf returns the spec that requests what is needed: as much as an object can
 // hold, in its order. The rest waits until something is no longer needed.
 func specOf(all needs) requested {
 	var spec requested
+	room := dependencyv1alpha1.MaxFields
 	for _, api := range all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxRequests)] {
+		api.Fields = api.Fields[:min(len(api.Fields), room)]
+		room -= len(api.Fields)
 		spec.APIs = append(spec.APIs, apiOf(api))
 	}
 	for _, addOn := range all.AddOns[:min(len(all.AddOns), dependencyv1alpha1.MaxRequests)] {
@@ -54,7 +60,9 @@ func specOf(all needs) requested {
 	return spec
 }
 
-func apiOf(api dependencyAPI) dependencyv1alpha1.API { return dependencyv1alpha1.API(api) }
+func apiOf(api dependencyAPI) dependencyv1alpha1.APIRequest {
+	return dependencyv1alpha1.APIRequest{API: dependencyv1alpha1.API(api.AddonAPI), Fields: api.Fields}
+}
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }
 
@@ -65,7 +73,11 @@ func has[K comparable, V any](found map[K]V, key K) bool {
 
 // differ reports whether any of the needed facts differs.
 func differ(before, after evaluation.Facts, on needs) bool {
-	return differAt(before.APIs, after.APIs, on.APIs) || differAt(before.Versions, after.Versions, on.AddOns)
+	apis := make([]addonv1alpha1.AddonAPI, len(on.APIs))
+	for i := range on.APIs {
+		apis[i] = on.APIs[i].AddonAPI
+	}
+	return differAt(before.APIs, after.APIs, apis) || differAt(before.Versions, after.Versions, on.AddOns)
 }
 
 func differAt[K comparable, V any](before, after map[K]V, keys []K) bool {

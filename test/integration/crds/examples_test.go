@@ -62,6 +62,7 @@ var evaluated = map[string]string{
 	"patient-gateway":    "cluster-proxy=Satisfied",
 	"tunnel-user":        "cluster-proxy=Satisfied multiplexing=VersionMismatch",
 	"role-propagator":    "permission-api=APINotServed",
+	"role-validator":     "permission-api=APINotServed",
 	"cluster-permission": "",
 	"gpu-operator": "requirements.kubernetes=RequirementNotMet requirements.ocm=Satisfied " +
 		"requirements.claims[platform.open-cluster-management.io]=RequirementNotMet requirements.claims[version.openshift.io]=Satisfied",
@@ -122,7 +123,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
 		for _, field := range []string{
-			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "docs:", "tolerate:", "clusterSelector:", "expression:",
+			"addOn:", "version:", "prereleases:", "identifiers:", "api:", "fields:", "docs:", "tolerate:", "clusterSelector:", "expression:",
 			"type: IfInstalled", "type: Conflicts", "type: Optional",
 			"requirements:", "kubernetes:", "ocm:", "claims:", "provides:", "waive:",
 		} {

@@ -35,7 +35,7 @@ dependencies:
 - name: permission-api
   type: Optional
   message: Roles are not propagated
-  api: {group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission}
+  api: {group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission, fields: [spec.clusterRole.subjects]}
 - name: core-api
   docs: https://docs.example.io:8443/core-api?lang=en#pods
   api: {kind: ConfigMap}
@@ -102,6 +102,13 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),
 			Entry("an API group that is none", `dependencies: [{name: a, api: {group: "Apps/v1", kind: Pod}}]`, "spec.dependencies[0].api.group"),
 			Entry("an API version that is none", `dependencies: [{name: a, api: {version: "1", kind: Pod}}]`, "spec.dependencies[0].api.version"),
+			Entry("a field with a sign for lists", `dependencies: [{name: a, api: {kind: Pod, fields: ["spec.containers[].image"]}}]`,
+				"spec.dependencies[0].api.fields[0]"),
+			Entry("a long field", `dependencies: [{name: a, api: {kind: Pod, fields: [`+strings.Repeat("x", 257)+`]}}]`,
+				"spec.dependencies[0].api.fields[0]"),
+			Entry("many fields", `dependencies: [{name: a, api: {kind: Pod, fields: [`+strings.Repeat("spec,", 17)+`]}}]`,
+				"spec.dependencies[0].api.fields"),
+			Entry("fields that an add-on provides", `provides: [{kind: Pod, fields: [spec]}]`, "spec.provides[0].fields"),
 			Entry("a condition without content", `dependencies: [{name: a, when: {}}]`, "spec.dependencies[0].when"),
 			Entry("an empty expression", `dependencies: [{name: a, when: {expression: ""}}]`, "spec.dependencies[0].when.expression"),
 			Entry(

@@ -334,7 +334,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("keeps in a report what is held: no agent reports the API yet")
 		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
 			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
-				{Name: "widgets", API: &addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}},
+				{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
 			}
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())

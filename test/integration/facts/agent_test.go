@@ -16,9 +16,10 @@ import (
 )
 
 type (
-	questions = dependencyv1alpha1.ManagedClusterFactsSpec
-	api       = dependencyv1alpha1.API
-	addOn     = dependencyv1alpha1.AddOn
+	questions  = dependencyv1alpha1.ManagedClusterFactsSpec
+	api        = dependencyv1alpha1.API
+	apiRequest = dependencyv1alpha1.APIRequest
+	addOn      = dependencyv1alpha1.AddOn
 )
 
 var _ = Describe("The agent's answers", func() {
@@ -31,12 +32,12 @@ var _ = Describe("The agent's answers", func() {
 
 	It("tell which APIs are served, as CRDs come, change and go", func(ctx context.Context) {
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []api{
-			{Group: "apps", Kind: "Deployment"},
-			{Group: "apps", Version: "v1beta1", Kind: "Deployment"},
-			{Kind: "Pod"},
-			{Group: group, Kind: "Widget"},
-			{Group: group, Version: "v1", Kind: "Gadget"},
+		c.ask(ctx, questions{APIs: []apiRequest{
+			{API: api{Group: "apps", Kind: "Deployment"}},
+			{API: api{Group: "apps", Version: "v1beta1", Kind: "Deployment"}},
+			{API: api{Kind: "Pod"}},
+			{API: api{Group: group, Kind: "Widget"}},
+			{API: api{Group: group, Version: "v1", Kind: "Gadget"}},
 		}})
 		Eventually(c.answers(ctx)).Should(HaveExactElements(
 			"Deployment True v1", "Deployment False v1", "Pod True v1", "Widget False", "Gadget False"))
@@ -89,7 +90,7 @@ var _ = Describe("The agent's answers", func() {
 		broken := unique("broken") + ".example.com"
 		aggregate(ctx, broken, "v1")
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []api{{Group: broken, Kind: "Thing"}, {Group: group, Kind: "Widget"}}})
+		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: broken, Kind: "Thing"}}, {API: api{Group: group, Kind: "Widget"}}}})
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget False"))
 		Expect(now(c.facts(ctx)).Status.APIs[0].Message).To(Equal("discovery of " + broken + "/v1 failed: 503 ServiceUnavailable"))
 		define(ctx, group, "Widget", "v1")
@@ -101,7 +102,7 @@ var _ = Describe("The agent's answers", func() {
 		c.install(ctx, "proxy")
 		c.run(ctx, "proxy", "1.0.0")
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}, AddOns: []addOn{{Name: "proxy"}}})
+		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}}})
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
 		c.stopAgent()
 
@@ -118,7 +119,7 @@ var _ = Describe("The agent's answers", func() {
 
 	It("are put right when somebody writes nonsense, and given anew when the object is", func(ctx context.Context) {
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}})
+		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
 		c.meddle(ctx, map[string]any{
 			"observedGeneration": 77, "versionsKnown": "all", "addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}},
@@ -131,7 +132,7 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
 
 		Expect(hub.Delete(ctx, now(c.facts(ctx)))).To(Succeed())
-		c.ask(ctx, questions{APIs: []api{{Group: "apps", Kind: "Deployment"}}})
+		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: "apps", Kind: "Deployment"}}}})
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Deployment True v1"))
 	})
 
@@ -140,7 +141,7 @@ var _ = Describe("The agent's answers", func() {
 		c.install(ctx, "proxy")
 		Eventually(func() int64 { return c.onHub.writes.Load() }).Should(BeNumerically(">", 0))
 		Expect(c.onManaged.asked.Load()).To(BeZero())
-		c.ask(ctx, questions{APIs: []api{{Group: group, Kind: "Widget"}}})
+		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
 		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
 		Expect(c.onManaged.watching.Load()).To(BeEquivalentTo(2))
 		Expect(hub.Delete(ctx, now(c.facts(ctx)))).To(Succeed())
@@ -157,7 +158,7 @@ var _ = Describe("The agent's answers", func() {
 		Expect(acting.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
 		Expect(list.Items).To(HaveLen(1))
 		ours := &list.Items[0]
-		ours.Spec.APIs = []api{{Kind: "Pod"}}
+		ours.Spec.APIs = []apiRequest{{API: api{Kind: "Pod"}}}
 		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
 		onManaged := setup.As(c.managedUser, managed)

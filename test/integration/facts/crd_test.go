@@ -17,7 +17,9 @@ import (
 var _ = Describe("ManagedClusterFacts", func() {
 	It("tell in a table how much is asked and known", func(ctx context.Context) {
 		c := newCluster(ctx)
-		c.ask(ctx, questions{APIs: []api{{Kind: "Pod"}, {Group: "none.example.com", Kind: "Widget"}}, AddOns: []addOn{{Name: "proxy"}}})
+		c.ask(ctx, questions{
+			APIs: []apiRequest{{API: api{Kind: "Pod"}}, {API: api{Group: "none.example.com", Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}},
+		})
 		c.startAgent()
 		Eventually(c.answers(ctx)).Should(HaveLen(3))
 
@@ -44,7 +46,7 @@ var _ = Describe("ManagedClusterFacts", func() {
 	},
 		Entry("too many APIs", func(q *questions) {
 			for i := range dependencyv1alpha1.MaxRequests + 1 {
-				q.APIs = append(q.APIs, api{Kind: "K" + strconv.Itoa(i)})
+				q.APIs = append(q.APIs, apiRequest{API: api{Kind: "K" + strconv.Itoa(i)}})
 			}
 		}),
 		Entry("too many add-ons", func(q *questions) {
@@ -52,9 +54,11 @@ var _ = Describe("ManagedClusterFacts", func() {
 				q.AddOns = append(q.AddOns, addOn{Name: "a" + strconv.Itoa(i)})
 			}
 		}),
-		Entry("a path for a group", func(q *questions) { q.APIs = []api{{Group: "../api", Kind: "Pod"}} }),
-		Entry("a path for a version", func(q *questions) { q.APIs = []api{{Group: "apps", Version: "v1/../..", Kind: "Deployment"}} }),
-		Entry("no kind", func(q *questions) { q.APIs = []api{{Group: "apps"}} }),
+		Entry("a path for a group", func(q *questions) { q.APIs = []apiRequest{{API: api{Group: "../api", Kind: "Pod"}}} }),
+		Entry("a path for a version", func(q *questions) {
+			q.APIs = []apiRequest{{API: api{Group: "apps", Version: "v1/../..", Kind: "Deployment"}}}
+		}),
+		Entry("no kind", func(q *questions) { q.APIs = []apiRequest{{API: api{Group: "apps"}}} }),
 		Entry("no name", func(q *questions) { q.AddOns = []addOn{{}} }),
 		Entry("a name as long as no object's", func(q *questions) { q.AddOns = []addOn{{Name: strings.Repeat("a", 254)}} }),
 	)

@@ -78,7 +78,7 @@ var _ = Describe("The hub's questions", func() {
 
 	It("are not written by an addon-manager that starts anew, and what is left over goes", func(ctx context.Context) {
 		other := newCluster(ctx)
-		other.ask(ctx, questions{APIs: []api{{Kind: "Pod"}}})
+		other.ask(ctx, questions{APIs: []apiRequest{{API: api{Kind: "Pod"}}}})
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		c.install(ctx, gateway)
 		first := startManager(ctx)

@@ -144,7 +144,9 @@ func declare(ctx context.Context, name string, dependencies ...addonv1alpha1.Add
 }
 
 func onAPI(name, group, kind string) addonv1alpha1.AddonDependency {
-	return addonv1alpha1.AddonDependency{Name: name, API: &addonv1alpha1.AddonAPI{Group: group, Kind: kind}}
+	return addonv1alpha1.AddonDependency{Name: name, API: &addonv1alpha1.DependencyAPI{
+		AddonAPI: addonv1alpha1.AddonAPI{Group: group, Kind: kind},
+	}}
 }
 
 func onVersion(name, version string) addonv1alpha1.AddonDependency {

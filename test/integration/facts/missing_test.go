@@ -54,7 +54,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Eventually(c.onHub.writes.Load).Should(BeNumerically(">", 0), "the condition Available")
-		widgets := questions{APIs: []api{{Group: group, Kind: "Widget"}}}
+		widgets := questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}}
 		installCRD(ctx)
 		c.ask(ctx, widgets)
 		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False"))

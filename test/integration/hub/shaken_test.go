@@ -85,7 +85,7 @@ func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
 	if s.chance.IntN(3) == 0 {
 		edges = append(edges, addonv1alpha1.AddonDependency{
 			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired,
-			API: &addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
+			API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))}},
 		})
 	}
 	return edges
@@ -155,7 +155,7 @@ func answer(cluster string, served metav1.ConditionStatus, version string) bool 
 	alter(facts, key, true, func(facts *dependencyv1alpha1.ManagedClusterFacts) {
 		facts.Status = dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: agentAddOn}
 		for _, api := range facts.Spec.APIs {
-			facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api, Served: served})
+			facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api.API, Served: served})
 		}
 		for _, addOn := range facts.Spec.AddOns {
 			fact := dependencyv1alpha1.AddOnFact{AddOn: addOn, Version: version}

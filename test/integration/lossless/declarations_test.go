@@ -181,7 +181,7 @@ func reportFacts(ctx context.Context, g Gomega) {
 	}
 	facts.Status = dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation}
 	for _, api := range facts.Spec.APIs {
-		facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api, Served: metav1.ConditionFalse})
+		facts.Status.APIs = append(facts.Status.APIs, dependencyv1alpha1.APIFact{API: api.API, Served: metav1.ConditionFalse})
 	}
 	for _, addOn := range facts.Spec.AddOns {
 		facts.Status.AddOns = append(facts.Status.AddOns, dependencyv1alpha1.AddOnFact{AddOn: addOn, Version: "1.0.0"})

@@ -138,7 +138,8 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
 		registered.Spec.InstallStrategy.Type = "Manual"
 		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
-			{Name: "missing"}, {Name: "widgets", API: &addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}},
+			{Name: "missing"},
+			{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
 		}
 		Expect(admin.Create(ctx, registered)).To(Succeed())
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}

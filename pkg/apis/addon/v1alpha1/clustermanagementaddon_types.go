@@ -122,7 +122,7 @@ type AddonDependency struct {
 
 	// api is the API depended on, instead of an add-on: the managed cluster must serve it. name is then a local name.
 	// +optional
-	API *AddonAPI `json:"api,omitempty"`
+	API *DependencyAPI `json:"api,omitempty"`
 
 	// tolerate is how long an add-on that becomes unavailable still satisfies the edge, such as "2m": from 1s to 24h. An
 	// add-on that is not installed, or has another version, fails at once. The default is not at all.

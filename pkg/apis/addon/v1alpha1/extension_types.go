@@ -68,6 +68,21 @@ type AddonAPI struct {
 	Kind string `json:"kind"`
 }
 
+// DependencyAPI is the API that an edge is on.
+type DependencyAPI struct {
+	AddonAPI `json:",inline"`
+
+	// fields are the fields that the schema of the API must have, where the managed cluster serves it: paths of property
+	// names, such as "spec.rules.verbs". A path goes on into the items of a list and the values of a map.
+	// Without a version, one version that is served must have all of them.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9_$-]+(\.[A-Za-z0-9_$-]+)*$`
+	// +listType=atomic
+	Fields []string `json:"fields,omitempty"`
+}
+
 // DependencyWhen says on which managed clusters an edge applies: where all that is given holds.
 // +kubebuilder:validation:MinProperties=1
 type DependencyWhen struct {

@@ -8,6 +8,8 @@ import (
 const (
 	// MaxRequests is how many APIs, and how many add-ons, can be requested of one cluster.
 	MaxRequests = 512
+	// MaxFields is how many fields of schemas can be requested of one cluster, of all APIs together.
+	MaxFields = 512
 	// MaxVersions is how many versions of one API can be reported.
 	MaxVersions = 32
 	// MaxVersionLength is how long an add-on's version can be, in characters.
@@ -47,7 +49,7 @@ type ManagedClusterFactsSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
-	APIs []API `json:"apis,omitempty"`
+	APIs []APIRequest `json:"apis,omitempty"`
 
 	// addOns are the add-ons whose running version such a dependency needs, sorted by name.
 	// +optional
@@ -75,6 +77,18 @@ type API struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
 	Kind string `json:"kind"`
+}
+
+// APIRequest is an API that a dependency names, with the fields that its schema must have.
+type APIRequest struct {
+	API `json:",inline"`
+
+	// fields are the paths of the fields, sorted.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +kubebuilder:validation:items:MaxLength=256
+	// +listType=atomic
+	Fields []string `json:"fields,omitempty"`
 }
 
 // AddOn is an add-on on the cluster.
@@ -140,7 +154,14 @@ type APIFact struct {
 	// +listType=atomic
 	Versions []string `json:"versions,omitempty"`
 
-	// reason is why served is Unknown.
+	// fields are the reports on the requested fields, in the order of spec, where the API is served. An agent that does not
+	// support fields reports none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	Fields []FieldFact `json:"fields,omitempty"`
+
+	// reason is why served is Unknown, or why a field is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason FactReason `json:"reason,omitempty"`
@@ -149,6 +170,27 @@ type APIFact struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
+}
+
+// FieldFact reports whether the schema of an API has a field.
+type FieldFact struct {
+	// path is the path of the field, as requested.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	Path string `json:"path"`
+
+	// found is True where the schema of the requested version has the field, or that of any version if none is requested;
+	// False where it does not; Unknown where a schema could not be read.
+	// +required
+	// +kubebuilder:validation:Enum=True;False;Unknown
+	Found metav1.ConditionStatus `json:"found"`
+
+	// versions are the versions whose schema has the field, in the API server's order of preference.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=63
+	// +listType=atomic
+	Versions []string `json:"versions,omitempty"`
 }
 
 // AddOnFact reports which version of an add-on runs on the cluster.
@@ -184,6 +226,8 @@ type FactReason string
 const (
 	// ReasonDiscoveryFailed: the API server, or the one that it delegates the API to, did not report what it serves.
 	ReasonDiscoveryFailed FactReason = "DiscoveryFailed"
+	// ReasonSchemaNotPublished: the API server did not publish the schema of an API that it serves.
+	ReasonSchemaNotPublished FactReason = "SchemaNotPublished"
 	// ReasonForbidden: the agent lacks a right on the managed cluster.
 	ReasonForbidden FactReason = "Forbidden"
 	// ReasonNotInstalled: the cluster has no ManagedClusterAddOn of the name.
@@ -198,7 +242,7 @@ const (
 
 // FactReasons lists every FactReason.
 var FactReasons = []FactReason{
-	ReasonDiscoveryFailed, ReasonForbidden,
+	ReasonDiscoveryFailed, ReasonSchemaNotPublished, ReasonForbidden,
 	ReasonNotInstalled, ReasonLeaseNotFound, ReasonVersionNotReported, ReasonVersionUnusable,
 }
 

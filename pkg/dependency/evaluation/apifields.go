@@ -1,0 +1,85 @@
+package evaluation
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// apiFields is what is known of the fields that an edge requires of an API that is served.
+type apiFields struct {
+	// awaited: the agent has not reported all of them.
+	awaited bool
+	// unknown says why it could not find out.
+	unknown string
+	// missing are those that the schema of version does not have, ascending. Of several
+	// versions it is the one with the fewest.
+	missing []string
+	version string
+}
+
+// satisfied reports whether one version is known to have all fields.
+func (f *apiFields) satisfied() bool { return !f.awaited && f.unknown == "" && len(f.missing) == 0 }
+
+// lookUpFields looks up what the agent of the cluster reports of the fields.
+func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
+	var found apiFields
+	if len(api.Fields) == 0 || fact.Served != metav1.ConditionTrue {
+		return found
+	}
+	for _, path := range api.Fields {
+		field, reported := fact.Fields[path]
+		switch {
+		case !reported:
+			found.awaited = true
+		case field.Found == metav1.ConditionUnknown:
+			found.unknown = field.Message
+		}
+	}
+	versions := fact.Versions
+	if api.Version != "" || len(versions) == 0 {
+		versions = []string{api.Version}
+	}
+	for i, version := range versions {
+		if missing := fact.missingIn(version, api.Fields); i == 0 || len(missing) < len(found.missing) {
+			found.missing, found.version = missing, version
+		}
+	}
+	return found
+}
+
+// missingIn returns, ascending, the fields that the schema of a version is known not to
+// have.
+func (f *APIFact) missingIn(version string, paths []string) []string {
+	var missing []string
+	for _, path := range paths {
+		field, reported := f.Fields[path]
+		if reported && field.Found != metav1.ConditionUnknown && !slices.Contains(field.Versions, version) {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+// explain says why the fields of an API that is served do not satisfy the edge.
+func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact) string {
+	none := "no field "
+	if len(f.missing) > 1 {
+		none = "no fields "
+	}
+	none += strings.Join(f.missing, ", ")
+	switch several := api.Version == "" && len(fact.Versions) > 1; {
+	case len(f.missing) > 0 && several:
+		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version + " has " + none
+	case len(f.missing) > 0:
+		return "served, but its schema has " + none
+	case f.unknown != "":
+		return "served, but its fields are not known: " + f.unknown
+	default:
+		return "served, but its fields are not known: " + notReported
+	}
+}

@@ -1,0 +1,38 @@
+package facts
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+func withFields(fields ...string) needs {
+	return needs{APIs: []dependencyAPI{{AddonAPI: widgets, Fields: fields}}}
+}
+
+// No field is removed from a whole fleet while a declaration cannot be used.
+func TestMergedFields(t *testing.T) {
+	got := merged(withFields("spec.c", "spec.d"), specOf(withFields("spec.a", "spec.c")))
+	if diff := cmp.Diff(withFields("spec.a", "spec.c", "spec.d").APIs, got.APIs); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMoreFieldsThanAnObjectHolds(t *testing.T) {
+	var all needs
+	for i := range dependencyv1alpha1.MaxFields/2 + 1 {
+		one := dependencyAPI{AddonAPI: widgets, Fields: []string{"spec.a", "spec.b"}}
+		one.Kind = "K" + strconv.Itoa(i)
+		all.APIs = append(all.APIs, one)
+	}
+	spec, count := specOf(all), 0
+	for _, api := range spec.APIs {
+		count += len(api.Fields)
+	}
+	if len(spec.APIs) != len(all.APIs) || count != dependencyv1alpha1.MaxFields {
+		t.Errorf("requests %d fields of %d APIs", count, len(spec.APIs))
+	}
+}
