@@ -9,18 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -33,6 +36,11 @@ const Path = "/protect-managedclusteraddon"
 
 // answerWithin is less than the API server waits.
 const answerWithin = 800 * time.Millisecond
+
+const (
+	maxReads   = 16
+	maxEmitted = 1024
+)
 
 // The reasons of events on a ManagedClusterAddOn that is deleted although others require it.
 const (
@@ -55,6 +63,10 @@ type Validator struct {
 	mode dependencyv1alpha1.Protection
 	// refuseFrom is when it begins to refuse: before, what it has read may not be all.
 	refuseFrom time.Time
+	// reads lets few reviews at a time read what is on a cluster, however many are requested.
+	reads *semaphore.Weighted
+	// emitted are the UIDs of add-ons that had their event.
+	emitted *lru.Cache
 }
 
 // Options configure a Validator.
@@ -75,6 +87,7 @@ func NewValidator(options Options) *Validator {
 		clock: options.Clock, live: options.Live, cache: options.Cache, recorder: options.Recorder, mode: options.Mode,
 		declared:   &declarations{cache: options.Cache, live: options.Live},
 		refuseFrom: options.Clock.Now().Add(options.Delay),
+		reads:      semaphore.NewWeighted(maxReads), emitted: lru.New(maxEmitted),
 	}
 }
 
@@ -82,6 +95,8 @@ var _ admission.Handler = &Validator{}
 
 // found is what a review has found.
 type found struct {
+	// addOn is what would be deleted, as it is stored: any pod may send requests for reviews.
+	addOn *addonv1alpha1.ManagedClusterAddOn
 	// message is what would break; empty: nothing.
 	message string
 	mode    dependencyv1alpha1.Protection
@@ -111,7 +126,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if review.message == "" {
 		return admission.Allowed("")
 	}
-	return v.respond(request, addOn, review)
+	return v.respond(request, review)
 }
 
 // review finds what the deletion would break.
@@ -120,6 +135,10 @@ func (v *Validator) review(ctx context.Context, addOn *metav1.PartialObjectMetad
 	if err != nil || len(dependents) == 0 || addOn.Name == names.AgentAddOn {
 		return found{}, err
 	}
+	if err := v.reads.Acquire(ctx, 1); err != nil {
+		return found{}, fmt.Errorf("wait for other reviews: %w", err)
+	}
+	defer v.reads.Release(1)
 	under, err := v.declared.under(ctx)
 	if err != nil {
 		return found{}, err
@@ -137,6 +156,9 @@ func (v *Validator) review(ctx context.Context, addOn *metav1.PartialObjectMetad
 	on, err := v.installed(ctx, addOn.Namespace)
 	if err != nil {
 		return found{}, err
+	}
+	if review.addOn = on[addOn.Name]; review.addOn == nil {
+		return found{}, nil // another request has deleted it
 	}
 	broken := protection.Broken{}
 	after := removal{Objects: objects, removed: addOn.Name, cluster: cluster, addOns: on, cache: v.cache}
@@ -161,17 +183,17 @@ func (v *Validator) installed(ctx context.Context, cluster string) (map[string]*
 }
 
 // respond refuses or warns.
-func (v *Validator) respond(request admission.Request, addOn *metav1.PartialObjectMetadata, review found) admission.Response {
-	message := fmt.Sprintf("removing add-on '%s' %s", text.Name(addOn.Name), review.message)
-	forced := strings.TrimSpace(addOn.Annotations[addonv1alpha1.ForceAnnotation])
+func (v *Validator) respond(request admission.Request, review found) admission.Response {
+	message := fmt.Sprintf("removing add-on '%s' %s", text.Name(review.addOn.Name), review.message)
+	forced := strings.TrimSpace(review.addOn.Annotations[addonv1alpha1.ForceAnnotation])
 	switch {
 	case forced != "":
 		message += ". It is removed nevertheless: " + text.Excerpt(text.OneLine(forced))
-		v.emit(request, addOn, EventForced, message)
+		v.emit(request, review.addOn, EventForced, message)
 		return admission.Allowed("").WithWarnings(message)
 	case ofOCM(request.UserInfo):
 		message += ". OCM removes it nevertheless"
-		v.emit(request, addOn, EventNotRefused, message)
+		v.emit(request, review.addOn, EventNotRefused, message)
 		return admission.Allowed("").WithWarnings(message)
 	case review.mode != dependencyv1alpha1.ProtectionEnforce:
 		return admission.Allowed("").WithWarnings(message)
@@ -179,20 +201,28 @@ func (v *Validator) respond(request admission.Request, addOn *metav1.PartialObje
 		return admission.Allowed("").WithWarnings(message + fmt.Sprintf(". addon-manager webhook refuses nothing before %s: it has just started",
 			v.refuseFrom.UTC().Format(time.RFC3339)))
 	}
-	return admission.Denied(message + instead(addOn))
+	return admission.Denied(message + instead(review))
 }
 
-// instead says what to do.
-func instead(addOn *metav1.PartialObjectMetadata) string {
-	return fmt.Sprintf(". Remove first what requires it. To remove it nevertheless: kubectl annotate managedclusteraddon %s -n %s %s='<why>'",
-		addOn.Name, addOn.Namespace, addonv1alpha1.ForceAnnotation)
+// instead says who refuses, and what to do.
+func instead(review found) string {
+	because := ""
+	if len(review.by) > 0 {
+		because = " (" + policy.Named(review.by...) + ")"
+	}
+	return fmt.Sprintf("%s. Remove first what requires it. To remove it nevertheless: kubectl annotate managedclusteraddon %s -n %s %s='<why>'",
+		because, review.addOn.Name, review.addOn.Namespace, addonv1alpha1.ForceAnnotation)
 }
 
-// emit records a removal that is not refused, unless it is only tried.
-func (v *Validator) emit(request admission.Request, addOn *metav1.PartialObjectMetadata, reason, message string) {
+// emit records a removal that is not refused, once, unless it is only tried.
+func (v *Validator) emit(request admission.Request, addOn *addonv1alpha1.ManagedClusterAddOn, reason, message string) {
 	if ptr.Deref(request.DryRun, false) {
 		return
 	}
+	if _, again := v.emitted.Get(addOn.UID); again {
+		return
+	}
+	v.emitted.Add(addOn.UID, nil)
 	v.recorder.Eventf(eventsof.About(eventsof.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, reason, actionRemove, "%s",
 		eventsof.Note(fmt.Sprintf("%s: %s", text.Name(request.UserInfo.Username), message)))
 }
