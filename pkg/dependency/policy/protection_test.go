@@ -50,8 +50,14 @@ func TestConflictingProtection(t *testing.T) {
 	tally.AddProtected("cluster1", map[string]string{"tier": "edge"}, set)
 	tally.AddProtected("cluster2", nil, set)
 	for i, want := range []map[string]string{
-		{"Accepted": "All overrides can be used.", "Conflicting": "spec.protection: AddOnDependencyPolicy 'edge' says something else on 1 cluster (cluster1). The stricter counts."},
-		{"Accepted": "All overrides can be used.", "Conflicting": "spec.protection: AddOnDependencyPolicy 'all' says something else on 1 cluster (cluster1). The stricter counts."},
+		{
+			"Accepted":    "All overrides can be used.",
+			"Conflicting": "spec.protection: AddOnDependencyPolicy 'edge' says something else on 1 cluster (cluster1). The stricter counts.",
+		},
+		{
+			"Accepted":    "All overrides can be used.",
+			"Conflicting": "spec.protection: AddOnDependencyPolicy 'all' says something else on 1 cluster (cluster1). The stricter counts.",
+		},
 		{
 			"Accepted": `spec.clusterSelector: "Near" is not a valid label selector operator; and 1 more. ` +
 				"Until it is corrected, verdicts on these dependencies stay as they are.",

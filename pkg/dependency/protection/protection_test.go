@@ -42,7 +42,10 @@ func TestRequires(t *testing.T) {
 		{"waived", `[{name: base, type: Required}]`, waived, false, false},
 		{"made Optional", `[{name: base, type: Required}]`, `overrides: [{addOn: leaf, dependency: base, type: Optional}]`, false, false},
 		{"made Required", `[{name: base, type: Optional}]`, `overrides: [{addOn: leaf, dependency: base, type: Required}]`, false, true},
-		{"of which a policy says what cannot be used", `[{name: base, type: Required}]`, `overrides: [{addOn: leaf, dependency: base, version: newest}]`, false, false},
+		{
+			"of which a policy says what cannot be used", `[{name: base, type: Required}]`,
+			`overrides: [{addOn: leaf, dependency: base, version: newest}]`, false, false,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			leaf := fixture.Specified(t, "leaf", "dependencies: "+test.edges)

@@ -35,7 +35,8 @@ type failing struct{ list, get string }
 
 // reviewed is the response to the deletion of an add-on on cluster1, and the events.
 func reviewed(
-	t *testing.T, mode dependencyv1alpha1.Protection, fails failing, request admissionv1.AdmissionRequest, name string, objects ...client.Object,
+	t *testing.T, mode dependencyv1alpha1.Protection, fails failing,
+	request admissionv1.AdmissionRequest, name string, objects ...client.Object,
 ) (admission.Response, []string) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -141,22 +142,37 @@ func TestReview(t *testing.T) {
 		{name: "not looked at", mode: off, on: usual},
 		{name: "nobody declares anything of it", mode: enforce, on: usual, declared: []client.Object{registered("leaf", "{}")}},
 		{name: "the dependent is not there", mode: enforce, on: []client.Object{cluster(), addOn("base")}},
-		{name: "the dependent is being deleted", mode: enforce, on: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))}},
-		{name: "the cluster is being detached", mode: enforce, on: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")}},
+		{
+			name: "the dependent is being deleted", mode: enforce,
+			on: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))},
+		},
+		{
+			name: "the cluster is being detached", mode: enforce,
+			on: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")},
+		},
 		{name: "no managed cluster", mode: enforce, on: []client.Object{addOn("base"), addOn("leaf")}},
 		{name: "it is gone meanwhile", mode: enforce, on: []client.Object{cluster(), addOn("leaf")}},
-		{name: "a policy is stricter", mode: off, on: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal},
+		{
+			name: "a policy is stricter", mode: off,
+			on: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal,
+		},
 		{
 			name: "a policy is for other clusters", mode: enforce, refuses: breaks + refusal,
 			on: append(usual, policy("core", `{protection: "Off", clusterSelector: {matchLabels: {tier: core}}}`)),
 		},
-		{name: "a policy waives it", mode: enforce, on: append(usual, policy("edge", "{overrides: [{addOn: leaf, dependency: base, type: Optional}]}"))},
+		{
+			name: "a policy waives it", mode: enforce,
+			on: append(usual, policy("edge", "{overrides: [{addOn: leaf, dependency: base, type: Optional}]}")),
+		},
 		{
 			name: "with a reason", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")},
 			warns: breaks + ". It is removed nevertheless: moving", emits: "Warning RemovalForced alice: " + breaks + ". It is removed nevertheless: moving",
 			request: admissionv1.AdmissionRequest{UserInfo: authenticationv1.UserInfo{Username: "alice"}},
 		},
-		{name: "with a reason that is none", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), " "), addOn("leaf")}, refuses: breaks + refusal},
+		{
+			name: "with a reason that is none", mode: enforce,
+			on: []client.Object{cluster(), forced(addOn("base"), " "), addOn("leaf")}, refuses: breaks + refusal,
+		},
 		{
 			name: "only tried", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")}, request: dryRun,
 			warns: breaks + ". It is removed nevertheless: moving",

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -28,6 +29,9 @@ const cluster = "cluster1"
 
 // base is required by leaf, and useful to friend.
 const base, leaf, friend = "base", "leaf", "friend"
+
+// breaks is what its removal does.
+const breaks = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
 
 func addOn(on, name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: on, Name: name}}
@@ -47,7 +51,8 @@ func register(ctx context.Context, name, dependencies string) {
 // accept has OCM manage another cluster, which has no agents.
 func accept(ctx context.Context, name string) {
 	GinkgoHelper()
-	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
+	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	accepted.Spec.HubAcceptsClient = true
 	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, accepted)) })
 	Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}) }).Should(Succeed())
@@ -72,7 +77,8 @@ func reach(ctx context.Context, name string, status metav1.ConditionStatus) {
 func label(ctx context.Context, name, value string) {
 	GinkgoHelper()
 	of := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	Expect(hub.Client.Patch(ctx, of, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{"stage":%q}}}`, value)))).To(Succeed())
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"stage":%q}}}`, value)
+	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 // installed installs all three add-ons on a cluster. They are gone after the spec.
@@ -105,7 +111,8 @@ func refused() gomegatypes.GomegaMatcher {
 // warnings are those of the API server.
 type warnings struct{ all []string }
 
-func (w *warnings) HandleWarningHeader(code int, agent, text string) { w.all = append(w.all, text) }
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.all = append(w.all, text) }
 
 // as is a client of a user of the hub, and what it is warned of.
 func as(user string, groups ...string) (client.Client, *warnings) {
@@ -148,7 +155,8 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		It("is refused, until what requires it is removed", func(ctx context.Context) {
 			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
 			Expect(gone(ctx, cluster, base)).To(BeFalse())
-			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).To(refused(), "one of a collection has no name in the request")
+			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).
+				To(refused(), "one of a collection has no name in the request")
 			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
 			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
 			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
@@ -156,13 +164,13 @@ var _ = Describe("The removal of an add-on that others require", func() {
 
 		It("passes with a reason, which an event keeps", func(ctx context.Context) {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"moving to v2"}}}`, interlockv1alpha1.ForceAnnotation)
-			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
+			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			user, told := as("alice")
 			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
 			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
-			Expect(told.all).To(ContainElement(HaveSuffix("leaf requires base (cluster1). It is removed nevertheless: moving to v2")))
-			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements(
-				"alice: removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1). It is removed nevertheless: moving to v2"))
+			const nevertheless = breaks + ". It is removed nevertheless: moving to v2"
+			Expect(told.all).To(HaveEach(nevertheless))
+			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
 		DescribeTable("is done by a policy as it says", func(ctx context.Context, says string, warned bool) {
@@ -178,7 +186,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			user, told := as("")
 			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			if warned {
-				Expect(told.all).To(HaveExactElements("removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"))
+				Expect(told.all).To(HaveExactElements(breaks))
 			} else {
 				Expect(told.all).To(BeEmpty())
 			}
@@ -191,8 +199,9 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			as, told := as(user, groups...)
 			Expect(as.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			if recorded {
-				Expect(told.all).To(HaveExactElements(HaveSuffix("leaf requires base (cluster1). OCM removes it nevertheless")))
-				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(HavePrefix(user + ": removing add-on 'base' ")))
+				Expect(told.all).To(HaveExactElements(breaks + ". OCM removes it nevertheless"))
+				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
+					Should(ContainElement(user + ": " + breaks + ". OCM removes it nevertheless"))
 			} else {
 				Expect(told.all).To(BeEmpty())
 			}

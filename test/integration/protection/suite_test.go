@@ -87,7 +87,7 @@ func install(ctx context.Context) {
 		object.SetNamespace(namespace)
 	}
 	for i := range configuration.Webhooks {
-		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(free.Port)) //nolint:gosec // a port
+		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(free.Port))
 	}
 	user := "system:serviceaccount:" + namespace + ":interlock-webhook"
 	var err error
