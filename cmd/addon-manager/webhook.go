@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/logging"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook"
@@ -24,12 +26,15 @@ const (
 	flagCertificates   = "certificates"
 	flagCertificateDir = "certificate-dir"
 	flagStopAfter      = "stop-after"
+	flagProtection     = "protection"
+	flagDelay          = "protection-delay"
 )
 
 type webhookOptions struct {
 	kubeconfig   string
 	service      string
 	certificates string
+	protection   string
 	webhook      webhook.Options
 	log          logging.Options
 }
@@ -44,7 +49,8 @@ ClusterManagementAddOns whose dependencies can never be satisfied, and warns of
 dependencies that probably will not be satisfied. It converts
 ClusterManagementAddOns between v1alpha1 and v1beta1 and keeps
 spec.dependencies. It serves the guard where addon-manager installs the guard as
-a webhook (addon-manager --guard).
+a webhook (addon-manager --guard). It warns when an add-on is deleted that installed
+add-ons require, or refuses that (--protection).
 
 Every replica serves. The webhook makes and renews its certificate, and publishes
 the CA in the ConfigMap interlock-webhook-ca. The leader of addon-manager writes it
@@ -84,6 +90,10 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhook.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
 	flags.DurationVar(&o.webhook.StopAfter, flagStopAfter, 0,
 		"How long it serves after a signal to stop. Meanwhile it closes connections, so that the API server uses another replica.")
+	flags.StringVar(&o.protection, flagProtection, "warn",
+		`What is done when an add-on is deleted from a managed cluster where installed add-ons require it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
+	flags.DurationVar(&o.webhook.ProtectionDelay, flagDelay, 10*time.Minute,
+		"How long after its start it only warns where it would refuse: what it has read may not be all yet.")
 	o.log.AddFlags(flags)
 }
 
@@ -93,6 +103,12 @@ func (o *webhookOptions) validate() error {
 	}
 	if o.webhook.StopAfter < 0 {
 		return fmt.Errorf("--%s=%s: must not be negative", flagStopAfter, o.webhook.StopAfter)
+	}
+	if o.webhook.ProtectionDelay < 0 {
+		return fmt.Errorf("--%s=%s: must not be negative", flagDelay, o.webhook.ProtectionDelay)
+	}
+	if o.webhook.Protection = protection.Modes[o.protection]; o.webhook.Protection == "" {
+		return fmt.Errorf("--%s=%q: must be off, warn or enforce", flagProtection, o.protection)
 	}
 	return cmp.Or(
 		o.validateCertificates(),

@@ -29,6 +29,7 @@ var floors = map[string][]string{
 	"review":      {"versions", "declaration", "catalog"},
 	"suggestion":  {"catalog"},
 	"cause":       {"declaration", "catalog", "evaluation"},
+	"protection":  {"declaration", "evaluation"},
 	"whatif":      {"graph", "versions", "evaluation", "condition"},
 }
 

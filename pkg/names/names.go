@@ -8,6 +8,10 @@ const (
 	AddonManager = "interlock-addon-manager"
 	// AddonAgent is the field manager of addon-agent's writes.
 	AddonAgent = "interlock-addon-agent"
+	// AgentAddOn is the add-on that installs addon-agent.
+	AgentAddOn = "interlock-agent"
+	// Webhook is the source of events of addon-manager webhook.
+	Webhook = "interlock-webhook"
 	// WebhookCA names the ConfigMap in which addon-manager webhook publishes its CA.
 	WebhookCA = "interlock-webhook-ca"
 	// AddonAgentEvents is the source of addon-agent's events.

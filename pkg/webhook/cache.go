@@ -11,11 +11,12 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// cacheOptions limit the cache to the registered add-ons, and the one Secret and the one
+// cacheOptions limit the cache to the registered add-ons and AddOnTemplates, and the one Secret and the one
 // ConfigMap that the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
 	only := func(name string) cache.ByObject {
@@ -26,9 +27,18 @@ func cacheOptions(secret types.NamespacedName) cache.Options {
 	}
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
 		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
+		&addonv1alpha1.AddOnTemplate{}:          {Transform: stripTemplate, UnsafeDisableDeepCopy: ptr.To(true)},
 		&corev1.Secret{}:                        only(secret.Name),
 		&corev1.ConfigMap{}:                     only(names.WebhookCA),
 	}}
+}
+
+// stripTemplate drops what no review reads of an AddOnTemplate.
+func stripTemplate(object any) (any, error) {
+	if template, ok := object.(*addonv1alpha1.AddOnTemplate); ok {
+		return fleet.LeanTemplate(template), nil
+	}
+	return object, nil
 }
 
 // strip drops what no review reads of a registered add-on.

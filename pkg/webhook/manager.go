@@ -13,13 +13,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
@@ -35,6 +34,10 @@ type Options struct {
 	HealthAddress string
 	// StopAfter is how long it serves after its context ends.
 	StopAfter time.Duration
+	// Protection is what is done with deletions of what installed add-ons require, where no policy says it.
+	Protection dependencyv1alpha1.Protection
+	// ProtectionDelay is for how long after the start nothing is refused because of it.
+	ProtectionDelay time.Duration
 	// Namespace of the Secret and the ConfigMap.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.
@@ -71,10 +74,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	restConfig = fleet.SkipUnread(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
 	scheme := runtime.NewScheme()
-	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1beta1.Install} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, fleet.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -113,10 +113,10 @@ func setupServing(mgr *draining, options Options, keeper *certificate.Keeper) er
 		if err := mgr.Add(files); err != nil {
 			return fmt.Errorf("add the certificate: %w", err)
 		}
-		serving.start = func() error { return serve(mgr, options.Address, files.GetCertificate) }
+		serving.start = func() error { return serve(mgr, options, files.GetCertificate) }
 	} else {
 		serving.certified = keeper.Certified()
-		serving.start = func() error { return serve(mgr, options.Address, keeper.Serving) }
+		serving.start = func() error { return serve(mgr, options, keeper.Serving) }
 	}
 	if err := mgr.Add(serving); err != nil {
 		return fmt.Errorf("add webhook server: %w", err)

@@ -14,10 +14,12 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/limits"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
 )
 
 const (
@@ -29,14 +31,14 @@ const (
 
 // serve starts the server. It is not controller-runtime's, which bounds neither
 // bodies in flight nor connections nor the time of a request.
-func serve(mgr *draining, address string, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) error {
+func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) error {
 	config := &tls.Config{GetCertificate: certificate}
 	tlsconfig.Restrict(config)
-	listener, err := net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", options.Address)
 	if err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)
 	}
-	server := limits.NewServer(handlers(mgr).WebhookMux(), mgr.GetLogger().WithName("webhook"))
+	server := limits.NewServer(handlers(mgr, options).WebhookMux(), mgr.GetLogger().WithName("webhook"))
 	if err := mgr.Add(&manager.Server{
 		Name: "webhook", Server: server, Listener: tls.NewListener(listener, config), ShutdownTimeout: ptr.To(10 * time.Second),
 	}); err != nil {
@@ -47,7 +49,7 @@ func serve(mgr *draining, address string, certificate func(*tls.ClientHelloInfo)
 
 // handlers are registered with a server of controller-runtime, which counts their
 // requests. It is never started.
-func handlers(mgr *draining) ctrlwebhook.Server {
+func handlers(mgr *draining, options Options) ctrlwebhook.Server {
 	limit := limits.New(limits.Memory())
 	webhooks := ctrlwebhook.NewServer(ctrlwebhook.Options{})
 	register := func(path string, of limits.Of, handler http.Handler) {
@@ -58,6 +60,11 @@ func handlers(mgr *draining) ctrlwebhook.Server {
 		&ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})
 	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
+	register(protection.Path, limits.Of{Bytes: maxReview, Check: admission.Check},
+		&ctrlwebhook.Admission{Handler: protection.NewValidator(protection.Options{
+			Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
+			Mode: options.Protection, Delay: options.ProtectionDelay,
+		})})
 	// These two must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.
 	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},

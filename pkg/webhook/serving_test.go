@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +23,8 @@ func (unreadable) GetLogger() logr.Logger      { return logr.Discard() }
 func (unreadable) GetAPIReader() client.Reader { return nil }
 func (unreadable) GetCache() cache.Cache       { return nil }
 
+func (unreadable) GetEventRecorder(string) events.EventRecorder { return nil }
+
 // A write that is denied passes if the response is an error, because the failure policy
 // is Ignore.
 func TestOnlyTheValidatorDeniesWhatIsTooLarge(t *testing.T) {
@@ -30,7 +33,7 @@ func TestOnlyTheValidatorDeniesWhatIsTooLarge(t *testing.T) {
 	}
 	tooLarge := review(`,"object":"` + strings.Repeat("<", 7<<20) + `"`)
 	tooMany := review(`,"groups":[` + strings.Repeat(`"",`, 100_001) + `""]`)
-	mux := handlers(&draining{Manager: unreadable{}}).WebhookMux()
+	mux := handlers(&draining{Manager: unreadable{}}, Options{}).WebhookMux()
 	for name, test := range map[string]struct {
 		path, body string
 		code       int

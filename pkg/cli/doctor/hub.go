@@ -42,7 +42,7 @@ const (
 
 const (
 	webhookName  = "interlock-webhook"
-	agentAddOn   = "interlock-agent"
+	agentAddOn   = names.AgentAddOn
 	registration = "clustermanagementaddons.addon.open-cluster-management.io"
 )
 

@@ -38,7 +38,7 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 				return false
 			}
 		}
-		if condition.Overridden != nil && !waitsUnder(condition.Overridden, &state.Cluster) {
+		if condition.Overridden != nil && !waitsUnder(condition.Overridden, state) {
 			return false
 		}
 		if condition.When == nil {
@@ -50,9 +50,12 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 }
 
 // waitsUnder reports whether an edge that policies override is waited for on the cluster. Where it is not
-// known what they want, it is not.
-func waitsUnder(edge *declaration.Edge, cluster *Cluster) bool {
-	effect := policy.Together(edge.Overrides, cluster.Labels, cluster.Now)
+// known what they want, it is not. The state keeps when the first waiver ends.
+func waitsUnder(edge *declaration.Edge, state *State) bool {
+	effect := policy.Together(edge.Overrides, state.Cluster.Labels, state.Cluster.Now)
+	if effect.Waived && (state.closes.IsZero() || effect.Until.Before(state.closes)) {
+		state.closes = effect.Until
+	}
 	return !effect.Waived && effect.Unknown == "" && edge.Under(&effect).Waits()
 }
 

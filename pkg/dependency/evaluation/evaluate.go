@@ -6,6 +6,7 @@ package evaluation
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -171,6 +172,21 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 			findings, shared = slices.Clone(findings), false
 		}
 		findings[i] = finding
+	}
+	return waiting(findings, shared, state.closes)
+}
+
+// waiting returns findings that are to be found again at a moment: a waiver ends then, and with it may begin a
+// cycle. Zero: there is none.
+func waiting(findings []Finding, shared bool, until time.Time) []Finding {
+	if until.IsZero() {
+		return findings
+	}
+	if shared {
+		findings = slices.Clone(findings)
+	}
+	if first := &findings[0].Until; first.IsZero() || until.Before(*first) {
+		*first = until
 	}
 	return findings
 }

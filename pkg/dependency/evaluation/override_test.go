@@ -371,3 +371,23 @@ func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestACycleThatAWaiverOpens: its end closes the cycle again, also for the other add-ons on it.
+func TestACycleThatAWaiverOpens(t *testing.T) {
+	registered := append(fixture.Registrations("a: b"), fixture.Registrations("b: a")...)
+	waived := fixture.Policy(t, "p", `overrides: [{addOn: a, dependency: b, waive: {reason: x, until: "2026-08-02T10:00:00Z"}}]`)
+	declared := evaluation.New(catalog.New(registered).Under(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{waived})))
+	end := time.Date(2026, 8, 2, 10, 0, 0, 0, time.UTC)
+	findings := func(now time.Time) []evaluation.Finding {
+		return declared.Evaluate("b", declared.State("b", evaluation.Cluster{Name: "c", Now: now}, func(name string) evaluation.Observation {
+			return evaluation.Observation{Name: name, Installed: true, Available: fixture.Available(metav1.ConditionTrue, "x")}
+		}))
+	}
+	open := findings(end.Add(-time.Hour))
+	if open[0].Verdict != evaluation.Satisfied || !evaluation.HeldUntil(open).Equal(end) {
+		t.Errorf("got %s until %s, want Satisfied until %s", open[0].Verdict, evaluation.HeldUntil(open), end)
+	}
+	if closed := findings(end); closed[0].Verdict != evaluation.Cycle || !evaluation.HeldUntil(closed).IsZero() {
+		t.Errorf("got %s until %s, want Cycle", closed[0].Verdict, evaluation.HeldUntil(closed))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -19,6 +20,8 @@ type State struct {
 
 	// spent is what the conditions that were evaluated have cost.
 	spent uint64
+	// closes is when the first waiver ends of those without which the add-on might be on a cycle; zero: none does.
+	closes time.Time
 }
 
 // String prints the state as JSON, from which it can be replayed.

@@ -50,7 +50,8 @@ type Override struct {
 // Set is what all policies of a hub override. The zero value has none. It does not change
 // once read.
 type Set struct {
-	overrides map[key][]*Override
+	overrides   map[key][]*Override
+	protections []protection
 }
 
 // key names a dependency of an add-on.
@@ -66,6 +67,7 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 			at := key{of.Spec.Overrides[j].AddOn, of.Spec.Overrides[j].Dependency}
 			set.overrides[at] = append(set.overrides[at], override)
 		})
+		set.addProtection(of)
 	}
 	for _, overrides := range set.overrides {
 		slices.SortStableFunc(overrides, func(a, b *Override) int { return cmp.Compare(a.Policy, b.Policy) })

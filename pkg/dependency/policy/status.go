@@ -31,7 +31,7 @@ type Tally struct {
 	conflicts map[string]map[conflict]map[string]bool
 }
 
-// conflict is a dependency on which other policies say something else.
+// conflict is a dependency on which other policies say something else. Without a dependency it is the protection.
 type conflict struct {
 	key
 	others string
@@ -52,10 +52,22 @@ func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]
 		}
 	}
 	if effect := Together(overrides, clusterLabels, t.now); effect.Conflicting {
-		for _, policy := range effect.Policies {
-			others := slices.DeleteFunc(slices.Clone(effect.Policies), func(other string) bool { return other == policy })
-			add(t.conflicts, policy, conflict{at, Named(others...)}, cluster)
-		}
+		t.addConflict(at, cluster, effect.Policies)
+	}
+}
+
+// AddProtected counts a managed cluster with these labels, of which policies say how it is protected.
+func (t *Tally) AddProtected(cluster string, clusterLabels map[string]string, set Set) {
+	if found := set.Protected(clusterLabels); found.Conflicting {
+		t.addConflict(key{}, cluster, found.Policies)
+	}
+}
+
+// addConflict counts a managed cluster on which these policies contradict each other.
+func (t *Tally) addConflict(at key, cluster string, policies []string) {
+	for _, policy := range policies {
+		others := slices.DeleteFunc(slices.Clone(policies), func(other string) bool { return other == policy })
+		add(t.conflicts, policy, conflict{at, Named(others...)}, cluster)
 	}
 }
 
@@ -80,14 +92,10 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 		}
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
-	var wrong []string
 	Each(of, func(i int, override *Override) {
 		declared := &of.Spec.Overrides[i]
 		at := key{declared.AddOn, declared.Dependency}
 		invalid := override.Wrong(t.now)
-		if invalid != "" {
-			wrong = append(wrong, invalid)
-		}
 		on := t.touched[of.Name][at]
 		if len(on) > 0 {
 			addOns[at.addOn] = true
@@ -104,7 +112,7 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 		condition.Message = text.Cut(condition.Message, maxMessage)
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
-	set(accepted(wrong))
+	set(accepted(Wrong(of, t.now)))
 	set(t.conflicting(of.Name))
 	return status
 }
@@ -145,9 +153,16 @@ func (t *Tally) conflicting(policy string) metav1.Condition {
 	first := all[0]
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyConflicting, Status: metav1.ConditionTrue, Reason: dependencyv1alpha1.ReasonStricterCounts,
-		Message: fmt.Sprintf("%s → %s: %s says something else on %s%s. The stricter counts.", text.Name(first.addOn), text.Name(first.dependency),
+		Message: fmt.Sprintf("%s: %s says something else on %s%s. The stricter counts.", first.subject(),
 			text.Cut(first.others, maxMessage/2), clustersText(conflicts[first]), more(len(all)-1)),
 	}
+}
+
+func (c conflict) subject() string {
+	if c.key == (key{}) {
+		return ProtectionPath.String()
+	}
+	return fmt.Sprintf("%s → %s", text.Name(c.addOn), text.Name(c.dependency))
 }
 
 // clustersText counts managed clusters, and names the first of them.
@@ -161,8 +176,14 @@ func clustersText(clusters map[string]bool) string {
 	return fmt.Sprintf("%s (%s)", text.Count(len(names), "cluster"), listed)
 }
 
-// Wrong are why overrides of a policy cannot be used at a moment; none: all can.
+// Wrong are why parts of a policy cannot be used at a moment; none: all can.
 func Wrong(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (wrong []string) {
+	_, unreadable := readSelector(of)
+	for _, because := range []string{unreadable, wrongProtection(of)} {
+		if because != "" {
+			wrong = append(wrong, because)
+		}
+	}
 	Each(of, func(_ int, override *Override) {
 		if because := override.Wrong(now); because != "" && !slices.Contains(wrong, because) {
 			wrong = append(wrong, because)

@@ -10,11 +10,13 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // Name is the name of the add-on: of its ClusterManagementAddOn, its
 // AddOnTemplate, its ManagedClusterAddOns, and its lease on every managed cluster.
-const Name = "interlock-agent"
+const Name = names.AgentAddOn
 
 // Options configure what addon-manager does for the add-on.
 type Options struct {

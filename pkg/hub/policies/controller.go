@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,6 +50,9 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
+
+	// protects: a policy says how managed clusters are protected.
+	protects atomic.Bool
 }
 
 // Reconcile counts what each policy does, and writes the statuses that have changed.
@@ -67,6 +71,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	now := r.Clock.Now()
 	tally, err := r.count(ctx, declared, policy.NewTally(now))
 	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.countProtected(ctx, policy.Read(all), tally); err != nil {
 		return reconcile.Result{}, err
 	}
 	var failures []error
@@ -108,6 +115,22 @@ func (r *Reconciler) count(ctx context.Context, declared *evaluation.Evaluator, 
 		}
 	}
 	return tally, nil
+}
+
+// countProtected adds the managed clusters of whose protection policies say something.
+func (r *Reconciler) countProtected(ctx context.Context, set policy.Set, tally *policy.Tally) error {
+	r.protects.Store(set.Protects())
+	if !set.Protects() {
+		return nil
+	}
+	var clusters clusterv1.ManagedClusterList
+	if err := r.Fleet.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list managed clusters: %w", err)
+	}
+	for i := range clusters.Items {
+		tally.AddProtected(clusters.Items[i].Name, clusters.Items[i].Labels, set)
+	}
+	return nil
 }
 
 // labelsOf are those of a managed cluster, which may be nil.

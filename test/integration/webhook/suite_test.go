@@ -147,7 +147,7 @@ func admitBy(ctx context.Context, name, url string, authority []byte) *admission
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	deployed("webhook-configuration.yaml", configuration)
 	configuration.Name = name
-	Expect(configuration.Webhooks).To(HaveLen(2))
+	configuration.Webhooks = configuration.Webhooks[:2] // the suite protection has the third
 	for i, path := range []string{admission.Path, admission.PolicyPath} {
 		Expect(configuration.Webhooks[i].ClientConfig.Service.Path).To(HaveValue(Equal(path)))
 		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{

@@ -26,6 +26,10 @@ const AddOnVersionAnnotation = "dependency.addon.open-cluster-management.io/vers
 // annotations with the prefix addon.open-cluster-management.io from ManagedClusterAddOns.
 const FormerVersionAnnotation = "addon.open-cluster-management.io/version"
 
+// ForceAnnotation says, on a ManagedClusterAddOn, why it may be deleted although installed add-ons require it. An event
+// records the deletion.
+const ForceAnnotation = "dependency.addon.open-cluster-management.io/force"
+
 // TemplateDependenciesAnnotation declares, on an AddOnTemplate, the dependencies of the add-on that the template
 // belongs to. It replaces all that the ClusterManagementAddOn declares, on the managed clusters where the template runs.
 // Its value is as that of DependenciesAnnotation.

@@ -16,7 +16,8 @@ const (
 const (
 	// PolicyAccepted: all overrides can be used.
 	PolicyAccepted = "Accepted"
-	// PolicyConflicting: another policy says something else of the same dependency on the same managed cluster.
+	// PolicyConflicting: another policy says something else of the same dependency, or of the protection, on the same
+	// managed cluster.
 	PolicyConflicting = "Conflicting"
 )
 
@@ -70,7 +71,26 @@ type AddOnDependencyPolicySpec struct {
 	// +listMapKey=addOn
 	// +listMapKey=dependency
 	Overrides []DependencyOverride `json:"overrides,omitempty"`
+
+	// protection is what addon-manager webhook does on these managed clusters with a change that would take from installed
+	// add-ons what they require. Off lets it pass. Warn lets it pass with a warning. Enforce refuses it. Without it, the
+	// flag --protection of addon-manager webhook counts. Of several policies, the strictest counts.
+	// +optional
+	// +kubebuilder:validation:Enum=Off;Warn;Enforce
+	Protection Protection `json:"protection,omitempty"`
 }
+
+// Protection is what is done with a change that would take from installed add-ons what they require.
+type Protection string
+
+const (
+	// ProtectionOff lets it pass.
+	ProtectionOff Protection = "Off"
+	// ProtectionWarn lets it pass with a warning.
+	ProtectionWarn Protection = "Warn"
+	// ProtectionEnforce refuses it.
+	ProtectionEnforce Protection = "Enforce"
+)
 
 // DependencyOverride is what is overridden of one dependency of an add-on.
 // +kubebuilder:validation:XValidation:rule="has(self.waive) != (has(self.version) || has(self.type))",message="either waive, or version and type, must be set: a dependency that is waived has neither"

@@ -1,0 +1,232 @@
+package protection
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+
+// failing makes reads of a kind fail.
+type failing struct{ list, get string }
+
+// reviewed is the response to the deletion of an add-on on cluster1, and the events.
+func reviewed(
+	t *testing.T, mode dependencyv1alpha1.Protection, fails failing,
+	request admissionv1.AdmissionRequest, name string, objects ...client.Object,
+) (admission.Response, []string) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), interceptor.Funcs{
+		List: func(ctx context.Context, of client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if fails.list != "" && kindOf(list) == fails.list {
+				return errors.New("the hub is busy")
+			}
+			return of.List(ctx, list, options...)
+		},
+		Get: func(ctx context.Context, of client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if fails.get != "" && kindOf(object) == fails.get {
+				return errors.New("the hub is busy")
+			}
+			return of.Get(ctx, key, object, options...)
+		},
+	})
+	recorder := events.NewFakeRecorder(10)
+	v := NewValidator(Options{Live: hub, Cache: hub, Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode})
+	raw, err := json.Marshal(addOn(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Operation, request.OldObject.Raw = admissionv1.Delete, raw
+	var response admission.Response
+	for range 2 { // as a client that tries again
+		response = v.Handle(t.Context(), admission.Request{AdmissionRequest: request})
+	}
+	close(recorder.Events)
+	var emitted []string
+	for event := range recorder.Events {
+		emitted = append(emitted, event)
+	}
+	return response, emitted
+}
+
+func kindOf(of any) string {
+	switch of.(type) {
+	case *addonv1alpha1.ClusterManagementAddOnList:
+		return "registrations"
+	case *addonv1alpha1.AddOnTemplateList:
+		return "templates"
+	case *addonv1alpha1.ManagedClusterAddOnList:
+		return "add-ons"
+	case *dependencyv1alpha1.AddOnDependencyPolicyList:
+		return "policies"
+	case *clusterv1.ManagedCluster:
+		return "cluster"
+	}
+	return ""
+}
+
+func addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name, UID: "uid-of-base"}}
+}
+
+func forced(of *addonv1alpha1.ManagedClusterAddOn, why string) *addonv1alpha1.ManagedClusterAddOn {
+	of.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: why}
+	return of
+}
+
+func deleting[T client.Object](of T) T {
+	of.SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+	of.SetFinalizers([]string{"example.com/x"})
+	return of
+}
+
+func cluster() *clusterv1.ManagedCluster {
+	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"tier": "edge"}}}
+}
+
+func TestReview(t *testing.T) {
+	registered := func(name, spec string) client.Object { return ptr.To(fixture.Specified(t, name, spec)) }
+	policy := func(name, spec string) client.Object { return ptr.To(fixture.Policy(t, name, spec)) }
+	declared := []client.Object{registered("leaf", "dependencies: [{name: base}]"), registered("base", "{}")}
+	usual := []client.Object{cluster(), addOn("base"), addOn("leaf")}
+	const (
+		breaks  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
+		refusal = ". Remove first what requires it. To remove it nevertheless: " +
+			"kubectl annotate managedclusteraddon base -n cluster1 dependency.addon.open-cluster-management.io/force='<why>'"
+		enforce, warn, off = dependencyv1alpha1.ProtectionEnforce, dependencyv1alpha1.ProtectionWarn, dependencyv1alpha1.ProtectionOff
+	)
+	byOCM := admissionv1.AdmissionRequest{UserInfo: authenticationv1.UserInfo{
+		Username: "system:serviceaccount:open-cluster-management-hub:sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"},
+	}}
+	dryRun := admissionv1.AdmissionRequest{DryRun: ptr.To(true)}
+	for _, test := range []struct {
+		name     string
+		mode     dependencyv1alpha1.Protection
+		on       []client.Object
+		fails    failing
+		request  admissionv1.AdmissionRequest
+		refuses  string
+		warns    string
+		emits    string
+		declared []client.Object
+	}{
+		{name: "refused", mode: enforce, on: usual, refuses: breaks + refusal},
+		{name: "warned of", mode: warn, on: usual, warns: breaks},
+		{name: "not looked at", mode: off, on: usual},
+		{name: "nobody declares anything of it", mode: enforce, on: usual, declared: []client.Object{registered("leaf", "{}")}},
+		{name: "the dependent is not there", mode: enforce, on: []client.Object{cluster(), addOn("base")}},
+		{
+			name: "the dependent is being deleted", mode: enforce,
+			on: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))},
+		},
+		{
+			name: "the cluster is being detached", mode: enforce,
+			on: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")},
+		},
+		{name: "no managed cluster", mode: enforce, on: []client.Object{addOn("base"), addOn("leaf")}},
+		{name: "it is gone meanwhile", mode: enforce, on: []client.Object{cluster(), addOn("leaf")}},
+		{
+			name: "a policy is stricter", mode: off,
+			on: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal,
+		},
+		{
+			name: "a policy is for other clusters", mode: enforce, refuses: breaks + refusal,
+			on: append(usual, policy("core", `{protection: "Off", clusterSelector: {matchLabels: {tier: core}}}`)),
+		},
+		{
+			name: "a policy waives it", mode: enforce,
+			on: append(usual, policy("edge", "{overrides: [{addOn: leaf, dependency: base, type: Optional}]}")),
+		},
+		{
+			name: "with a reason", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")},
+			warns: breaks + ". It is removed nevertheless: moving", emits: "Warning RemovalForced alice: " + breaks + ". It is removed nevertheless: moving",
+			request: admissionv1.AdmissionRequest{UserInfo: authenticationv1.UserInfo{Username: "alice"}},
+		},
+		{
+			name: "with a reason that is none", mode: enforce,
+			on: []client.Object{cluster(), forced(addOn("base"), " "), addOn("leaf")}, refuses: breaks + refusal,
+		},
+		{
+			name: "only tried", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")}, request: dryRun,
+			warns: breaks + ". It is removed nevertheless: moving",
+		},
+		{
+			name: "by OCM", mode: enforce, on: usual, request: byOCM, warns: breaks + ". OCM removes it nevertheless",
+			emits: "Warning RemovalNotRefused system:serviceaccount:open-cluster-management-hub:sa: " + breaks + ". OCM removes it nevertheless",
+		},
+		{
+			name: "registrations cannot be read", mode: enforce, on: usual, fails: failing{list: "registrations"},
+			warns: "whether other add-ons require 'base' was not checked: list registered add-ons: the hub is busy",
+		},
+		{
+			name: "policies cannot be read", mode: enforce, on: usual, fails: failing{list: "policies"},
+			warns: "whether other add-ons require 'base' was not checked: list policies: the hub is busy",
+		},
+		{
+			name: "the cluster cannot be read", mode: enforce, on: usual, fails: failing{get: "cluster"},
+			warns: "whether other add-ons require 'base' was not checked: read managed cluster cluster1: the hub is busy",
+		},
+		{
+			name: "its add-ons cannot be read", mode: enforce, on: usual, fails: failing{list: "add-ons"},
+			warns: "whether other add-ons require 'base' was not checked: list the add-ons of cluster1: the hub is busy",
+		},
+		{
+			name: "AddOnTemplates cannot be read", mode: enforce, on: usual, fails: failing{list: "templates"},
+			declared: []client.Object{ptr.To(fixture.Deployed(fixture.Specified(t, "leaf", "dependencies: [{name: base}]")))},
+			warns:    "whether other add-ons require 'base' was not checked: list AddOnTemplates: the hub is busy",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.declared == nil {
+				test.declared = declared
+			}
+			response, emitted := reviewed(t, test.mode, test.fails, test.request, "base", append(test.declared, test.on...)...)
+			refused := ""
+			if !response.Allowed {
+				refused = response.Result.Message
+			}
+			if got := strings.Join(response.Warnings, "; "); refused != test.refuses || got != test.warns {
+				t.Errorf("refused %q\n warned %q\nwant %q\n and %q", refused, got, test.refuses, test.warns)
+			}
+			if got := strings.Join(emitted, "; "); got != test.emits {
+				t.Errorf("emitted %q, want %q", got, test.emits)
+			}
+		})
+	}
+}
+
+// TestItsOwnAddOn: Interlock can be uninstalled, whatever requires its agent.
+func TestItsOwnAddOn(t *testing.T) {
+	response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, failing{}, admissionv1.AdmissionRequest{}, names.AgentAddOn,
+		ptr.To(fixture.Specified(t, "leaf", "dependencies: [{name: "+names.AgentAddOn+"}]")), cluster(), addOn(names.AgentAddOn), addOn("leaf"))
+	if !response.Allowed || len(response.Warnings) > 0 {
+		t.Error(response)
+	}
+}

@@ -1,0 +1,268 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
+)
+
+// cluster has joined. Others are accepted, and have no agents.
+const cluster = "cluster1"
+
+// base is required by leaf, and useful to friend.
+const base, leaf, friend = "base", "leaf", "friend"
+
+// breaks is what its removal does.
+const breaks = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
+
+func addOn(on, name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: on, Name: name}}
+}
+
+func register(ctx context.Context, name, dependencies string) {
+	GinkgoHelper()
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+	if dependencies != "" {
+		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: dependencies}
+	}
+	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, registration)) })
+}
+
+// accept has OCM manage another cluster, which has no agents.
+func accept(ctx context.Context, name string) {
+	GinkgoHelper()
+	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	accepted.Spec.HubAcceptsClient = true
+	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, accepted)) })
+	Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}) }).Should(Succeed())
+	reach(ctx, name, metav1.ConditionTrue)
+}
+
+// reach sets whether OCM reaches a cluster.
+func reach(ctx context.Context, name string, status metav1.ConditionStatus) {
+	GinkgoHelper()
+	Eventually(func() error {
+		of := &clusterv1.ManagedCluster{}
+		if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, of); err != nil {
+			return err
+		}
+		meta.SetStatusCondition(&of.Status.Conditions, metav1.Condition{
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Tested",
+		})
+		return hub.Client.Status().Update(ctx, of)
+	}).Should(Succeed())
+}
+
+func label(ctx context.Context, name, value string) {
+	GinkgoHelper()
+	of := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"stage":%q}}}`, value)
+	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+// installed installs all three add-ons on a cluster. They are gone after the spec.
+func installed(ctx context.Context, on string) {
+	GinkgoHelper()
+	for _, name := range []string{base, leaf, friend} {
+		Expect(hub.Client.Create(ctx, addOn(on, name))).To(Succeed())
+	}
+	DeferCleanup(func(ctx context.Context) {
+		for _, name := range []string{friend, leaf, base} {
+			Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(on, name)))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+		}
+	})
+	// The webhook reads registrations from a cache.
+	Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).Should(refused())
+}
+
+func gone(ctx context.Context, on, name string) bool {
+	return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: name}, &addonv1alpha1.ManagedClusterAddOn{}))
+}
+
+func refused() gomegatypes.GomegaMatcher {
+	return MatchError(And(
+		ContainSubstring("denied the request: removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base ("),
+		ContainSubstring("Remove first what requires it. To remove it nevertheless: kubectl annotate managedclusteraddon base -n "),
+	))
+}
+
+// warnings are those of the API server.
+type warnings struct{ all []string }
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.all = append(w.all, text) }
+
+// as is a client of a user of the hub, and what it is warned of.
+func as(user string, groups ...string) (client.Client, *warnings) {
+	GinkgoHelper()
+	config, told := rest.CopyConfig(hub.Config), &warnings{}
+	config.WarningHandler = told
+	if user != "" {
+		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:masters")}
+	}
+	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	return made, told
+}
+
+// emitted returns the notes of events on an add-on with a reason.
+func emitted(ctx context.Context, on, name, reason string) func() ([]string, error) {
+	return func() (notes []string, err error) {
+		var all eventsv1.EventList
+		err = hub.Client.List(ctx, &all, client.InNamespace(on))
+		for _, event := range all.Items {
+			if event.Regarding.Name == name && event.Reason == reason {
+				notes = append(notes, event.Note)
+			}
+		}
+		return notes, err
+	}
+}
+
+var _ = Describe("The removal of an add-on that others require", func() {
+	BeforeEach(func(ctx context.Context) {
+		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+		register(ctx, base, "")
+		register(ctx, leaf, "[{name: base}]")
+		register(ctx, friend, "[{name: base, type: Optional}]")
+	})
+
+	Context("on a managed cluster", func() {
+		BeforeEach(func(ctx context.Context) { installed(ctx, cluster) })
+
+		It("is refused, until what requires it is removed", func(ctx context.Context) {
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
+			Expect(gone(ctx, cluster, base)).To(BeFalse())
+			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).
+				To(refused(), "one of a collection has no name in the request")
+			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
+		})
+
+		It("passes with a reason, which an event keeps", func(ctx context.Context) {
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"moving to v2"}}}`, interlockv1alpha1.ForceAnnotation)
+			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			user, told := as("alice")
+			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			const nevertheless = breaks + ". It is removed nevertheless: moving to v2"
+			Expect(told.all).To(HaveEach(nevertheless))
+			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
+		})
+
+		DescribeTable("is done by a policy as it says", func(ctx context.Context, says string, warned bool) {
+			policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "development"}}
+			policy.Spec.ClusterSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "development"}}
+			policy.Spec.Protection = dependencyv1alpha1.Protection(says)
+			Expect(hub.Client.Create(ctx, policy)).To(Succeed())
+			DeferCleanup(func(ctx context.Context) { Expect(hub.Client.Delete(ctx, policy)).To(Succeed()) })
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
+
+			label(ctx, cluster, "development")
+			DeferCleanup(func(ctx context.Context) { label(ctx, cluster, "") })
+			user, told := as("")
+			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			if warned {
+				Expect(told.all).To(HaveExactElements(breaks))
+			} else {
+				Expect(told.all).To(BeEmpty())
+			}
+		},
+			Entry("that warns", "Warn", true),
+			Entry("that does nothing", "Off", false),
+		)
+
+		DescribeTable("is never refused to", func(ctx context.Context, user string, recorded bool, groups ...string) {
+			as, told := as(user, groups...)
+			Expect(as.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			if recorded {
+				Expect(told.all).To(HaveExactElements(breaks + ". OCM removes it nevertheless"))
+				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
+					Should(ContainElement(user + ": " + breaks + ". OCM removes it nevertheless"))
+			} else {
+				Expect(told.all).To(BeEmpty())
+			}
+		},
+			Entry("the garbage collector", "system:serviceaccount:kube-system:generic-garbage-collector", false),
+			Entry("the namespace controller", "system:serviceaccount:kube-system:namespace-controller", false),
+			Entry("Kubernetes' controllers without accounts of their own", "system:kube-controller-manager", false),
+			Entry("OCM", "system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa", true,
+				"system:serviceaccounts:open-cluster-management-hub"),
+		)
+
+		It("goes with its registration", func(ctx context.Context) {
+			Expect(hub.Client.Delete(ctx, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}})).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		})
+
+		It("passes within a second while the webhook is away", func(ctx context.Context) {
+			Expect(webhook.Kill()).To(Succeed())
+			DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce", "--protection-delay=0") })
+			began := time.Now()
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			Expect(time.Since(began)).To(BeNumerically("<", 2*time.Second), "a second of the webhook, and the request")
+		})
+
+		It("only warns where it is told so, and at first", func(ctx context.Context) {
+			DeferCleanup(func(ctx context.Context) {
+				Expect(webhook.Stop(ctx)).To(Succeed())
+				serve(ctx, "--protection=enforce", "--protection-delay=0")
+			})
+			for flag, want := range map[string]string{
+				"--protection=warn":    "leaf requires base (cluster1)",
+				"--protection=enforce": ": it has just started",
+			} {
+				Expect(webhook.Stop(ctx)).To(Succeed())
+				serve(ctx, flag)
+				user, told := as("")
+				Eventually(func() []string {
+					told.all = nil
+					Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+					return told.all
+				}).Should(HaveExactElements(HaveSuffix(want)))
+			}
+		})
+	})
+
+	It("is not in the way of a cluster that is detached", func(ctx context.Context) {
+		accept(ctx, "leaving")
+		installed(ctx, "leaving")
+		Expect(hub.Client.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})).To(Succeed())
+		for _, name := range []string{base, leaf, friend} {
+			Eventually(gone).WithContext(ctx).WithArguments("leaving", name).Should(BeTrue())
+		}
+		Eventually(func() error {
+			return hub.Client.Get(ctx, client.ObjectKey{Name: "leaving"}, &clusterv1.ManagedCluster{})
+		}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+	})
+
+	It("is not refused on a cluster that is lost", func(ctx context.Context) {
+		accept(ctx, "lost")
+		installed(ctx, "lost")
+		reach(ctx, "lost", metav1.ConditionUnknown)
+		Expect(hub.Client.Delete(ctx, addOn("lost", base))).To(Succeed())
+	})
+})
