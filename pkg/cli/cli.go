@@ -35,7 +35,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	}
 	config := genericclioptions.NewConfigFlags(true)
 	config.AddFlags(command.PersistentFlags())
-	from := &source.Source{Config: config, In: streams.In}
+	from := &source.Source{Config: config, In: streams.In, ErrOut: streams.ErrOut}
 	from.AddFlags(command.PersistentFlags())
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -143,6 +146,13 @@ func serve(t *testing.T) string {
 			http.NotFound(response, request)
 			return
 		}
+		if request.Header.Get("Impersonate-User") == "viewer" && kind.Kind == "AddOnDependencyPolicy" {
+			refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "addondependencypolicies"}, "", errors.New("User cannot list")).Status()
+			refusal.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+			response.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(response).Encode(refusal)
+			return
+		}
 		namespace := ""
 		if len(path) > 4 {
 			namespace = path[4]
@@ -222,6 +232,23 @@ func TestCommandsActOnTheHubThatWasRead(t *testing.T) {
 			if !strings.Contains(got, part) {
 				t.Errorf("%s: no %q in\n%s", verb, part, got)
 			}
+		}
+	}
+}
+
+// Users whose rights are of an earlier Interlock may not list policies.
+func TestWithoutTheRightToPolicies(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	server := serve(t)
+	got := run(t, "why", "-A", "--server", server, "--as", "viewer")
+	for _, want := range []string{
+		"AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: list addondependencypolicies: " +
+			"addondependencypolicies is forbidden: User cannot list; ask for the right to list that; " +
+			"docs/kubectl-addon.md lists the rights that the plugin needs\n",
+		"1. managed-serviceaccount is not available",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }

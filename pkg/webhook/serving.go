@@ -60,11 +60,12 @@ func handlers(mgr *draining, options Options) ctrlwebhook.Server {
 		&ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})
 	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
-	register(protection.Path, limits.Of{Bytes: maxReview, Check: admission.Check},
-		&ctrlwebhook.Admission{Handler: protection.NewValidator(protection.Options{
-			Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
-			Mode: options.Protection, Delay: options.ProtectionDelay,
-		})})
+	addOns, registrations := protection.New(protection.Options{
+		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
+		Mode: options.Protection, Delay: options.ProtectionDelay,
+	})
+	register(protection.Path, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: addOns})
+	register(protection.RegistrationPath, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: registrations})
 	// These two must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.
 	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},

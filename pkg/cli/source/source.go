@@ -25,6 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Limits of the rate of requests, as kubectl has them: lists of a large fleet do not wait.
@@ -81,7 +82,9 @@ func mapper() meta.RESTMapper {
 type Source struct {
 	Config *genericclioptions.ConfigFlags
 	// In is standard input, from which the file - is read.
-	In   io.Reader
+	In io.Reader
+	// ErrOut is told of what could not be read and may be left out; nil: nobody is.
+	ErrOut io.Writer
 	file string
 }
 
@@ -103,6 +106,10 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, also ...snapshot.
 	taken, err := s.take(ctx, cluster, also)
 	if err != nil {
 		return nil, err
+	}
+	if taken.PoliciesUnread != "" && s.ErrOut != nil {
+		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
+			text.OneLine(taken.PoliciesUnread), askForRight("list"))
 	}
 	// Without an error, a mistyped name would look like a healthy cluster.
 	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
@@ -263,13 +270,17 @@ func denied(err error) string {
 	return "list"
 }
 
+func askForRight(to string) string {
+	return "ask for the right to " + to + " that; docs/kubectl-addon.md lists the rights that the plugin needs"
+}
+
 // advice says what to do about an error of the hub.
 func advice(err error, host string) string {
 	switch {
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or name another user with --user or --context"
 	case apierrors.IsForbidden(err):
-		return "ask for the right to " + denied(err) + " that; docs/kubectl-addon.md lists the rights that the plugin needs"
+		return askForRight(denied(err))
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return fmt.Sprintf("is %s an Open Cluster Management hub? Name another with --context", host)
 	case errors.Is(err, context.Canceled):

@@ -38,7 +38,7 @@ func (d *document) members() []member {
 		optional("addOnDeploymentConfigs", &d.Configs),
 		optional("addOnTemplates", &d.Templates),
 		optional("placementDecisions", &d.Decisions), optional("placementDecisionsRead", &d.DecisionsRead),
-		optional("addOnDependencyPolicies", &d.Policies),
+		optional("addOnDependencyPolicies", &d.Policies), optional("addOnDependencyPoliciesUnread", &d.PoliciesUnread),
 	}
 }
 

@@ -39,7 +39,7 @@ func TestFileReadsAsItWasWritten(t *testing.T) {
 		Templates: []addonv1alpha1.AddOnTemplate{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
 		Decisions: []clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a-1"}}},
 		Policies:  []dependencyv1alpha1.AddOnDependencyPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}},
-		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true,
+		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true, PoliciesUnread: "forbidden",
 	}
 	content.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "unreachable"}}
 	var json strings.Builder

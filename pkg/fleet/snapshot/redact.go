@@ -145,6 +145,7 @@ func (c Content) redacted() Content {
 			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
 		}
 	}
+	c.PoliciesUnread = r.text(c.PoliciesUnread)
 	c.Policies = slices.Clone(c.Policies)
 	for i := range c.Policies {
 		spec := c.Policies[i].Spec.DeepCopy()

@@ -53,6 +53,8 @@ type Content struct {
 	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
 	// Policies are all AddOnDependencyPolicies.
 	Policies []dependencyv1alpha1.AddOnDependencyPolicy `json:"addOnDependencyPolicies,omitempty"`
+	// PoliciesUnread is why the policies could not be read: what they override is not known.
+	PoliciesUnread string `json:"addOnDependencyPoliciesUnread,omitempty"`
 }
 
 // Evaluator evaluates add-ons as registrations declare, under the AddOnTemplates and policies of the content.

@@ -98,14 +98,19 @@ func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluat
 	return tried.Evaluator(registered), err
 }
 
-// policies reads what administrators override. A hub of an earlier Interlock has no such kind.
+// policies reads what administrators override. A hub of an earlier Interlock has no such kind, and a user who could
+// read everything there may have no right to this one.
 func (t *taking) policies(ctx context.Context) error {
 	err := Each(ctx, t.hub, "addondependencypolicies", "", func(list *dependencyv1alpha1.AddOnDependencyPolicyList) {
 		for i := range list.Items {
 			t.into.Policies = append(t.into.Policies, *fleet.LeanPolicy(&list.Items[i]))
 		}
 	})
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+	switch {
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		t.into.PoliciesUnread = err.Error()
 		return nil
 	}
 	return err

@@ -43,7 +43,10 @@ func reviewed(
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), interceptor.Funcs{
+	byName := func(object client.Object) []string { return []string{object.GetName()} }
+	built := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", byName).Build()
+	hub := interceptor.NewClient(built, interceptor.Funcs{
 		List: func(ctx context.Context, of client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if fails.list != "" && kindOf(list) == fails.list {
 				return errors.New("the hub is busy")
@@ -58,8 +61,15 @@ func reviewed(
 		},
 	})
 	recorder := events.NewFakeRecorder(10)
-	v := NewValidator(Options{Live: hub, Cache: hub, Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode})
-	raw, err := json.Marshal(addOn(name))
+	var v admission.Handler
+	var object any = addOn(name)
+	addOns, registrations := New(Options{
+		Live: hub, Cache: hub, Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode,
+	})
+	if v = addOns; request.Resource.Resource == "clustermanagementaddons" {
+		v, object = registrations, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	raw, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +98,8 @@ func kindOf(of any) string {
 		return "policies"
 	case *clusterv1.ManagedCluster:
 		return "cluster"
+	case *clusterv1.ManagedClusterList:
+		return "clusters"
 	}
 	return ""
 }
@@ -166,7 +178,8 @@ func TestReview(t *testing.T) {
 		},
 		{
 			name: "with a reason", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")},
-			warns: breaks + ". It is removed nevertheless: moving", emits: "Warning RemovalForced alice: " + breaks + ". It is removed nevertheless: moving",
+			warns:   breaks + ". It is removed nevertheless: moving",
+			emits:   "Warning RemovalForced alice: " + breaks + ". It is removed nevertheless: moving",
 			request: admissionv1.AdmissionRequest{UserInfo: authenticationv1.UserInfo{Username: "alice"}},
 		},
 		{
@@ -228,5 +241,86 @@ func TestItsOwnAddOn(t *testing.T) {
 		ptr.To(fixture.Specified(t, "leaf", "dependencies: [{name: "+names.AgentAddOn+"}]")), cluster(), addOn(names.AgentAddOn), addOn("leaf"))
 	if !response.Allowed || len(response.Warnings) > 0 {
 		t.Error(response)
+	}
+}
+
+// TestReviewOfRegistrations: base is on five clusters, and leaf requires it on those that are not named for something
+// else.
+func TestReviewOfRegistrations(t *testing.T) {
+	registered := func(name, spec string) *addonv1alpha1.ClusterManagementAddOn {
+		return ptr.To(fixture.Specified(t, name, spec))
+	}
+	on := func(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
+		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	}
+	managed := func(name, tier string) *clusterv1.ManagedCluster {
+		return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
+	}
+	lost := managed("lost", "core")
+	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
+	fleetOf := []client.Object{
+		registered("base", "{}"), registered("other", "{}"), registered("leaf", `dependencies: [{name: base}]`),
+		managed("core1", "core"), on("core1", "base"), on("core1", "leaf"),
+		managed("core2", "core"), on("core2", "base"), on("core2", "leaf"),
+		managed("edge", "edge"), on("edge", "base"), on("edge", "leaf"),
+		managed("without", "core"), on("without", "base"),
+		managed("only-leaf", "core"), on("only-leaf", "leaf"),
+		lost, on("lost", "base"), on("lost", "leaf"),
+		deleting(managed("leaving", "core")), on("leaving", "base"), on("leaving", "leaf"),
+	}
+	policy := func(spec string) []client.Object {
+		return append([]client.Object{ptr.To(fixture.Policy(t, "p", spec))}, fleetOf...)
+	}
+	const (
+		all     = "removing add-on 'base' would break 1 add-on on 3 clusters: leaf requires base (core1, core2 and 1 more)"
+		core    = "removing add-on 'base' would break 1 add-on on 2 clusters: leaf requires base (core1, core2)"
+		edge    = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (edge)"
+		refusal = ". Remove first what requires it. To remove it nevertheless: " +
+			"kubectl annotate clustermanagementaddon base dependency.addon.open-cluster-management.io/force='<why>'"
+		enforce, warn, off = dependencyv1alpha1.ProtectionEnforce, dependencyv1alpha1.ProtectionWarn, dependencyv1alpha1.ProtectionOff
+	)
+	for _, test := range []struct {
+		name, removed  string
+		mode           dependencyv1alpha1.Protection
+		objects        []client.Object
+		refuses, warns string
+		fails          failing
+	}{
+		{name: "refused", removed: "base", mode: enforce, objects: fleetOf, refuses: all + refusal},
+		{name: "warned of", removed: "base", mode: warn, objects: fleetOf, warns: all},
+		{name: "not looked at", removed: "base", mode: off, objects: fleetOf},
+		{name: "nobody requires it", removed: "other", mode: enforce, objects: fleetOf},
+		{
+			name: "refused on some clusters", removed: "base", mode: warn, refuses: edge + refusal,
+			objects: policy("{protection: Enforce, clusterSelector: {matchLabels: {tier: edge}}}"),
+		},
+		{
+			name: "not looked at on some clusters", removed: "base", mode: enforce, refuses: core + refusal,
+			objects: policy(`{protection: "Off", clusterSelector: {matchLabels: {tier: edge}}}`),
+		},
+		{
+			name: "waived on some clusters", removed: "base", mode: enforce, refuses: core + refusal,
+			objects: policy(`{clusterSelector: {matchLabels: {tier: edge}}, overrides: [{addOn: leaf, dependency: base, type: Optional}]}`),
+		},
+		{
+			name: "add-ons cannot be read", removed: "base", mode: enforce, objects: fleetOf, fails: failing{list: "add-ons"},
+			warns: "whether other add-ons require 'base' was not checked: list add-on leaf of the fleet: the hub is busy",
+		},
+		{
+			name: "clusters cannot be read", removed: "base", mode: enforce, objects: fleetOf, fails: failing{list: "clusters"},
+			warns: "whether other add-ons require 'base' was not checked: list managed clusters: the hub is busy",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			request := admissionv1.AdmissionRequest{Resource: metav1.GroupVersionResource{Resource: "clustermanagementaddons"}}
+			response, _ := reviewed(t, test.mode, test.fails, request, test.removed, test.objects...)
+			refused := ""
+			if !response.Allowed {
+				refused = response.Result.Message
+			}
+			if got := strings.Join(response.Warnings, "; "); refused != test.refuses || got != test.warns {
+				t.Errorf("refused %q\n warned %q\nwant %q\n and %q", refused, got, test.refuses, test.warns)
+			}
+		})
 	}
 }

@@ -40,9 +40,10 @@ func addOn(on, name string) *addonv1alpha1.ManagedClusterAddOn {
 func register(ctx context.Context, name, dependencies string) {
 	GinkgoHelper()
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Annotations = map[string]string{}
 	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 	if dependencies != "" {
-		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: dependencies}
+		registration.Annotations[interlockv1alpha1.DependenciesAnnotation] = dependencies
 	}
 	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, registration)) })
@@ -213,9 +214,17 @@ var _ = Describe("The removal of an add-on that others require", func() {
 				"system:serviceaccounts:open-cluster-management-hub"),
 		)
 
-		It("goes with its registration", func(ctx context.Context) {
-			Expect(hub.Client.Delete(ctx, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}})).To(Succeed())
+		It("goes with its registration, which is refused as well", func(ctx context.Context) {
+			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
+			Expect(hub.Client.Delete(ctx, registration)).To(MatchError(ContainSubstring(
+				"denied the request: " + breaks + ". Remove first what requires it. To remove it nevertheless: " +
+					"kubectl annotate clustermanagementaddon base " + interlockv1alpha1.ForceAnnotation,
+			)))
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"no longer made"}}}`, interlockv1alpha1.ForceAnnotation)
+			Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, registration)).To(Succeed())
 			Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
 		It("passes within a second while the webhook is away", func(ctx context.Context) {

@@ -26,7 +26,7 @@ const AddOnVersionAnnotation = "dependency.addon.open-cluster-management.io/vers
 // annotations with the prefix addon.open-cluster-management.io from ManagedClusterAddOns.
 const FormerVersionAnnotation = "addon.open-cluster-management.io/version"
 
-// ForceAnnotation says, on a ManagedClusterAddOn, why it may be deleted although installed add-ons require it. An event
+// ForceAnnotation says, on a ManagedClusterAddOn or ClusterManagementAddOn, why it may be deleted although installed add-ons require it. An event
 // records the deletion.
 const ForceAnnotation = "dependency.addon.open-cluster-management.io/force"
 
