@@ -85,7 +85,7 @@ type Source struct {
 	In io.Reader
 	// ErrOut is told of what could not be read and may be left out; nil: nobody is.
 	ErrOut io.Writer
-	file string
+	file   string
 }
 
 // AddFlags adds the flag that names a file.

@@ -12,11 +12,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// eventSelectors find the events of addon-manager and addon-agent by their reporter,
+// eventSelectors find the events of addon-manager, its webhook and addon-agent by their reporter,
 // and those of the leader election by the lease.
 func (u *uninstallation) eventSelectors() []client.ListOptions {
 	var selectors []client.ListOptions
-	for _, controller := range []string{names.AddonManager, names.AddonAgentEvents} {
+	for _, controller := range []string{names.AddonManager, names.AddonAgentEvents, names.Webhook} {
 		selectors = append(selectors, client.ListOptions{FieldSelector: fields.OneTermEqualSelector("reportingComponent", controller)})
 	}
 	return append(selectors, client.ListOptions{

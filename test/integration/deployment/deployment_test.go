@@ -211,6 +211,11 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}
 	})
 
+	It("warns of removals that break something", func(ctx context.Context) {
+		requests.begin("protects what installed add-ons require")
+		expectProtection(ctx, served)
+	})
+
 	It("tells of a writer that insists", func(ctx context.Context) {
 		requests.begin("tells again and again of a writer that insists")
 		Eventually(func(g Gomega) {
