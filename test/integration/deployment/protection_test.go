@@ -33,8 +33,8 @@ func expectProtection(ctx context.Context, address string) {
 	needed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
 	const breaks = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
 	Eventually(deletion(address, protection.Path, needed)).Should(ContainSubstring(breaks))
-	Eventually(deletion(address, protection.RegistrationPath, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}})).
-		Should(ContainSubstring(breaks))
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
+	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(breaks))
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(needed), needed)).To(Succeed())
 	before := needed.DeepCopy()
 	needed.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
