@@ -51,50 +51,64 @@ func (m *memo[T]) get(of string, compute func() T) T {
 	return m.value
 }
 
+// objects are what is read of declarations, and what they are made of.
+type objects struct {
+	addOns    []addonv1alpha1.ClusterManagementAddOn
+	templates []addonv1alpha1.AddOnTemplate
+	of        string
+}
+
 // dependents returns the add-ons that have an edge on an add-on, whatever the policies say.
 func (d *declarations) dependents(ctx context.Context, addOn string) ([]string, error) {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	known, err := d.catalog(ctx)
+	read, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return known.Dependents(addOn), nil
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.catalog(read).Dependents(addOn), nil
 }
 
 // under returns what is declared under the policies.
 func (d *declarations) under(ctx context.Context) (declared, error) {
+	read, err := d.read(ctx)
+	if err != nil {
+		return declared{}, err
+	}
 	policies, err := d.readPolicies(ctx)
 	if err != nil {
 		return declared{}, err
 	}
+	of := read.of + versionsOf(policies, func(p *dependencyv1alpha1.AddOnDependencyPolicy) client.Object { return p })
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	known, err := d.catalog(ctx)
-	if err != nil {
-		return declared{}, err
-	}
-	return d.prepared.get(d.registered.of+versionsOf(policies, func(p *dependencyv1alpha1.AddOnDependencyPolicy) client.Object { return p }), func() declared {
+	return d.prepared.get(of, func() declared {
 		set := policy.Read(policies)
-		return declared{evaluation.New(known.Under(set)), set}
+		return declared{evaluation.New(d.catalog(read).Under(set)), set}
 	}), nil
 }
 
-func (d *declarations) catalog(ctx context.Context) (*catalog.Catalog, error) {
+// catalog returns the catalog of what was read. The mutex is locked: nothing is read meanwhile.
+func (d *declarations) catalog(of objects) *catalog.Catalog {
+	return d.registered.get(of.of, func() *catalog.Catalog { return catalog.New(of.addOns, of.templates...) })
+}
+
+// read reads the registrations, and where they use AddOnTemplates these too.
+func (d *declarations) read(ctx context.Context) (objects, error) {
 	cached := fleet.Objects{Reader: d.cache}
 	addOns, err := cached.AddOns(ctx)
 	if err != nil {
-		return nil, err
+		return objects{}, err
 	}
-	of := versionsOf(addOns, func(a *addonv1alpha1.ClusterManagementAddOn) client.Object { return a })
-	var templates []addonv1alpha1.AddOnTemplate
-	if usesTemplates(addOns) {
-		if templates, err = cached.Templates(ctx); err != nil {
-			return nil, err
-		}
-		of += versionsOf(templates, func(t *addonv1alpha1.AddOnTemplate) client.Object { return t })
+	read := objects{addOns: addOns, of: versionsOf(addOns, func(a *addonv1alpha1.ClusterManagementAddOn) client.Object { return a })}
+	if !usesTemplates(addOns) {
+		return read, nil
 	}
-	return d.registered.get(of, func() *catalog.Catalog { return catalog.New(addOns, templates...) }), nil
+	if read.templates, err = cached.Templates(ctx); err != nil {
+		return objects{}, err
+	}
+	read.of += versionsOf(read.templates, func(t *addonv1alpha1.AddOnTemplate) client.Object { return t })
+	return read, nil
 }
 
 func usesTemplates(addOns []addonv1alpha1.ClusterManagementAddOn) bool {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -98,6 +99,8 @@ func kindOf(of any) string {
 		return "policies"
 	case *clusterv1.ManagedCluster:
 		return "cluster"
+	case *addonv1alpha1.AddOnDeploymentConfig:
+		return "settings"
 	case *clusterv1.ManagedClusterList:
 		return "clusters"
 	}
@@ -110,6 +113,22 @@ func addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 
 func forced(of *addonv1alpha1.ManagedClusterAddOn, why string) *addonv1alpha1.ManagedClusterAddOn {
 	of.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: why}
+	return of
+}
+
+// settings are those of an add-on that is configured.
+func settings(mode string) *addonv1alpha1.AddOnDeploymentConfig {
+	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "settings"}}
+	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}}
+	return config
+}
+
+func configured(of *addonv1alpha1.ManagedClusterAddOn, hash string) *addonv1alpha1.ManagedClusterAddOn {
+	referent := ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "settings"}
+	of.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
+		DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: hash},
+	}}
 	return of
 }
 
@@ -127,6 +146,10 @@ func TestReview(t *testing.T) {
 	registered := func(name, spec string) client.Object { return ptr.To(fixture.Specified(t, name, spec)) }
 	policy := func(name, spec string) client.Object { return ptr.To(fixture.Policy(t, name, spec)) }
 	declared := []client.Object{registered("leaf", "dependencies: [{name: base}]"), registered("base", "{}")}
+	conditional := []client.Object{
+		registered("leaf", `dependencies: [{name: base, when: {expression: "config.?mode.orValue('') != 'alone'"}}]`),
+		registered("base", "{}"),
+	}
 	usual := []client.Object{cluster(), addOn("base"), addOn("leaf")}
 	const (
 		breaks  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
@@ -153,6 +176,20 @@ func TestReview(t *testing.T) {
 		{name: "warned of", mode: warn, on: usual, warns: breaks},
 		{name: "not looked at", mode: off, on: usual},
 		{name: "nobody declares anything of it", mode: enforce, on: usual, declared: []client.Object{registered("leaf", "{}")}},
+		{
+			name: "the dependent's settings make it independent", mode: enforce, declared: conditional,
+			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
+		},
+		{
+			name: "the dependent's settings do not", mode: enforce, declared: conditional, refuses: breaks + refusal,
+			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "shared"), settings("shared")},
+		},
+		{
+			name: "the dependent's settings cannot be read", mode: enforce, declared: conditional, fails: failing{get: "settings"},
+			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
+			warns: "whether other add-ons require 'base' was not checked: load what leaf rests on: " +
+				"read AddOnDeploymentConfig cluster1/settings: the hub is busy",
+		},
 		{name: "the dependent is not there", mode: enforce, on: []client.Object{cluster(), addOn("base")}},
 		{
 			name: "the dependent is being deleted", mode: enforce,
