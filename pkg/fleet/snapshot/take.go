@@ -315,7 +315,11 @@ func Each[L any, P interface {
 			metadata.TypeMeta = metadataOf[resource]
 		}
 		all := append([]client.ListOption{client.InNamespace(namespace), client.Limit(page), client.Continue(next)}, options...)
-		if err := hub.List(ctx, list, all...); err != nil {
+		switch err := hub.List(ctx, list, all...); {
+		case err != nil && renewed(err) != "" && renewed(err) != next:
+			next = renewed(err)
+			continue
+		case err != nil:
 			return fmt.Errorf("list %s: %w", resource, err)
 		}
 		read(list)
@@ -323,4 +327,14 @@ func Each[L any, P interface {
 			return nil
 		}
 	}
+}
+
+// renewed is where a list goes on that took longer than the API server keeps its state, usually 5 minutes; empty: it
+// does not. What was changed meanwhile may be missing, as in a list that ended then.
+func renewed(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
 }
