@@ -49,8 +49,8 @@ ClusterManagementAddOns whose dependencies can never be satisfied, and warns of
 dependencies that probably will not be satisfied. It converts
 ClusterManagementAddOns between v1alpha1 and v1beta1 and keeps
 spec.dependencies. It serves the guard where addon-manager installs the guard as
-a webhook (addon-manager --guard). It warns when an add-on is deleted that installed
-add-ons require, or refuses that (--protection).
+a webhook (addon-manager --guard). It warns when an add-on is removed that installed
+add-ons require, or installed that they contradict, or refuses that (--protection).
 
 Every replica serves. The webhook makes and renews its certificate, and publishes
 the CA in the ConfigMap interlock-webhook-ca. The leader of addon-manager writes it
@@ -91,7 +91,7 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.webhook.StopAfter, flagStopAfter, 0,
 		"How long it serves after a signal to stop. Meanwhile it closes connections, so that the API server uses another replica.")
 	flags.StringVar(&o.protection, flagProtection, "warn",
-		`What is done when an add-on is deleted from a managed cluster where installed add-ons require it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
+		`What is done when an add-on is removed from managed clusters where installed add-ons require it, or installed where they contradict it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
 	flags.DurationVar(&o.webhook.ProtectionDelay, flagDelay, 10*time.Minute,
 		"How long after its start it only warns where it would refuse: what it has read may not be all yet.")
 	o.log.AddFlags(flags)

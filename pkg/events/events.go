@@ -3,6 +3,7 @@ package events
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -14,6 +15,7 @@ const (
 	ClusterManagementAddOn = "ClusterManagementAddOn"
 	ManagedClusterAddOn    = "ManagedClusterAddOn"
 	AddOnTemplate          = "AddOnTemplate"
+	Placement              = "Placement"
 )
 
 // maxNote is in bytes. The API server rejects an event with a longer note.
@@ -21,8 +23,12 @@ const maxNote = 1024
 
 // About refers to the object that an event is about.
 func About(kind string, object client.Object) *corev1.ObjectReference {
+	apiVersion := addonv1alpha1.GroupVersion.String()
+	if kind == Placement {
+		apiVersion = clusterv1beta1.GroupVersion.String()
+	}
 	return &corev1.ObjectReference{
-		APIVersion:      addonv1alpha1.GroupVersion.String(),
+		APIVersion:      apiVersion,
 		Kind:            kind,
 		Namespace:       object.GetNamespace(),
 		Name:            object.GetName(),

@@ -1,6 +1,9 @@
 package webhook
 
 import (
+	"context"
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -8,16 +11,18 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// cacheOptions limit the cache to the registered add-ons and AddOnTemplates, and the one Secret and the one
-// ConfigMap that the webhook may read.
+// cacheOptions limit what is cached of registered add-ons, AddOnTemplates and policies, and of Secrets and ConfigMaps
+// to the one of each that the webhook may read.
 func cacheOptions(secret types.NamespacedName) cache.Options {
 	only := func(name string) cache.ByObject {
 		return cache.ByObject{
@@ -26,11 +31,27 @@ func cacheOptions(secret types.NamespacedName) cache.Options {
 		}
 	}
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
-		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
-		&addonv1alpha1.AddOnTemplate{}:          {Transform: stripTemplate, UnsafeDisableDeepCopy: ptr.To(true)},
-		&corev1.Secret{}:                        only(secret.Name),
-		&corev1.ConfigMap{}:                     only(names.WebhookCA),
+		&addonv1alpha1.ClusterManagementAddOn{}:     {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
+		&addonv1alpha1.AddOnTemplate{}:              {Transform: stripTemplate, UnsafeDisableDeepCopy: ptr.To(true)},
+		&dependencyv1alpha1.AddOnDependencyPolicy{}: {UnsafeDisableDeepCopy: ptr.To(true)},
+		&corev1.Secret{}:                            only(secret.Name),
+		&corev1.ConfigMap{}:                         only(names.WebhookCA),
 	}}
+}
+
+// prefill begins to cache what reviews read, before the first one. What the hub does not serve yet is cached once it
+// is read: the webhook also serves hubs without it.
+func prefill(of cache.Cache) manager.RunnableFunc {
+	return func(ctx context.Context) error {
+		for _, object := range []client.Object{
+			&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.AddOnTemplate{}, &dependencyv1alpha1.AddOnDependencyPolicy{},
+		} {
+			if _, err := of.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+				log.FromContext(ctx).V(1).Info("Not cached before the first review", "kind", fmt.Sprintf("%T", object), "reason", err.Error())
+			}
+		}
+		return nil
+	}
 }
 
 // stripTemplate drops what no review reads of an AddOnTemplate.
@@ -41,16 +62,11 @@ func stripTemplate(object any) (any, error) {
 	return object, nil
 }
 
-// strip drops what no review reads of a registered add-on.
+// strip drops what no review reads of a registered add-on. Most of that, fleet.SkipUnread does not even receive.
 func strip(object any) (any, error) {
 	if addOn, ok := object.(*addonv1alpha1.ClusterManagementAddOn); ok {
 		addOn.ManagedFields, addOn.Status = nil, ocmv1alpha1.ClusterManagementAddOnStatus{}
 		delete(addOn.Annotations, corev1.LastAppliedConfigAnnotation)
-		templated := declaration.UsesTemplates(addOn)
-		addOn.Spec.ClusterManagementAddOnSpec = ocmv1alpha1.ClusterManagementAddOnSpec{}
-		if templated { // what else it declares is not known
-			addOn.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
-		}
 	}
 	return object, nil
 }

@@ -91,6 +91,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
+	if err := mgr.Add(prefill(mgr.GetCache())); err != nil {
+		return nil, fmt.Errorf("fill the cache: %w", err)
+	}
 	served := &draining{Manager: mgr, after: options.StopAfter}
 	if options.Certificates == CertificatesFiles {
 		return served, setupServing(served, options, nil)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
@@ -60,12 +61,15 @@ func handlers(mgr *draining, options Options) ctrlwebhook.Server {
 		&ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})
 	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
-	addOns, registrations := protection.New(protection.Options{
+	protects := protection.New(protection.Options{
 		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
 		Mode: options.Protection, Delay: options.ProtectionDelay,
 	})
-	register(protection.Path, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: addOns})
-	register(protection.RegistrationPath, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: registrations})
+	for path, handler := range map[string]ctrladmission.Handler{
+		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
+	} {
+		register(path, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: handler})
+	}
 	// These two must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.
 	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},

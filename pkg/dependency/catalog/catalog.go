@@ -62,7 +62,7 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn, templates
 	renewed := &Catalog{versions: map[string]versions.Annotated{}, installs: make(map[string]Install, len(addOns))}
 	renewed.registrations, _ = c.renew(addOns, declaration.Read)
 	for i := range addOns {
-		renewed.installs[addOns[i].Name] = installOf(&addOns[i])
+		renewed.installs[addOns[i].Name] = InstallOf(&addOns[i])
 		if version := versions.In(addOns[i].Annotations); version != (versions.Annotated{}) {
 			renewed.versions[addOns[i].Name] = version
 		}
@@ -174,5 +174,5 @@ func (c *Catalog) Cycles(addOn string) map[string][]string {
 func Same(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	return declaration.SourceOf(a).Equal(declaration.SourceOf(b)) &&
 		versions.In(a.Annotations) == versions.In(b.Annotations) && declaration.UsesTemplates(a) == declaration.UsesTemplates(b) &&
-		installOf(a).equal(installOf(b))
+		InstallOf(a).equal(InstallOf(b))
 }

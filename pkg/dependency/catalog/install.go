@@ -21,7 +21,8 @@ type Install struct {
 	Placements []types.NamespacedName
 }
 
-func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
+// InstallOf returns how OCM installs an add-on with that registration.
+func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	// As OCM's install controller: an add-on with another lifecycle is left to its own manager.
 	lifecycle, set := addOn.Annotations[ocmv1alpha1.AddonLifecycleAnnotationKey]
 	if set && lifecycle != ocmv1alpha1.AddonLifecycleAddonManagerAnnotationValue {
@@ -40,6 +41,15 @@ func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	}
 	slices.SortFunc(install.Placements, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
 	return install
+}
+
+// Drops reports whether OCM removes the add-on from managed clusters where it was installed in the way before: from those
+// that only a Placement selects which is not listed any more, or if it was installed in another way, from all that no
+// Placement selects.
+func (i Install) Drops(before Install) bool {
+	return i.Placed && (!before.Placed || slices.ContainsFunc(before.Placements, func(one types.NamespacedName) bool {
+		return !slices.Contains(i.Placements, one)
+	}))
 }
 
 func (i Install) equal(other Install) bool {

@@ -101,3 +101,31 @@ func TestPlacedBy(t *testing.T) {
 		}
 	}
 }
+
+func TestDrops(t *testing.T) {
+	in := func(names ...string) Install {
+		install := Install{Placed: true}
+		for _, name := range names {
+			install.Placements = append(install.Placements, types.NamespacedName{Namespace: "ns", Name: name})
+		}
+		return install
+	}
+	for name, test := range map[string]struct {
+		before, after Install
+		want          bool
+	}{
+		"the same":             {in("a", "b"), in("a", "b"), false},
+		"one more":             {in("a"), in("a", "b"), false},
+		"one less":             {in("a", "b"), in("b"), true},
+		"another":              {in("a"), in("b"), true},
+		"none any more":        {in("a"), in(), true},
+		"by hand after":        {in("a"), Install{Manual: true}, false},
+		"by hand before":       {Install{Manual: true}, in("a"), true},
+		"its own manager then": {in("a"), Install{}, false},
+		"its own manager once": {Install{}, in("a"), true},
+	} {
+		if got := test.after.Drops(test.before); got != test.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+}

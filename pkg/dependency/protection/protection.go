@@ -1,5 +1,5 @@
 // Package protection decides what a removal would take from the add-ons that are installed on managed
-// clusters, and says so.
+// clusters, and what contradicts an installation, and says so.
 package protection
 
 import (
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -16,8 +18,8 @@ import (
 )
 
 const (
-	// maxDependents is how many dependents a message names.
-	maxDependents = 3
+	// maxNamed is how many edges a message names.
+	maxNamed = 3
 	// maxClusters is how many managed clusters it names for each of them.
 	maxClusters = 2
 )
@@ -36,34 +38,37 @@ func Requires(findings []evaluation.Finding, removed string) bool {
 	})
 }
 
-// Broken are the dependents that a removal would break, by the name of the dependent: on which managed
-// clusters.
-type Broken map[string][]string
+// Edge is what a removal takes from a dependent: that an add-on is installed.
+type Edge struct{ Dependent, Removed string }
 
-// Add adds a dependent on a managed cluster.
-func (b Broken) Add(dependent, cluster string) { b[dependent] = append(b[dependent], cluster) }
+// Broken are the edges that a removal would break: on which managed clusters.
+type Broken map[Edge][]string
 
-// Message counts and names what the removal of an add-on would break (lifecycle.md, "Refuse what
-// breaks"). It is empty where that is nothing.
-func (b Broken) Message(removed string) string {
+// Add adds an edge on a managed cluster.
+func (b Broken) Add(edge Edge, cluster string) { b[edge] = append(b[edge], cluster) }
+
+// Message counts and names what a removal would break (lifecycle.md, "Refuse what breaks"). It is empty
+// where that is nothing.
+func (b Broken) Message() string {
 	if len(b) == 0 {
 		return ""
 	}
-	clusters := map[string]bool{}
-	for _, on := range b {
-		for _, cluster := range on {
-			clusters[cluster] = true
-		}
+	dependents, clusters := sets.New[string](), sets.New[string]()
+	for edge, on := range b {
+		dependents.Insert(edge.Dependent)
+		clusters.Insert(on...)
 	}
-	dependents := slices.SortedFunc(maps.Keys(b), func(x, y string) int {
-		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x, y))
+	all := len(dependents)
+	edges := slices.SortedFunc(maps.Keys(b), func(x, y Edge) int {
+		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.Removed, y.Removed))
 	})
 	var named []string
-	for _, dependent := range dependents[:min(len(dependents), maxDependents)] {
-		named = append(named, fmt.Sprintf("%s requires %s (%s)", text.Name(dependent), text.Name(removed), some(b[dependent])))
+	for _, edge := range edges[:min(len(edges), maxNamed)] {
+		named = append(named, fmt.Sprintf("%s requires %s (%s)", text.Name(edge.Dependent), text.Name(edge.Removed), some(b[edge])))
+		dependents.Delete(edge.Dependent)
 	}
-	message := fmt.Sprintf("would break %s on %s: %s", text.Count(len(b), "add-on"), text.Count(len(clusters), "cluster"), strings.Join(named, "; "))
-	if left := len(dependents) - len(named); left > 0 {
+	message := fmt.Sprintf("would break %s on %s: %s", text.Count(all, "add-on"), text.Count(len(clusters), "cluster"), strings.Join(named, "; "))
+	if left := len(dependents); left > 0 {
 		message += fmt.Sprintf("; and %s", text.Count(left, "more add-on"))
 	}
 	return message

@@ -73,10 +73,10 @@ func TestRequires(t *testing.T) {
 func TestMessage(t *testing.T) {
 	many := Broken{}
 	for i := range 340 {
-		many.Add("cluster-gateway", fmt.Sprintf("cluster%03d", i))
+		many.Add(Edge{"cluster-gateway", "base"}, fmt.Sprintf("cluster%03d", i))
 	}
 	for i := range 11 {
-		many.Add(fmt.Sprintf("add-on-%02d", i), "cluster000")
+		many.Add(Edge{fmt.Sprintf("add-on-%02d", i), "base"}, "cluster000")
 	}
 	for _, test := range []struct {
 		name string
@@ -84,11 +84,16 @@ func TestMessage(t *testing.T) {
 		want string
 	}{
 		{"nothing", Broken{}, ""},
-		{"one", Broken{"leaf": {"cluster1"}}, "would break 1 add-on on 1 cluster: leaf requires base (cluster1)"},
+		{"one", Broken{{"leaf", "base"}: {"cluster1"}}, "would break 1 add-on on 1 cluster: leaf requires base (cluster1)"},
 		{
 			"two on two clusters",
-			Broken{"leaf": {"cluster2", "cluster1"}, "stem": {"cluster1"}},
+			Broken{{"leaf", "base"}: {"cluster2", "cluster1"}, {"stem", "base"}: {"cluster1"}},
 			"would break 2 add-ons on 2 clusters: leaf requires base (cluster1, cluster2); stem requires base (cluster1)",
+		},
+		{
+			"two that are removed together",
+			Broken{{"leaf", "base"}: {"cluster2"}, {"leaf", "root"}: {"cluster1", "cluster2"}},
+			"would break 1 add-on on 2 clusters: leaf requires root (cluster1, cluster2); leaf requires base (cluster2)",
 		},
 		{
 			"many", many,
@@ -97,7 +102,7 @@ func TestMessage(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := test.of.Message("base"); got != test.want {
+			if got := test.of.Message(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -26,11 +28,19 @@ type declared struct {
 	policies policy.Set
 }
 
+// dependentsOf returns the add-ons, ascending, that have an edge on any of the add-ons.
+func (d declared) dependentsOf(addOns []string) []string {
+	dependents := sets.New[string]()
+	for _, addOn := range addOns {
+		dependents.Insert(d.Dependents(addOn)...)
+	}
+	return sets.List(dependents)
+}
+
 // declarations reads what is declared, and prepares it again only once something has changed.
 type declarations struct {
-	// cache has the registrations and AddOnTemplates. Policies are read live: few requests need them, and
-	// a hub may not serve them.
-	cache, live client.Reader
+	// cache has the registrations, AddOnTemplates and policies.
+	cache client.Reader
 
 	mutex sync.Mutex
 	// registered is the catalog without policies, and prepared the evaluator under them.
@@ -67,6 +77,43 @@ func (d *declarations) dependents(ctx context.Context, addOn string) ([]string, 
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return d.catalog(read).Dependents(addOn), nil
+}
+
+// registration returns that of an add-on; nil where it has none, or nothing that depends on anything: neither declares
+// the add-on a dependency or requirement, nor has any add-on an edge on it.
+func (d *declarations) registration(ctx context.Context, addOn string) (*addonv1alpha1.ClusterManagementAddOn, error) {
+	read, err := d.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(read.addOns, func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == addOn })
+	if at < 0 {
+		return nil, nil
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	all := d.catalog(read)
+	if len(all.Dependents(addOn)) == 0 && !slices.ContainsFunc(all.Declarations(addOn), func(one declaration.Declaration) bool { return !one.Empty() }) {
+		return nil, nil
+	}
+	return &read.addOns[at], nil
+}
+
+// placedBy returns the add-ons, ascending, that a Placement installs; none if nothing has an edge on any of them.
+func (d *declarations) placedBy(ctx context.Context, placement types.NamespacedName) ([]string, error) {
+	read, err := d.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	declared := d.catalog(read)
+	if len(declared.PlacedBy(placement)) == 0 {
+		return nil, nil
+	}
+	return slices.DeleteFunc(declared.AddOns(), func(addOn string) bool {
+		return !slices.Contains(declared.Install(addOn).Placements, placement)
+	}), nil
 }
 
 // under returns what is declared under the policies.
@@ -118,7 +165,7 @@ func usesTemplates(addOns []addonv1alpha1.ClusterManagementAddOn) bool {
 // readPolicies lists the policies; none where the hub does not serve them.
 func (d *declarations) readPolicies(ctx context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
 	var all dependencyv1alpha1.AddOnDependencyPolicyList
-	switch err := d.live.List(ctx, &all); {
+	switch err := d.cache.List(ctx, &all); {
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:

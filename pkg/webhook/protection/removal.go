@@ -3,79 +3,68 @@ package protection
 import (
 	"context"
 	"fmt"
-	"time"
+	"maps"
 
-	"k8s.io/apimachinery/pkg/types"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/fleet"
+	eventsof "open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// removal is a hub from which an add-on has been removed: what its dependents there rest on. It has
-// nothing of agents, which no edge on an add-on needs.
-type removal struct {
-	fleet.Objects
-	removed string
-	cluster *clusterv1.ManagedCluster
-	addOns  map[string]*addonv1alpha1.ManagedClusterAddOn
-	// cache has the AddOnTemplates.
-	cache client.Reader
-}
-
-var _ fleet.Reader = removal{}
-
-// AddOn implements fleet.Reader.
-func (r removal) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	if key.Name == r.removed {
-		return nil, nil
+// reviewRemoval finds what the deletion of an add-on from a managed cluster would break.
+func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (found, error) {
+	if !addOn.DeletionTimestamp.IsZero() || addOn.Name == names.AgentAddOn {
+		return found{}, nil
 	}
-	return r.addOns[key.Name], nil
+	dependents, err := v.declared.dependents(ctx, addOn.Name)
+	if err != nil || len(dependents) == 0 {
+		return found{}, err
+	}
+	under, done, err := v.begin(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	defer done()
+	is, review, ok, err := v.readCluster(ctx, under, addOn.Namespace)
+	stored := is.addOns[addOn.Name]
+	if !ok || stored == nil { // or another request has deleted it
+		return found{}, err
+	}
+	after := is
+	after.addOns = maps.Clone(is.addOns)
+	delete(after.addOns, addOn.Name)
+	broken := protection.Broken{}
+	if err := after.breaks(ctx, under, sets.New(addOn.Name), broken); err != nil {
+		return found{}, err
+	}
+	review.request = toRemove
+	review.object, review.kind, review.forced = stored, eventsof.ManagedClusterAddOn, stored.Annotations[addonv1alpha1.ForceAnnotation]
+	review.named = fmt.Sprintf("managedclusteraddon %s -n %s", stored.Name, stored.Namespace)
+	review.does, review.message = removing(stored.Name), broken.Message()
+	return review, nil
 }
 
-// Cluster implements fleet.Reader.
-func (r removal) Cluster(context.Context, string) (*clusterv1.ManagedCluster, error) {
-	return r.cluster, nil
-}
+func removing(addOn string) string { return fmt.Sprintf("removing add-on '%s'", text.Name(addOn)) }
 
-// TemplateVersion implements fleet.Reader.
-func (r removal) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
-	return fleet.Objects{Reader: r.cache}.TemplateVersion(ctx, name)
-}
-
-// OCMVersion implements fleet.Reader: it is not read.
-func (removal) OCMVersion(context.Context) (version string, read bool, err error) {
-	return "", false, nil
-}
-
-// Selected implements fleet.Reader: it is not read.
-func (removal) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
-	return false, false, nil
-}
-
-// Facts implements fleet.Reader: they are not read.
-func (removal) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
-	return evaluation.Facts{}, nil
-}
-
-// break adds the dependents that are installed on the cluster, are not being deleted, and could not work
-// without the add-on. Verdicts on a lost cluster are held, so that nothing breaks there.
-func (r removal) breaks(ctx context.Context, under declared, dependents []string, now time.Time, into protection.Broken) error {
-	loader := fleet.Loader{Reader: r, Offline: evaluation.OfflineHold}
-	for _, dependent := range dependents {
-		if installed := r.addOns[dependent]; installed == nil || !installed.DeletionTimestamp.IsZero() || dependent == r.removed {
+// breaks adds the edges of add-ons that stay on the cluster, and could not work without what has been removed. Verdicts
+// on a lost cluster are held, so that nothing breaks there.
+func (s clusterReader) breaks(ctx context.Context, under declared, removed sets.Set[string], into protection.Broken) error {
+	for _, dependent := range under.dependentsOf(sets.List(removed)) {
+		if stays := s.addOns[dependent]; stays == nil || !stays.DeletionTimestamp.IsZero() {
 			continue
 		}
-		state, err := loader.Load(ctx, under.Evaluator, types.NamespacedName{Namespace: r.cluster.Name, Name: dependent}, now)
+		state, err := s.state(ctx, under, dependent)
 		if err != nil {
-			return fmt.Errorf("load what %s rests on: %w", dependent, err)
+			return err
 		}
-		if protection.Requires(under.Evaluate(dependent, state), r.removed) {
-			into.Add(dependent, r.cluster.Name)
+		findings := under.Evaluate(dependent, state)
+		for _, addOn := range sets.List(removed) {
+			if protection.Requires(findings, addOn) {
+				into.Add(protection.Edge{Dependent: dependent, Removed: addOn}, s.cluster.Name)
+			}
 		}
 	}
 	return nil

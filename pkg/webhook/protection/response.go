@@ -6,9 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -20,30 +21,57 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The reasons of events on what is deleted although installed add-ons require it.
+// The reasons of events on what is done although it contradicts what is installed.
 const (
-	// EventForced: its annotation says that it is to be deleted nevertheless.
+	// EventForced: an annotation says that it is to be removed nevertheless.
 	EventForced = "RemovalForced"
-	// EventNotRefused: OCM itself deletes it, and is never refused anything.
+	// EventNotRefused: OCM itself removes it, and is never refused anything.
 	EventNotRefused = "RemovalNotRefused"
+	// EventInstallationForced: an annotation says that it is to be installed nevertheless.
+	EventInstallationForced = "InstallationForced"
+	// EventInstallationNotRefused: OCM itself installs it.
+	EventInstallationNotRefused = "InstallationNotRefused"
 )
 
-const actionRemove = "Remove"
+// maxEmitted is how many events are remembered, and retriesFor how long: meanwhile, a request with the same effect is
+// taken for a retry.
+const (
+	maxEmitted = 1024
+	retriesFor = time.Minute
+)
 
-// maxEmitted is how many removals are remembered, so that each has one event.
-const maxEmitted = 1024
+// requested has the words of a response, in which OBJECT stands for the arguments of kubectl, and the reasons of its
+// events.
+type requested struct{ action, forced, notRefused, isDone, does, instead string }
+
+var (
+	toRemove = requested{
+		action: "Remove", forced: EventForced, notRefused: EventNotRefused, isDone: "is removed", does: "removes",
+		instead: "Remove first what requires it. To remove it nevertheless: kubectl annotate OBJECT " + addonv1alpha1.ForceAnnotation + "='<why>'",
+	}
+	toInstall = requested{
+		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is installed", does: "installs",
+		instead: "To install it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
+)
 
 // found is what a review has found.
 type found struct {
-	// object is what would be deleted, as it is stored: any pod may send requests for reviews.
+	// object is what would be deleted or changed, as it is stored: any pod may send requests for reviews.
 	object client.Object
+	// does is what the request does, as "removing add-on 'base'".
+	does string
 	// kind and named are the object's kind, and its arguments of kubectl.
 	kind, named string
 	// message is what would break; empty: nothing.
 	message string
 	mode    dependencyv1alpha1.Protection
-	// by are the policies that say so; none: the flag does.
+	// by are the policies that set the mode; none: the flag sets it.
 	by []string
+	// request is what is requested.
+	request requested
+	// forced is why it is done nevertheless, as an annotation says.
+	forced string
 }
 
 // responder refuses or warns.
@@ -52,25 +80,41 @@ type responder struct {
 	recorder events.EventRecorder
 	// refuseFrom is when it begins to refuse: before, what has been read may not be all.
 	refuseFrom time.Time
-	// emitted are the UIDs of objects that had their event.
-	emitted *lru.Cache
+	// emitted are the latest emissions.
+	emitted *cache.LRUExpireCache
 }
 
-// respond refuses or warns.
-func (r *responder) respond(request admission.Request, review found) admission.Response {
+// emission is one event.
+type emission struct {
+	about        types.UID
+	reason, note string
+}
+
+func newResponder(options Options) *responder {
+	return &responder{
+		clock: options.Clock, recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
+		refuseFrom: options.Clock.Now().Add(options.Delay),
+	}
+}
+
+// respond refuses or warns. What could not be reviewed because of an error is allowed.
+func (r *responder) respond(request admission.Request, review found, what string, err error) admission.Response {
+	if err != nil {
+		return unchecked(what, err)
+	}
 	if review.message == "" {
 		return admission.Allowed("")
 	}
-	message := fmt.Sprintf("removing add-on '%s' %s", text.Name(review.object.GetName()), review.message)
-	forced := strings.TrimSpace(review.object.GetAnnotations()[addonv1alpha1.ForceAnnotation])
+	message := review.does + " " + review.message
+	forced := strings.TrimSpace(review.forced)
 	switch {
 	case forced != "":
-		message += ". It is removed nevertheless: " + text.Excerpt(text.OneLine(forced))
-		r.emit(request, review, EventForced, message)
+		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(text.OneLine(forced)))
+		r.emit(request, review, review.request.forced, message)
 		return admission.Allowed("").WithWarnings(message)
 	case ofOCM(request.UserInfo):
-		message += ". OCM removes it nevertheless"
-		r.emit(request, review, EventNotRefused, message)
+		message += fmt.Sprintf(". OCM %s it nevertheless", review.request.does)
+		r.emit(request, review, review.request.notRefused, message)
 		return admission.Allowed("").WithWarnings(message)
 	case review.mode != dependencyv1alpha1.ProtectionEnforce:
 		return admission.Allowed("").WithWarnings(message)
@@ -87,25 +131,24 @@ func instead(review found) string {
 	if len(review.by) > 0 {
 		because = " (" + policy.Named(review.by...) + ")"
 	}
-	return fmt.Sprintf("%s. Remove first what requires it. To remove it nevertheless: kubectl annotate %s %s='<why>'",
-		because, review.named, addonv1alpha1.ForceAnnotation)
+	return because + ". " + strings.ReplaceAll(review.request.instead, "OBJECT", review.named)
 }
 
-// emit records a removal that is not refused, once, unless it is only tried.
+// emit records what is not refused, unless it is only tried. A client that retries at once gets no second event.
 func (r *responder) emit(request admission.Request, review found, reason, message string) {
 	if ptr.Deref(request.DryRun, false) {
 		return
 	}
-	if _, again := r.emitted.Get(review.object.GetUID()); again {
+	note := eventsof.Note(fmt.Sprintf("%s: %s", text.Name(request.UserInfo.Username), message))
+	once := emission{review.object.GetUID(), reason, note}
+	if _, again := r.emitted.Get(once); again {
 		return
 	}
-	r.emitted.Add(review.object.GetUID(), nil)
-	r.recorder.Eventf(eventsof.About(review.kind, review.object), nil, corev1.EventTypeWarning, reason, actionRemove, "%s",
-		eventsof.Note(fmt.Sprintf("%s: %s", text.Name(request.UserInfo.Username), message)))
+	r.emitted.Add(once, nil, retriesFor)
+	r.recorder.Eventf(eventsof.About(review.kind, review.object), nil, corev1.EventTypeWarning, reason, review.request.action, "%s", note)
 }
 
-// unchecked allows a request that could not be reviewed.
-func unchecked(name string, err error) admission.Response {
-	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
-		fmt.Sprintf("whether other add-ons require '%s' was not checked: %v", text.Name(name), err))))
+// unchecked allows a request that could not be reviewed, with a warning.
+func unchecked(what string, err error) admission.Response {
+	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(fmt.Sprintf("whether %s was not checked: %v", what, err))))
 }

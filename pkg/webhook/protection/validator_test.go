@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -62,19 +63,22 @@ func reviewed(
 		},
 	})
 	recorder := events.NewFakeRecorder(10)
-	var v admission.Handler
-	var object any = addOn(name)
-	addOns, registrations := New(Options{
+	validators := New(Options{
 		Live: hub, Cache: hub, Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode,
 	})
-	if v = addOns; request.Resource.Resource == "clustermanagementaddons" {
-		v, object = registrations, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	var v admission.Handler
+	var object any
+	switch request.Resource.Resource {
+	case "clustermanagementaddons":
+		v, object = validators.Registrations, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	case "placements":
+		v, object = validators.Placements, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	default:
+		v, object = validators.AddOns, addOn(name)
 	}
-	raw, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
+	if request.Operation == "" {
+		request.Operation, request.OldObject.Raw = admissionv1.Delete, raw(t, object)
 	}
-	request.Operation, request.OldObject.Raw = admissionv1.Delete, raw
 	var response admission.Response
 	for range 2 { // as a client that tries again
 		response = v.Handle(t.Context(), admission.Request{AdmissionRequest: request})
@@ -85,6 +89,26 @@ func reviewed(
 		emitted = append(emitted, event)
 	}
 	return response, emitted
+}
+
+func expect(t *testing.T, response admission.Response, refuses, warns string) {
+	t.Helper()
+	refused := ""
+	if !response.Allowed {
+		refused = response.Result.Message
+	}
+	if got := strings.Join(response.Warnings, "; "); refused != refuses || got != warns {
+		t.Errorf("refused %q\n warned %q\nwant %q\n and %q", refused, got, refuses, warns)
+	}
+}
+
+func raw(t *testing.T, object any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 func kindOf(of any) string {
@@ -99,10 +123,14 @@ func kindOf(of any) string {
 		return "policies"
 	case *clusterv1.ManagedCluster:
 		return "cluster"
+	case *dependencyv1alpha1.ManagedClusterFacts:
+		return "facts"
 	case *addonv1alpha1.AddOnDeploymentConfig:
 		return "settings"
 	case *clusterv1.ManagedClusterList:
 		return "clusters"
+	case *clusterv1beta1.PlacementDecisionList:
+		return "decisions"
 	}
 	return ""
 }
@@ -150,6 +178,10 @@ func TestReview(t *testing.T) {
 		registered("leaf", `dependencies: [{name: base, when: {expression: "config.?mode.orValue('') != 'alone'"}}]`),
 		registered("base", "{}"),
 	}
+	ofVersion := []client.Object{
+		registered("leaf", `dependencies: [{name: base, when: {expression: "addOn.?version.orValue('').semverMatches('>= 2.0')"}}]`),
+		registered("base", "{}"),
+	}
 	usual := []client.Object{cluster(), addOn("base"), addOn("leaf")}
 	const (
 		breaks  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
@@ -189,6 +221,14 @@ func TestReview(t *testing.T) {
 			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
 			warns: "whether other add-ons require 'base' was not checked: load what leaf rests on: " +
 				"read AddOnDeploymentConfig cluster1/settings: the hub is busy",
+		},
+		{
+			name: "its agent's lease makes the dependent independent", mode: enforce, declared: ofVersion,
+			on: []client.Object{cluster(), addOn("base"), in(addOn("leaf"), "2.0"), reportedOf("leaf", "1.9")},
+		},
+		{
+			name: "its agent's lease makes the dependent depend", mode: enforce, declared: ofVersion, refuses: breaks + refusal,
+			on: []client.Object{cluster(), addOn("base"), in(addOn("leaf"), "1.0"), reportedOf("leaf", "2.1")},
 		},
 		{name: "the dependent is not there", mode: enforce, on: []client.Object{cluster(), addOn("base")}},
 		{
@@ -258,17 +298,34 @@ func TestReview(t *testing.T) {
 				test.declared = declared
 			}
 			response, emitted := reviewed(t, test.mode, test.fails, test.request, "base", append(test.declared, test.on...)...)
-			refused := ""
-			if !response.Allowed {
-				refused = response.Result.Message
-			}
-			if got := strings.Join(response.Warnings, "; "); refused != test.refuses || got != test.warns {
-				t.Errorf("refused %q\n warned %q\nwant %q\n and %q", refused, got, test.refuses, test.warns)
-			}
+			expect(t, response, test.refuses, test.warns)
 			if got := strings.Join(emitted, "; "); got != test.emits {
 				t.Errorf("emitted %q, want %q", got, test.emits)
 			}
 		})
+	}
+}
+
+// TestEvents: each change that is forced has an event, and a retry of one has none.
+func TestEvents(t *testing.T) {
+	recorder, passing := events.NewFakeRecorder(10), clocktesting.NewFakePassiveClock(now)
+	responds := newResponder(Options{Clock: passing, Recorder: recorder})
+	found := found{request: toRemove, object: addOn("base"), does: removing("base"), message: "breaks", forced: "moving"}
+	change := func(by string) {
+		request := admission.Request{}
+		request.UserInfo.Username = by
+		responds.respond(request, found, "", nil)
+	}
+	for _, by := range []string{"alice", "alice", "bob", "alice"} {
+		change(by)
+	}
+	if got := len(recorder.Events); got != 2 {
+		t.Errorf("%d events of alice and bob", got)
+	}
+	passing.SetTime(now.Add(retriesFor + time.Second))
+	change("alice")
+	if got := len(recorder.Events); got != 3 {
+		t.Errorf("%d events after alice's next change", got)
 	}
 }
 
@@ -318,6 +375,7 @@ func TestReviewOfRegistrations(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name, removed  string
+		options        string
 		mode           dependencyv1alpha1.Protection
 		objects        []client.Object
 		refuses, warns string
@@ -326,6 +384,11 @@ func TestReviewOfRegistrations(t *testing.T) {
 		{name: "refused", removed: "base", mode: enforce, objects: fleetOf, refuses: all + refusal},
 		{name: "warned of", removed: "base", mode: warn, objects: fleetOf, warns: all},
 		{name: "not looked at", removed: "base", mode: off, objects: fleetOf},
+		{name: "what it owns stays", removed: "base", mode: enforce, objects: fleetOf, options: `{"propagationPolicy":"Orphan"}`},
+		{
+			name: "what it owns is deleted first", removed: "base", mode: enforce, objects: fleetOf,
+			options: `{"propagationPolicy":"Foreground"}`, refuses: all + refusal,
+		},
 		{name: "nobody requires it", removed: "other", mode: enforce, objects: fleetOf},
 		{
 			name: "refused on some clusters", removed: "base", mode: warn, refuses: edge + refusal,
@@ -350,14 +413,9 @@ func TestReviewOfRegistrations(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			request := admissionv1.AdmissionRequest{Resource: metav1.GroupVersionResource{Resource: "clustermanagementaddons"}}
+			request.Options.Raw = []byte(test.options)
 			response, _ := reviewed(t, test.mode, test.fails, request, test.removed, test.objects...)
-			refused := ""
-			if !response.Allowed {
-				refused = response.Result.Message
-			}
-			if got := strings.Join(response.Warnings, "; "); refused != test.refuses || got != test.warns {
-				t.Errorf("refused %q\n warned %q\nwant %q\n and %q", refused, got, test.refuses, test.warns)
-			}
+			expect(t, response, test.refuses, test.warns)
 		})
 	}
 }

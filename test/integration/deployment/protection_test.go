@@ -12,9 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
 )
 
@@ -42,6 +45,8 @@ func expectProtection(ctx context.Context, address string) {
 	Eventually(deletion(address, protection.Path, needed)).Should(ContainSubstring(breaks))
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
 	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(breaks))
+	expectPlacementProtected(ctx, address)
+	expectInstallationReviewed(ctx, address)
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(needed), needed)).To(Succeed())
 	before := needed.DeepCopy()
 	needed.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
@@ -55,6 +60,31 @@ func expectProtection(ctx context.Context, address string) {
 	removeNeeding()
 	removeNeeded()
 	Expect(admin.Delete(ctx, settings)).To(Succeed())
+}
+
+// expectPlacementProtected has OCM install what is needed by a Placement, for which the webhook reads what it selects.
+func expectPlacementProtected(ctx context.Context, address string) {
+	GinkgoHelper()
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "needed"}}
+	placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+	Expect(admin.Create(ctx, placement)).To(Succeed())
+	decision := &clusterv1beta1.PlacementDecision{}
+	decision.Namespace, decision.Name = metav1.NamespaceDefault, "needed-decision-1"
+	decision.Labels = map[string]string{clusterv1beta1.PlacementLabel: placement.Name, clusterv1beta1.DecisionGroupIndexLabel: "0"}
+	Expect(admin.Create(ctx, decision)).To(Succeed())
+	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: cluster, Reason: "Tested"}}
+	Expect(admin.Status().Update(ctx, decision)).To(Succeed())
+	install := func(by string) {
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
+		patch := fmt.Appendf(nil, `{"spec":{"installStrategy":%s}}`, by)
+		Expect(admin.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	}
+	install(`{"type":"Placements","placements":[{"namespace":"default","name":"needed"}]}`)
+	Eventually(deletion(address, protection.PlacementPath, placement)).Should(ContainSubstring(
+		"deleting Placement 'default/needed' removes what it installs, and would break 1 add-on on 1 cluster"))
+	install(`{"type":"Manual","placements":null}`)
+	Expect(admin.Delete(ctx, decision)).To(Succeed())
+	Expect(admin.Delete(ctx, placement)).To(Succeed())
 }
 
 // referToSettings has OCM refer the status of an add-on to its settings.
@@ -72,15 +102,44 @@ func referToSettings(ctx context.Context, name string, settings *addonv1alpha1.A
 	}).Should(Succeed())
 }
 
+// expectInstallationReviewed has the webhook review an add-on that requires what is needed in another version than that
+// of OCM.
+func expectInstallationReviewed(ctx context.Context, address string) {
+	GinkgoHelper()
+	annotate := func(of client.Object, annotation, value string) {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, annotation, value)
+		Expect(admin.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	}
+	crd := fleet.CRD()
+	crd.Name = fleet.OCMVersionCRD
+	annotate(crd, names.OCMVersion, "1.2.1")
+	needed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
+	annotate(needed, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
+	choosy := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
+	choosy.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	choosy.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
+	Expect(admin.Create(ctx, choosy)).To(Succeed())
+	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
+	Eventually(answer(address, protection.Path, "CREATE", "object", created)).Should(ContainSubstring(
+		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
+	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
+	Expect(admin.Delete(ctx, choosy)).To(Succeed())
+}
+
 // deletion is the webhook's answer to the deletion of an object.
 func deletion(address, path string, of client.Object) func() (string, error) {
+	return answer(address, path, "DELETE", "oldObject", of)
+}
+
+// answer is the webhook's answer to an operation on an object.
+func answer(address, path, operation, field string, of client.Object) func() (string, error) {
 	return func() (string, error) {
 		object, err := json.Marshal(of)
 		if err != nil {
 			return "", err
 		}
-		body := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"DELETE","oldObject":` +
-			string(object) + `}}`
+		body := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"` + operation + `","` + field +
+			`":` + string(object) + `}}`
 		request, err := http.NewRequest(http.MethodPost, "https://"+address+path, strings.NewReader(body))
 		if err != nil {
 			return "", err

@@ -118,14 +118,14 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.all = append(w
 // as is a client of a user of the hub, and what it is warned of.
 func as(user string, groups ...string) (client.Client, *warnings) {
 	GinkgoHelper()
-	config, told := rest.CopyConfig(hub.Config), &warnings{}
-	config.WarningHandler = told
+	config, received := rest.CopyConfig(hub.Config), &warnings{}
+	config.WarningHandler = received
 	if user != "" {
 		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:masters")}
 	}
 	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return made, told
+	return made, received
 }
 
 // emitted returns the notes of events on an add-on with a reason.
@@ -166,11 +166,11 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		It("passes with a reason, which an event keeps", func(ctx context.Context) {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"moving to v2"}}}`, interlockv1alpha1.ForceAnnotation)
 			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-			user, told := as("alice")
+			user, received := as("alice")
 			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
 			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			const nevertheless = breaks + ". It is removed nevertheless: moving to v2"
-			Expect(told.all).To(HaveEach(nevertheless))
+			Expect(received.all).To(HaveEach(nevertheless))
 			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
@@ -184,12 +184,15 @@ var _ = Describe("The removal of an add-on that others require", func() {
 
 			label(ctx, cluster, "development")
 			DeferCleanup(func(ctx context.Context) { label(ctx, cluster, "") })
-			user, told := as("")
-			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			user, received := as("")
+			Eventually(func() error { // policies are read from a cache
+				received.all = nil
+				return user.Delete(ctx, addOn(cluster, base))
+			}).Should(Succeed())
 			if warned {
-				Expect(told.all).To(HaveExactElements(breaks))
+				Expect(received.all).To(HaveExactElements(breaks))
 			} else {
-				Expect(told.all).To(BeEmpty())
+				Expect(received.all).To(BeEmpty())
 			}
 		},
 			Entry("that warns", "Warn", true),
@@ -197,14 +200,14 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		)
 
 		DescribeTable("is never refused to", func(ctx context.Context, user string, recorded bool, groups ...string) {
-			as, told := as(user, groups...)
+			as, received := as(user, groups...)
 			Expect(as.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			if recorded {
-				Expect(told.all).To(HaveExactElements(breaks + ". OCM removes it nevertheless"))
+				Expect(received.all).To(HaveExactElements(breaks + ". OCM removes it nevertheless"))
 				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
 					Should(ContainElement(user + ": " + breaks + ". OCM removes it nevertheless"))
 			} else {
-				Expect(told.all).To(BeEmpty())
+				Expect(received.all).To(BeEmpty())
 			}
 		},
 			Entry("the garbage collector", "system:serviceaccount:kube-system:generic-garbage-collector", false),
@@ -216,7 +219,8 @@ var _ = Describe("The removal of an add-on that others require", func() {
 
 		It("goes with its registration, which is refused as well", func(ctx context.Context) {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
-			Expect(hub.Client.Delete(ctx, registration)).To(MatchError(ContainSubstring(
+			// The API server's cache, from which a fleet is read, may lag behind.
+			Eventually(func() error { return hub.Client.Delete(ctx, registration, client.DryRunAll) }).Should(MatchError(ContainSubstring(
 				"denied the request: " + breaks + ". Remove first what requires it. To remove it nevertheless: " +
 					"kubectl annotate clustermanagementaddon base " + interlockv1alpha1.ForceAnnotation,
 			)))
@@ -237,7 +241,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
 		})
 
-		It("only warns where it is told so, and at first", func(ctx context.Context) {
+		It("only warns where it is received so, and at first", func(ctx context.Context) {
 			DeferCleanup(func(ctx context.Context) {
 				Expect(webhook.Stop(ctx)).To(Succeed())
 				serve(ctx, "--protection=enforce", "--protection-delay=0")
@@ -248,11 +252,11 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			} {
 				Expect(webhook.Stop(ctx)).To(Succeed())
 				serve(ctx, flag)
-				user, told := as("")
+				user, received := as("")
 				Eventually(func() []string {
-					told.all = nil
+					received.all = nil
 					Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
-					return told.all
+					return received.all
 				}).Should(HaveExactElements(HaveSuffix(want)))
 			}
 		})

@@ -1,0 +1,107 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+type addOns = map[string]*addonv1alpha1.ManagedClusterAddOn
+
+// clusterReader reads a managed cluster. Its add-ons are given: as they are, or as a change would leave them. What
+// else verdicts rest on is read from the hub.
+type clusterReader struct {
+	fleet.Objects
+	templates fleet.Objects
+	cluster   *clusterv1.ManagedCluster
+	addOns    addOns
+	// facts are what the cluster's agent has reported.
+	facts func() (evaluation.Facts, error)
+	// ofFleet: the version of OCM is not read. Few verdicts need it.
+	ofFleet bool
+	now     time.Time
+}
+
+var _ fleet.Reader = clusterReader{}
+
+// AddOn implements fleet.Reader.
+func (s clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	return s.addOns[key.Name], nil
+}
+
+// Cluster implements fleet.Reader.
+func (s clusterReader) Cluster(context.Context, string) (*clusterv1.ManagedCluster, error) {
+	return s.cluster, nil
+}
+
+// TemplateVersion implements fleet.Reader.
+func (s clusterReader) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
+	return s.templates.TemplateVersion(ctx, name)
+}
+
+// OCMVersion implements fleet.Reader.
+func (s clusterReader) OCMVersion(ctx context.Context) (version string, read bool, err error) {
+	if s.ofFleet {
+		return "", false, nil
+	}
+	return s.Objects.OCMVersion(ctx)
+}
+
+// Selected implements fleet.Reader. It is not read, because it explains verdicts and changes none.
+func (clusterReader) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
+	return false, false, nil
+}
+
+// Facts implements fleet.Reader.
+func (s clusterReader) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+	return s.facts()
+}
+
+// state loads what the verdicts on an add-on's edges rest on.
+func (s clusterReader) state(ctx context.Context, under declared, addOn string) (evaluation.State, error) {
+	loader := fleet.Loader{Reader: s, Offline: evaluation.OfflineHold}
+	state, err := loader.Load(ctx, under.Evaluator, types.NamespacedName{Namespace: s.cluster.Name, Name: addOn}, s.now)
+	if err != nil {
+		return evaluation.State{}, fmt.Errorf("load what %s rests on: %w", addOn, err)
+	}
+	return state, nil
+}
+
+// awaited are the facts of a managed cluster where any may still be reported, so that verdicts on them are held.
+func awaited(now time.Time) evaluation.Facts { return evaluation.Facts{Requested: now} }
+
+// factsOf reads the facts of a managed cluster once, when they are first needed. What its agent has not reported is
+// awaited. If the agent does not run, verdicts on facts are held.
+func (r reviewer) factsOf(ctx context.Context, cluster string, on addOns, now time.Time) func() (evaluation.Facts, error) {
+	return sync.OnceValues(func() (evaluation.Facts, error) {
+		object := &dependencyv1alpha1.ManagedClusterFacts{}
+		switch err := r.live.Get(ctx, factsobject.Key(cluster), object); {
+		case meta.IsNoMatchError(err), apierrors.IsNotFound(err) && on[names.AgentAddOn] == nil: // there is no agent
+			return evaluation.Facts{}, nil
+		case apierrors.IsNotFound(err): // nothing has been requested of it yet
+			return awaited(now), nil
+		case err != nil:
+			return evaluation.Facts{}, fmt.Errorf("read ManagedClusterFacts %s: %w", cluster, err)
+		}
+		facts := fleet.FactsOf(object)
+		facts.Requested = now
+		if agent := object.Status.AgentAddOn; agent != "" && fleet.Ended(agent, on[agent]) != "" {
+			facts.HeldUntil = now.Add(evaluation.ReportTime)
+		}
+		return facts, nil
+	})
+}

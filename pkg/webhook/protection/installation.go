@@ -1,0 +1,83 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	eventsof "open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, or with another
+// AddOnTemplate. before is nil where it is created.
+func (v *Validator) reviewInstallation(ctx context.Context, before, after *addonv1alpha1.ManagedClusterAddOn) (found, error) {
+	if before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after) || after.Name == names.AgentAddOn {
+		return found{}, nil
+	}
+	registration, err := v.declared.registration(ctx, after.Name)
+	if err != nil || registration == nil {
+		return found{}, err
+	}
+	under, done, err := v.begin(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	defer done()
+	if !protection.MayContradict(under.Catalog, after.Name) {
+		return found{}, nil
+	}
+	is, review, ok, err := v.readCluster(ctx, under, after.Namespace)
+	if !ok || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
+		return found{}, err
+	}
+	contradicted, err := is.contradictions(ctx, under, fleet.Installing(after, registration))
+	if err != nil {
+		return found{}, err
+	}
+	review.request = toInstall
+	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
+	review.does, review.message = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace), contradicted.Message(after.Name)
+	return review, nil
+}
+
+// contradictions finds those that the installation of an add-on would bring to it and its dependents.
+func (s clusterReader) contradictions(
+	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn,
+) (protection.Contradicted, error) {
+	then := s
+	then.addOns = maps.Clone(s.addOns)
+	then.addOns[installed.Name] = installed
+	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
+	after, err := then.settledFindings(ctx, under, affected, installed.Name)
+	if err != nil || len(protection.Contradictions(nil, after)) == 0 {
+		return nil, err
+	}
+	before, err := s.settledFindings(ctx, under, affected, "")
+	if err != nil {
+		return nil, err
+	}
+	return protection.Contradictions(before, after), nil
+}
+
+// settledFindings returns the verdicts on the edges of add-ons once what is installed is available. The changed add-on, if any,
+// is about to report another version.
+func (s clusterReader) settledFindings(ctx context.Context, under declared, addOns []string, changed string) (map[string][]evaluation.Finding, error) {
+	findings := map[string][]evaluation.Finding{}
+	for _, name := range addOns {
+		if installed := s.addOns[name]; installed == nil || !installed.DeletionTimestamp.IsZero() {
+			continue
+		}
+		state, err := s.state(ctx, under, name)
+		if err != nil {
+			return nil, err
+		}
+		findings[name] = under.Evaluate(name, protection.Settle(state, changed))
+	}
+	return findings, nil
+}

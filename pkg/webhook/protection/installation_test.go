@@ -1,0 +1,270 @@
+package protection
+
+import (
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// in is an add-on that has a version.
+func in(of *addonv1alpha1.ManagedClusterAddOn, version string) *addonv1alpha1.ManagedClusterAddOn {
+	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+	return of
+}
+
+// fromTemplate is an add-on that names an AddOnTemplate of its own, which runs.
+func fromTemplate(of *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
+	referent := ocmv1alpha1.ConfigReferent{Name: template}
+	of.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: referent}}
+	runs := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "x"}
+	of.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+		ConfigGroupResource: declaration.Templates, DesiredConfig: runs, LastAppliedConfig: runs,
+	}}
+	return of
+}
+
+// template is an AddOnTemplate with a version.
+func template(addOn, name, version, declares string) *addonv1alpha1.AddOnTemplate {
+	of := fixture.Template(addOn, name, declares)
+	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+	return &of
+}
+
+// reportedOf is that the cluster's agent has found a version on the lease of an add-on.
+func reportedOf(addOn, version string) *dependencyv1alpha1.ManagedClusterFacts {
+	facts := reported(version, "")
+	facts.Status.AddOns[0].Name = addOn
+	return facts
+}
+
+// reported is that the cluster's agent, which may be an add-on, has found a version on the lease of base.
+func reported(version, agent string) *dependencyv1alpha1.ManagedClusterFacts {
+	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+	facts.Status.AgentAddOn = agent
+	facts.Status.AddOns = []dependencyv1alpha1.AddOnFact{{AddOn: dependencyv1alpha1.AddOn{Name: "base"}, Version: version}}
+	return facts
+}
+
+// claiming is a managed cluster with a claim.
+func claiming(of *clusterv1.ManagedCluster, name, value string) *clusterv1.ManagedCluster {
+	of.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: name, Value: value}}
+	return of
+}
+
+type installation struct {
+	name string
+	// declares is what leaf declares, and stem what another add-on does, which is installed.
+	declares, stem string
+	registered     []client.Object
+	on             []client.Object
+	before, after  *addonv1alpha1.ManagedClusterAddOn
+	user           authenticationv1.UserInfo
+	fails          failing
+	refuses, warns string
+	emits          string
+}
+
+const (
+	contradicts = "add-on 'leaf' on cluster cluster1 contradicts what it needs: "
+	advice      = ". To install it nevertheless, give it the annotation " +
+		"dependency.addon.open-cluster-management.io/force: '<why>'"
+	tooOld = contradicts + "Required addon 'base' is not installed or not available in version '>= 2.0'. " +
+		"(version 1.0 from its ManagedClusterAddOn)"
+	breaksStem = "add-on 'leaf' on cluster cluster1 would break 1 add-on: stem: "
+)
+
+func (i installation) run(t *testing.T) {
+	t.Helper()
+	objects := append([]client.Object{ptr.To(fixture.Specified(t, "base", "{}")), addOn("stem")}, i.registered...)
+	for name, spec := range map[string]string{"leaf": i.declares, "stem": i.stem} {
+		if spec != "" {
+			objects = append(objects, ptr.To(fixture.Specified(t, name, spec)))
+		}
+	}
+	if i.on == nil {
+		i.on = []client.Object{cluster()}
+	}
+	if i.after == nil {
+		i.after = addOn("leaf")
+	}
+	request := admissionv1.AdmissionRequest{Operation: admissionv1.Create, Name: "leaf", UserInfo: i.user}
+	request.Object.Raw = raw(t, i.after)
+	if i.before != nil {
+		request.Operation, request.OldObject.Raw = admissionv1.Update, raw(t, i.before)
+		objects = append(objects, i.before)
+	}
+	response, emitted := reviewed(t, dependencyv1alpha1.ProtectionEnforce, i.fails, request, "leaf", append(objects, i.on...)...)
+	expect(t, response, i.refuses, i.warns)
+	if got := strings.Join(emitted, "; "); got != i.emits {
+		t.Errorf("emitted %q, want %q", got, i.emits)
+	}
+}
+
+func TestReviewOfInstallations(t *testing.T) {
+	const needs = `dependencies: [{name: base, version: ">= 2.0"}]`
+	kubernetes := cluster()
+	kubernetes.Status.Version.Kubernetes = "v1.29.3"
+	lost := cluster()
+	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
+	stopped := addOn("interlock-agent")
+	stopped.Status.Conditions = []metav1.Condition{{Type: "Available", Status: metav1.ConditionFalse}}
+	for _, test := range []installation{
+		{
+			name: "its dependency is too old", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0")}, refuses: tooOld + advice,
+		},
+		{name: "it is new enough", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "2.1")}},
+		{name: "it is not known how old it is", declares: needs, on: []client.Object{cluster(), addOn("base")}},
+		{name: "it is not installed yet", declares: needs, on: []client.Object{cluster()}},
+		{name: "it is being deleted", declares: needs, on: []client.Object{cluster(), deleting(in(addOn("base"), "1.0"))}},
+		{
+			name: "its agent reports a newer one", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), reported("2.0", "")},
+		},
+		{
+			name: "its agent reports an older one", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "2.0"), reported("1.0", "")},
+			refuses: strings.Replace(tooOld, "its ManagedClusterAddOn", "its agent's lease", 1) + advice,
+		},
+		{
+			name: "the cluster's agent does not run", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), reported("1.0", "interlock-agent"), stopped},
+		},
+		{
+			name: "the agent's report cannot be read", declares: needs, fails: failing{get: "facts"},
+			on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			warns: "whether add-on 'leaf' contradicts others was not checked: load what leaf rests on: " +
+				"read ManagedClusterFacts cluster1: the hub is busy",
+		},
+		{name: "the cluster is lost", declares: needs, on: []client.Object{lost, in(addOn("base"), "1.0")}},
+		{
+			name: "an Optional dependency", declares: `dependencies: [{name: base, type: Optional, version: ">= 2.0"}]`,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+		},
+		{
+			name:     "a dependency that only counts where it is installed",
+			declares: `dependencies: [{name: base, type: IfInstalled, version: ">= 2.0"}]`,
+			on:       []client.Object{cluster(), in(addOn("base"), "1.0")},
+			refuses:  contradicts + "Addon 'base' is installed, but not in version '>= 2.0'. (version 1.0 from its ManagedClusterAddOn)" + advice,
+		},
+		{
+			name: "a conflict", declares: `dependencies: [{name: base, type: Conflicts}]`, on: []client.Object{cluster(), addOn("base")},
+			refuses: contradicts + "Addon 'base' is installed, which conflicts with this addon. (installed)" + advice,
+		},
+		{
+			name: "an older Kubernetes", declares: `requirements: {kubernetes: ">= 1.30"}`, on: []client.Object{kubernetes},
+			refuses: contradicts + "Required Kubernetes version '>= 1.30' is not met. (it is v1.29.3)" + advice,
+		},
+		{
+			name: "a claim that is not reported yet", declares: `requirements: {claims: {platform: AWS}}`,
+			on: []client.Object{cluster()},
+		},
+		{
+			name: "another value of a claim", declares: `requirements: {claims: {platform: AWS}}`,
+			on:      []client.Object{claiming(cluster(), "platform", "GCP")},
+			refuses: contradicts + "Required cluster claim 'platform' 'AWS' is not met. (it is GCP)" + advice,
+		},
+		{
+			name: "a version that only a policy requires", declares: `dependencies: [{name: base}]`,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), ptr.To(fixture.Policy(t, "strict",
+				`{overrides: [{addOn: leaf, dependency: base, version: ">= 2.0"}]}`))},
+			refuses: contradicts + "Required addon 'base' is not installed or not available in version '>= 2.0'. " +
+				"(version 1.0 from its ManagedClusterAddOn; overridden by AddOnDependencyPolicy 'strict')" + advice,
+		},
+		{
+			name: "the cluster's agent has not reported anything yet", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), addOn(names.AgentAddOn)},
+		},
+		{
+			name: "a cycle", declares: `dependencies: [{name: stem}]`, stem: `dependencies: [{name: leaf}]`,
+			refuses: contradicts + "Required addon 'stem' is not installed or not available. (dependency cycle: leaf → stem → leaf)" + advice,
+		},
+		{
+			name: "what is installed needs an older one", declares: "{}", stem: `dependencies: [{name: leaf, type: IfInstalled, version: "< 2.0"}]`,
+			after: in(addOn("leaf"), "2.0"), refuses: breaksStem +
+				"Addon 'leaf' is installed, but not in version '< 2.0'. (version 2.0 from its ManagedClusterAddOn)" + advice,
+		},
+		{
+			name: "what is installed conflicts with it", declares: "{}", stem: `dependencies: [{name: leaf, type: Conflicts}]`,
+			refuses: breaksStem + "Addon 'leaf' is installed, which conflicts with this addon. (installed)" + advice,
+		},
+		{
+			name: "what is installed has other troubles", declares: "{}", on: []client.Object{kubernetes},
+			stem: `{dependencies: [{name: leaf, version: ">= 1.0"}], requirements: {kubernetes: ">= 1.30"}}`,
+		},
+		{
+			name: "by OCM", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			warns: tooOld + ". OCM installs it nevertheless",
+			user:  authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
+			emits: "Warning InstallationNotRefused sa: " + tooOld + ". OCM installs it nevertheless",
+		},
+		{
+			name: "with a reason", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			after: forced(addOn("leaf"), "trying"), user: authenticationv1.UserInfo{Username: "alice"},
+			warns: tooOld + ". It is installed nevertheless: trying",
+			emits: "Warning InstallationForced alice: " + tooOld + ". It is installed nevertheless: trying",
+		},
+	} {
+		t.Run(test.name, test.run)
+	}
+}
+
+// TestReviewOfTemplates: an AddOnTemplate has a version, and may declare something else.
+func TestReviewOfTemplates(t *testing.T) {
+	leaf := fixture.Deployed(fixture.Registration("leaf"))
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	leaf.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
+	elsewhere := *leaf.DeepCopy()
+	elsewhere.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{
+		Configs: []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "v1"}}},
+	}}
+	annotated := fixture.Versioned(*elsewhere.DeepCopy(), "3.0")
+	templates := []client.Object{template("leaf", "v1", "1.0", "[]"), template("leaf", "v2", "2.0", `[{name: base, version: ">= 2.0"}]`)}
+	const needsOld = `dependencies: [{name: leaf, version: "< 2.0"}]`
+	const stemBreaks = breaksStem + "Required addon 'leaf' is not installed or not available in version '< 2.0'. " +
+		"(version 2.0 from its AddOnTemplate)"
+	usual := []client.Object{cluster(), in(addOn("base"), "1.0")}
+	for _, test := range []installation{
+		{
+			name: "its own, with other needs", registered: []client.Object{&leaf},
+			on: usual, after: fromTemplate(addOn("leaf"), "v2"), refuses: tooOld + advice,
+		},
+		{name: "its own, without", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v1")},
+		{name: "the default", registered: []client.Object{&leaf}, on: usual, refuses: tooOld + advice},
+		{name: "that of a Placement", registered: []client.Object{&elsewhere}, on: usual},
+		{name: "that of a Placement, for which another version is annotated", registered: []client.Object{&annotated}, stem: needsOld, on: usual},
+		{name: "none that exists", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v3")},
+		{
+			name: "another one", registered: []client.Object{&leaf}, stem: needsOld,
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
+		},
+		{
+			name: "another one, with which the agent has reported nothing yet", registered: []client.Object{&leaf}, stem: needsOld,
+			on:     []client.Object{cluster(), reported("1.0", "")},
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
+		},
+		{
+			name: "the one before", registered: []client.Object{&leaf}, stem: needsOld,
+			before: fromTemplate(addOn("leaf"), "v2"), after: fromTemplate(addOn("leaf"), "v1"),
+		},
+		{
+			name: "both are wrong", registered: []client.Object{&leaf}, stem: `dependencies: [{name: leaf, version: "> 3"}]`,
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
+		},
+	} {
+		test.registered = append(test.registered, templates...)
+		t.Run(test.name, test.run)
+	}
+}

@@ -1,0 +1,77 @@
+package protection
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// reviewer has what reviews read.
+type reviewer struct {
+	live, cache client.Reader
+	declared    *declarations
+	// mode counts where no policy sets one.
+	mode dependencyv1alpha1.Protection
+	now  func() time.Time
+	// reads lets few reviews at a time read, however many are requested.
+	reads *semaphore.Weighted
+}
+
+// begin waits for a turn to read, and returns what is declared. done ends the turn.
+func (r reviewer) begin(ctx context.Context) (under declared, done func(), err error) {
+	if err := r.reads.Acquire(ctx, 1); err != nil {
+		return declared{}, nil, fmt.Errorf("wait for other reviews: %w", err)
+	}
+	if under, err = r.declared.under(ctx); err != nil {
+		r.reads.Release(1)
+		return declared{}, nil, err
+	}
+	return under, func() { r.reads.Release(1) }, nil
+}
+
+// modeOf returns what is done on a managed cluster, and the policies that set it.
+func (r reviewer) modeOf(under declared, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
+	protected := under.policies.Protected(cluster.Labels)
+	return cmp.Or(protected.Protection, r.mode), protected.Policies
+}
+
+// readCluster returns a managed cluster as it is, and a review of it that has found nothing yet. ok is false where nothing
+// is to be reviewed: the cluster is being detached, or protection is off there.
+func (r reviewer) readCluster(ctx context.Context, under declared, name string) (is clusterReader, review found, ok bool, err error) {
+	objects := fleet.Objects{Reader: r.live}
+	cluster, err := objects.Cluster(ctx, name)
+	if err != nil || cluster == nil || !cluster.DeletionTimestamp.IsZero() {
+		return clusterReader{}, found{}, false, err
+	}
+	if review.mode, review.by = r.modeOf(under, cluster); review.mode == dependencyv1alpha1.ProtectionOff {
+		return clusterReader{}, found{}, false, nil
+	}
+	on, err := r.installed(ctx, name)
+	now := r.now()
+	return clusterReader{
+		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, addOns: on,
+		facts: r.factsOf(ctx, name, on, now), now: now,
+	}, review, err == nil, err
+}
+
+// installed returns the add-ons on a managed cluster.
+func (r reviewer) installed(ctx context.Context, cluster string) (addOns, error) {
+	var all addonv1alpha1.ManagedClusterAddOnList
+	if err := r.live.List(ctx, &all, client.InNamespace(cluster)); err != nil {
+		return nil, fmt.Errorf("list the add-ons of %s: %w", cluster, err)
+	}
+	named := make(addOns, len(all.Items))
+	for i := range all.Items {
+		named[all.Items[i].Name] = &all.Items[i]
+	}
+	return named, nil
+}

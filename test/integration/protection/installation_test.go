@@ -1,0 +1,127 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
+)
+
+var templates = addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"}
+
+// release creates an AddOnTemplate of base with a version.
+func release(ctx context.Context, name, version string) {
+	GinkgoHelper()
+	template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	template.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
+	template.Spec.AddonName = base
+	template.Spec.AgentSpec.Workload.Manifests = nil
+	Expect(hub.Client.Create(ctx, template)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, template) })
+}
+
+// from is base on the cluster, from an AddOnTemplate.
+func from(template string) *addonv1alpha1.ManagedClusterAddOn {
+	of := addOn(cluster, base)
+	of.Spec.Configs = []addonv1alpha1.AddOnConfig{{
+		ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: template},
+	}}
+	return of
+}
+
+var _ = Describe("The installation of an add-on that what is installed contradicts", func() {
+	const refusal = "denied the request: add-on 'leaf' on cluster cluster1 contradicts what it needs: Required addon 'base' is not " +
+		"installed or not available in version '>= 2.0'. (version 1.0 from its ManagedClusterAddOn). To install it nevertheless, give " +
+		"it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"
+
+	BeforeEach(func() {
+		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+		DeferCleanup(func(ctx context.Context) {
+			for _, name := range []string{friend, leaf, base} {
+				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
+				Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
+			}
+		})
+	})
+
+	It("is refused for a dependency that is too old, and passes once it is not", func(ctx context.Context) {
+		register(ctx, base, "")
+		register(ctx, leaf, `[{name: base, version: ">= 2.0"}]`)
+		Expect(hub.Client.Create(ctx, addOn(cluster, leaf), client.DryRunAll)).To(Succeed(), "what is not installed may follow")
+		old := addOn(cluster, base)
+		old.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "1.0"}
+		Expect(hub.Client.Create(ctx, old)).To(Succeed())
+		Eventually(func() error { return hub.Client.Create(ctx, addOn(cluster, leaf), client.DryRunAll) }).
+			Should(MatchError(ContainSubstring(refusal)))
+
+		By("with a reason")
+		user, received := as("alice")
+		forced := addOn(cluster, leaf)
+		forced.Annotations = map[string]string{interlockv1alpha1.ForceAnnotation: "trying"}
+		Expect(user.Create(ctx, forced)).To(Succeed())
+		Expect(received.all).To(ConsistOf(HaveSuffix("It is installed nevertheless: trying")))
+		Eventually(emitted(ctx, metav1.NamespaceDefault, leaf, protection.EventInstallationForced)).Should(ContainElement(HavePrefix("alice: ")))
+		Expect(hub.Client.Delete(ctx, forced)).To(Succeed())
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+
+		By("by OCM")
+		manager, received := as("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa",
+			"system:serviceaccounts:open-cluster-management-hub")
+		Expect(manager.Create(ctx, addOn(cluster, leaf), client.DryRunAll)).To(Succeed())
+		Expect(received.all).To(ConsistOf(HaveSuffix("OCM installs it nevertheless")))
+
+		By("in a newer version")
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"2.0"}}}`, interlockv1alpha1.AddOnVersionAnnotation)
+		Expect(hub.Client.Patch(ctx, old, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		Eventually(func() error { return hub.Client.Create(ctx, addOn(cluster, leaf)) }).Should(Succeed())
+	})
+
+	It("is not refused to OCM itself, which gets an event", func(ctx context.Context) {
+		register(ctx, base, "")
+		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"3.0"}}}`, interlockv1alpha1.AddOnVersionAnnotation)
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
+		Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		Expect(hub.Client.Create(ctx, addOn(cluster, leaf))).To(Succeed())
+		Eventually(func() error { return hub.Client.Create(ctx, addOn(cluster, base), client.DryRunAll) }).
+			Should(MatchError(ContainSubstring("(version 3.0 from its ClusterManagementAddOn)")))
+		selecting(ctx, "here", cluster)
+		Expect(placedBy(ctx, base, "here")).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeFalse())
+		Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventInstallationNotRefused)).Should(ContainElement(
+			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: add-on 'base' on cluster cluster1 ")))
+	})
+
+	It("is refused for an AddOnTemplate in a version that a dependent does not accept", func(ctx context.Context) {
+		register(ctx, base, "")
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
+		patch := `{"spec":{"supportedConfigs":[{"group":"addon.open-cluster-management.io","resource":"addontemplates",` +
+			`"defaultConfig":{"name":"base-v2"}}]}}`
+		Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
+		release(ctx, "base-v1", "1.0")
+		release(ctx, "base-v2", "2.0")
+		Expect(hub.Client.Create(ctx, addOn(cluster, leaf))).To(Succeed())
+		const breaks = "denied the request: add-on 'base' on cluster cluster1 would break 1 add-on: leaf: Required addon 'base' is not " +
+			"installed or not available in version '< 2.0'. (version 2.0 from its AddOnTemplate)"
+		Eventually(func() error { return hub.Client.Create(ctx, from("base-v2"), client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
+		Expect(hub.Client.Create(ctx, addOn(cluster, base), client.DryRunAll)).To(MatchError(ContainSubstring(breaks)), "the default")
+		installed := from("base-v1")
+		Expect(hub.Client.Create(ctx, installed)).To(Succeed())
+		upgrade := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/configs/0/name","value":"base-v2"}]`))
+		Expect(hub.Client.Patch(ctx, installed, upgrade)).To(MatchError(ContainSubstring(breaks)))
+		Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+		Expect(hub.Client.Patch(ctx, installed, upgrade)).To(Succeed())
+	})
+})

@@ -1,0 +1,166 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
+)
+
+// selecting creates a Placement that selects clusters, without a scheduler.
+func selecting(ctx context.Context, name string, clusters ...string) *clusterv1beta1.Placement {
+	GinkgoHelper()
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
+	placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+	Expect(hub.Client.Create(ctx, placement)).To(Succeed())
+	decision := &clusterv1beta1.PlacementDecision{}
+	decision.Namespace, decision.Name = metav1.NamespaceDefault, name+"-decision-1"
+	decision.Labels = map[string]string{clusterv1beta1.PlacementLabel: name, clusterv1beta1.DecisionGroupIndexLabel: "0"}
+	Expect(hub.Client.Create(ctx, decision)).To(Succeed())
+	selects(ctx, placement, clusters...)
+	DeferCleanup(func(ctx context.Context) {
+		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, decision))).To(Succeed())
+		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, placement))).To(Succeed())
+	})
+	return placement
+}
+
+// placedBy has OCM install an add-on where Placements select; nil: leave it to users.
+func placedBy(ctx context.Context, name string, placements ...string) error {
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
+		return err
+	}
+	before := registration.DeepCopy()
+	registration.Spec.InstallStrategy = addonv1alpha1.InstallStrategy{Type: addonv1alpha1.AddonInstallStrategyPlacements}
+	if placements == nil {
+		registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+	}
+	for _, placement := range placements {
+		registration.Spec.InstallStrategy.Placements = append(registration.Spec.InstallStrategy.Placements, addonv1alpha1.PlacementStrategy{
+			PlacementRef: addonv1alpha1.PlacementRef{Namespace: metav1.NamespaceDefault, Name: placement},
+		})
+	}
+	return hub.Client.Patch(ctx, registration, client.MergeFrom(before))
+}
+
+// selects has a Placement select other clusters.
+func selects(ctx context.Context, placement *clusterv1beta1.Placement, clusters ...string) {
+	GinkgoHelper()
+	decision := &clusterv1beta1.PlacementDecision{}
+	key := client.ObjectKey{Namespace: placement.Namespace, Name: placement.Name + "-decision-1"}
+	Expect(hub.Client.Get(ctx, key, decision)).To(Succeed())
+	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{}
+	for _, cluster := range clusters {
+		decision.Status.Decisions = append(decision.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster, Reason: "Tested"})
+	}
+	Expect(hub.Client.Status().Update(ctx, decision)).To(Succeed())
+}
+
+func force(ctx context.Context, of client.Object) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"tested"}}}`, interlockv1alpha1.ForceAnnotation)
+	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+var _ = Describe("What a Placement installs and others require", func() {
+	const breaks = "would break 1 add-on on 1 cluster: leaf requires base (cluster1). Remove first what requires it. " +
+		"To remove it nevertheless: kubectl annotate "
+	var here, elsewhere *clusterv1beta1.Placement
+
+	BeforeEach(func(ctx context.Context) {
+		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+		register(ctx, base, "")
+		register(ctx, leaf, "[{name: base}]")
+		register(ctx, friend, "")
+		here, elsewhere = selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
+		installed(ctx, cluster)
+		Expect(placedBy(ctx, base, here.Name)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) {
+			for _, name := range []string{base, leaf} {
+				Expect(placedBy(ctx, name)).To(Succeed())
+			}
+		})
+	})
+
+	It("stays while its Placement is needed", func(ctx context.Context) {
+		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(MatchError(ContainSubstring(
+			"denied the request: deleting Placement 'default/here' removes what it installs, and " + breaks + "placement here -n default ",
+		)))
+		Expect(hub.Client.Delete(ctx, elsewhere, client.DryRunAll)).To(Succeed())
+
+		By("the dependent going with it")
+		Expect(placedBy(ctx, leaf, here.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
+		Expect(placedBy(ctx, leaf, here.Name, elsewhere.Name)).To(Succeed(), "it stays installed")
+
+		By("another Placement selecting the cluster")
+		also := selecting(ctx, "also", cluster)
+		Expect(placedBy(ctx, leaf, here.Name, also.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
+		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
+	})
+
+	It("is removed by OCM with its Placement, where a reason is given", func(ctx context.Context) {
+		force(ctx, here)
+		user, received := as("alice")
+		Eventually(func() []string {
+			Expect(user.Delete(ctx, here, client.DryRunAll)).To(Succeed())
+			return received.all
+		}).Should(ContainElement(HaveSuffix("leaf requires base (cluster1). It is removed nevertheless: tested")))
+		Expect(user.Delete(ctx, here)).To(Succeed())
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		Eventually(emitted(ctx, metav1.NamespaceDefault, here.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
+	})
+
+	It("is removed by OCM where its Placement no longer selects the cluster, with an event", func(ctx context.Context) {
+		selects(ctx, here)
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
+			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: removing add-on 'base'"),
+			HaveSuffix("leaf requires base (cluster1). OCM removes it nevertheless"),
+		)))
+	})
+
+	It("stays while the last of its Placements is needed, where another was just deleted", func(ctx context.Context) {
+		also := selecting(ctx, "also", cluster)
+		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
+		Expect(hub.Client.Delete(ctx, also)).To(Succeed())
+		Expect(hub.Client.Delete(ctx, here)).To(MatchError(ContainSubstring(breaks)))
+	})
+
+	It("stays where OCM would take it over", func(ctx context.Context) {
+		lifecycle := func(value string) error {
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%s}}}`, addonv1alpha1.AddonLifecycleAnnotationKey, value)
+			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
+			return hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))
+		}
+		Expect(lifecycle(`"self"`)).To(Succeed())
+		Expect(placedBy(ctx, base, elsewhere.Name)).To(Succeed(), "OCM leaves it alone")
+		Expect(lifecycle("null")).To(MatchError(ContainSubstring("the new install strategy of add-on 'base' would break 1 add-on on 1 cluster")))
+		Expect(placedBy(ctx, base, here.Name)).To(Succeed())
+		Expect(lifecycle("null")).To(Succeed())
+	})
+
+	It("stays while its registration names the Placement", func(ctx context.Context) {
+		const changes = "denied the request: the new install strategy of add-on 'base' " + breaks + "clustermanagementaddon base "
+		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
+		Expect(placedBy(ctx, base, []string{}...)).To(MatchError(ContainSubstring(changes)), "no Placement at all")
+		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
+		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
+		Expect(placedBy(ctx, base, "undecided")).To(Succeed(), "a Placement that may be created later, as GitOps does")
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue(), "as OCM does meanwhile")
+	})
+})
