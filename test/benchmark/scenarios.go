@@ -51,6 +51,7 @@ var scenarios = []scenario{
 	{"13", "kubectl addon: time and memory of each verb", pluginMethod, hubOnly, plugin},
 	{"14", "A storm with reports", reportsMethod, hubOnly, reports},
 	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy},
+	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals},
 	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage},
 	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge},
 	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet},

@@ -101,11 +101,16 @@ func (m *Manager) Profile(ctx context.Context, kind string) ([]byte, error) {
 }
 
 func (m *Manager) await(ctx context.Context, what string, condition wait.ConditionWithContextFunc) error {
+	return await(ctx, m.Process, "addon-manager to be "+what, condition)
+}
+
+// await waits for a condition, and no longer once the process has ended.
+func await(ctx context.Context, of *process.Process, what string, condition wait.ConditionWithContextFunc) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-m.Done():
+		case <-of.Done():
 			cancel(errors.New("it has ended by itself"))
 		case <-ctx.Done():
 		}
@@ -114,7 +119,7 @@ func (m *Manager) await(ctx context.Context, what string, condition wait.Conditi
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return fmt.Errorf("wait for addon-manager to be %s: %w", what, err)
+		return fmt.Errorf("wait for %s: %w", what, err)
 	}
 	return nil
 }

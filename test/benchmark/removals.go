@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	removalsMethod = `addon-manager webhook runs as a process, with --protection=enforce and the memory limit of deploy/hub. It gets ` +
+		`the requests for reviews that the API server would send. First, the ClusterManagementAddOn of an add-on is to be ` +
+		`deleted that add-ons on all clusters require, twice. The time runs from the request to the answer, which has to be ` +
+		`a refusal that counts all of them. The bound is 1 s for fleets of up to 10,000 add-ons, and 5 s for up to 100,000. ` +
+		`Then 32 clients send requests for 10 s, each as soon as it has the answer to the one before: to delete add-ons, on ` +
+		`random clusters, that installed add-ons require. Only refusals count as reviews. An answer that something was not ` +
+		`checked lets the deletion pass. The aim is 1,000 reviews per second, for which two processors do not suffice. The API server, its etcd, the webhook and the clients share the processors of the ` +
+		`machine. The peaks of memory are those of the process of the webhook.`
+	fleetReviewBound      = 1.0
+	largeFleetReviewBound = 5.0
+)
+
+func removals(ctx context.Context, s *session, found *result.Scenario) error {
+	for range s.repetitions {
+		if err := s.removalsOnce(ctx, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removalsOnce starts a webhook of its own: the peak of its memory is not that of the repetition before.
+func (s *session) removalsOnce(ctx context.Context, found *result.Scenario) (err error) {
+	webhook, err := s.fleet.Hub.StartWebhook(ctx, filepath.Join(s.bin, "addon-manager"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, webhook.Stop(ctx)) }()
+	if err := s.reviewFleet(ctx, webhook, found); err != nil {
+		return err
+	}
+	if err := addPeak(found, "peak memory, review of the CMA", webhook); err != nil {
+		return err
+	}
+	removals, err := s.randomRemovals(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.reviewMany(ctx, webhook, removals, found); err != nil {
+		return err
+	}
+	return addPeak(found, "peak memory, reviews of MCAs", webhook)
+}
+
+// addPeak adds the peak of a webhook's memory since the last one was added.
+func addPeak(found *result.Scenario, name string, of *simulator.Webhook) error {
+	usage, err := simulator.UsageOf(of.PID())
+	if err != nil {
+		return err
+	}
+	found.Measure(name, "MiB", usage.Peak)
+	return simulator.ForgetPeak(of.PID())
+}
+
+// reviewFleet has the deletion of a registration reviewed that breaks add-ons on all clusters.
+func (s *session) reviewFleet(ctx context.Context, webhook *simulator.Webhook, found *result.Scenario) error {
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	if err := s.fleet.Hub.Client.Get(ctx, client.ObjectKey{Name: simulator.Root}, registration); err != nil {
+		return err
+	}
+	removal, err := s.fleet.Hub.NewRemoval(protection.RegistrationPath, registration)
+	if err != nil {
+		return err
+	}
+	// The first review also opens connections and prepares what is declared.
+	for _, name := range []string{"first review of a CMA that all clusters need", "second review of a CMA that all clusters need"} {
+		if err := s.settleDown(ctx); err != nil {
+			return err
+		}
+		started := time.Now()
+		answer, err := webhook.Review(ctx, removal)
+		if err != nil {
+			return err
+		}
+		s.addFleetReview(found, name, time.Since(started).Seconds())
+		if err := s.countsAll(answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countsAll returns an error unless an answer is the refusal that counts all add-ons and clusters that would break.
+func (s *session) countsAll(answer simulator.Answer) error {
+	breaks := fmt.Sprintf("would break %s on %s:",
+		text.Count(len(s.requiring(simulator.Root)), "add-on"), text.Count(len(s.fleet.Clusters), "cluster"))
+	if !answer.Refused || !strings.Contains(answer.Message, breaks) {
+		return fmt.Errorf("a deletion is not refused because it %q: refused %t, %q", breaks, answer.Refused, answer.Message)
+	}
+	return nil
+}
+
+// addFleetReview adds the time of a review of the whole fleet.
+func (s *session) addFleetReview(found *result.Scenario, name string, seconds float64) {
+	switch installed := s.installed(); {
+	case installed <= pluginFleet:
+		found.Bound(name, "s", seconds, result.MedianAtMost, fleetReviewBound)
+	case installed <= largeFleet:
+		found.Bound(name, "s", seconds, result.MedianAtMost, largeFleetReviewBound)
+	default:
+		found.Measure(name, "s", seconds)
+	}
+}
+
+// requiring are the add-ons of the fleet that require an add-on.
+func (s *session) requiring(addOn string) []string {
+	var names []string
+	for _, edge := range simulator.Dependents(s.fleet.AddOns, addOn) {
+		if edge.Required {
+			names = append(names, edge.Dependent)
+		}
+	}
+	return names
+}
