@@ -49,7 +49,14 @@ type panel struct {
 	Title       string
 	Description string
 	Type        string
-	Targets     []struct {
+	GridPos     struct{ X, Y, W, H int }
+	FieldConfig struct {
+		Defaults struct {
+			NoValue  string
+			Mappings []struct{ Options json.RawMessage }
+		}
+	}
+	Targets []struct {
 		Expr, LegendFormat string
 	}
 	Panels []panel
