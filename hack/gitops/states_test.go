@@ -77,6 +77,7 @@ func states(t *testing.T) []state {
 	available := reported("Available", "True", "ManagedClusterAddOnLeaseUpdated", running)
 	stopped := reported("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped", silent)
 	unknown := reported("Available", "Unknown", "ManagedClusterLeaseUpdateStopped", lost)
+	completed := reported("Progressing", "False", "Completed", "completed with no errors.")
 	foreign := reported("Degraded", "True", "DiskFull", "No space")
 	return []state{
 		{name: "just created", addOn: addOn(), noStatus: true, argo: "Progressing", message: unreported, fluxFails: true},
@@ -93,8 +94,16 @@ func states(t *testing.T) []state {
 		{name: "another writer's Degraded", addOn: addOn(available, foreign), argo: "Degraded", message: "No space", flux: "Failed"},
 		{name: "it stopped", addOn: addOn(stopped, satisfied), argo: "Degraded", message: silent, flux: "Failed"},
 		{
+			name: "its pods are not ready", addOn: addOn(reported("Available", "False", "ProbeUnavailable", silent), completed),
+			argo: "Progressing", message: silent, flux: "InProgress",
+		},
+		{
+			name: "its work is not applied", addOn: addOn(reported("Available", "False", "WorkNotApplied", silent), completed),
+			argo: "Degraded", message: silent, flux: "Failed",
+		},
+		{
 			name:  "it is being rolled out",
-			addOn: addOn(reported("Available", "False", "ProbeUnavailable", silent), reported("Progressing", "True", "Progressing", "progressing")),
+			addOn: addOn(reported("Available", "False", "WorkNotApplied", silent), reported("Progressing", "True", "Progressing", "progressing")),
 			argo:  "Progressing", message: silent, flux: "InProgress",
 		},
 		{name: "the cluster is lost", addOn: addOn(unknown, satisfied), argo: "Progressing", message: lost, flux: "InProgress"},
