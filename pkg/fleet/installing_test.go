@@ -34,6 +34,7 @@ func TestInstalling(t *testing.T) {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 		addOn.Spec.Configs = test.own
 		registration := &addonv1alpha1.ClusterManagementAddOn{}
+		registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
 		registration.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{}, {Configs: test.placed}}
 		if test.standard != "" {
 			//nolint:staticcheck // v1alpha1 has no other field for it

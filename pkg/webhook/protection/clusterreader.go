@@ -31,12 +31,18 @@ type clusterReader struct {
 	addOns    addOns
 	// facts are what the cluster's agent has reported.
 	facts func() (evaluation.Facts, error)
-	// ofFleet: the version of OCM is not read. Few verdicts need it.
-	ofFleet bool
-	now     time.Time
+	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
+	ocm ocmVersion
+	now time.Time
 }
 
 var _ fleet.Reader = clusterReader{}
+
+// ocmVersion returns the version of OCM on the hub; it is not read where that is not known.
+type ocmVersion func(context.Context) (version string, read bool, err error)
+
+// unreadOCM does not read it. Few verdicts need it.
+func unreadOCM(context.Context) (string, bool, error) { return "", false, nil }
 
 // AddOn implements fleet.Reader.
 func (s clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
@@ -55,8 +61,8 @@ func (s clusterReader) TemplateVersion(ctx context.Context, name string) (versio
 
 // OCMVersion implements fleet.Reader.
 func (s clusterReader) OCMVersion(ctx context.Context) (version string, read bool, err error) {
-	if s.ofFleet {
-		return "", false, nil
+	if s.ocm != nil {
+		return s.ocm(ctx)
 	}
 	return s.Objects.OCMVersion(ctx)
 }

@@ -227,6 +227,7 @@ func TestReviewOfTemplates(t *testing.T) {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	leaf.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
 	elsewhere := *leaf.DeepCopy()
+	elsewhere.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
 	elsewhere.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{
 		Configs: []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "v1"}}},
 	}}

@@ -31,6 +31,10 @@ const (
 	EventInstallationForced = "InstallationForced"
 	// EventInstallationNotRefused: OCM itself installs it.
 	EventInstallationNotRefused = "InstallationNotRefused"
+	// EventChangeForced: an annotation says that it is to be changed nevertheless.
+	EventChangeForced = "ChangeForced"
+	// EventChangeNotRefused: OCM itself changes it.
+	EventChangeNotRefused = "ChangeNotRefused"
 )
 
 // maxEmitted is how many events are remembered, and retriesFor how long: meanwhile, a request with the same effect is
@@ -52,6 +56,10 @@ var (
 	toInstall = requested{
 		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is installed", does: "installs",
 		instead: "To install it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
+	toChange = requested{
+		action: "Change", forced: EventChangeForced, notRefused: EventChangeNotRefused, isDone: "is changed", does: "changes",
+		instead: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
 	}
 )
 
