@@ -1,15 +1,16 @@
 package protection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -20,7 +21,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-type addOns = map[string]*addonv1alpha1.ManagedClusterAddOn
+// addOns are those on a managed cluster, by their names.
+type addOns map[string]*addonv1alpha1.ManagedClusterAddOn
 
 // clusterReader reads a managed cluster. Its add-ons are given: as they are, or as a change would leave them. What
 // else verdicts rest on is read from the hub.
@@ -90,24 +92,41 @@ func (s clusterReader) state(ctx context.Context, under declared, addOn string) 
 // awaited are the facts of a managed cluster where any may still be reported, so that verdicts on them are held.
 func awaited(now time.Time) evaluation.Facts { return evaluation.Facts{Requested: now} }
 
+// finding returns an add-on on a managed cluster; nil where it is not installed.
+type finding func(name string) (*addonv1alpha1.ManagedClusterAddOn, error)
+
 // factsOf reads the facts of a managed cluster once, when they are first needed. What its agent has not reported is
 // awaited. If the agent does not run, verdicts on facts are held.
-func (r reviewer) factsOf(ctx context.Context, cluster string, on addOns, now time.Time) func() (evaluation.Facts, error) {
+func (r reviewer) factsOf(ctx context.Context, cluster string, find finding, now time.Time) func() (evaluation.Facts, error) {
 	return sync.OnceValues(func() (evaluation.Facts, error) {
 		object := &dependencyv1alpha1.ManagedClusterFacts{}
-		switch err := r.live.Get(ctx, factsobject.Key(cluster), object); {
-		case meta.IsNoMatchError(err), apierrors.IsNotFound(err) && on[names.AgentAddOn] == nil: // there is no agent
+		err := r.live.Get(ctx, factsobject.Key(cluster), object)
+		if meta.IsNoMatchError(err) { // there is no agent
 			return evaluation.Facts{}, nil
-		case apierrors.IsNotFound(err): // nothing has been requested of it yet
-			return awaited(now), nil
-		case err != nil:
+		}
+		if client.IgnoreNotFound(err) != nil {
 			return evaluation.Facts{}, fmt.Errorf("read ManagedClusterFacts %s: %w", cluster, err)
+		}
+		agent, findErr := find(cmp.Or(object.Status.AgentAddOn, names.AgentAddOn))
+		if findErr != nil {
+			return evaluation.Facts{}, findErr
+		}
+		if agent == nil && unreported(object) {
+			return evaluation.Facts{Requested: fleet.RequestedAt(object)}, nil
+		}
+		if err != nil { // nothing has been requested of it yet
+			return awaited(now), nil
 		}
 		facts := fleet.FactsOf(object)
 		facts.Requested = now
-		if agent := object.Status.AgentAddOn; agent != "" && fleet.Ended(agent, on[agent]) != "" {
+		if named := object.Status.AgentAddOn; named != "" && fleet.Ended(named, agent) != "" {
 			facts.HeldUntil = now.Add(evaluation.ReportTime)
 		}
 		return facts, nil
 	})
+}
+
+// unreported reports whether no agent has ever reported the facts.
+func unreported(facts *dependencyv1alpha1.ManagedClusterFacts) bool {
+	return facts.Status.AgentAddOn == "" && facts.Status.ObservedGeneration == 0 && len(facts.Status.APIs) == 0 && len(facts.Status.AddOns) == 0
 }

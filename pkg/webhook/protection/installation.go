@@ -33,7 +33,11 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 		return found{}, nil
 	}
 	is, review, ok, err := v.readCluster(ctx, under, after.Namespace)
-	if !ok || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
+	if !ok {
+		return found{}, err
+	}
+	is.addOns, err = v.installed(ctx, after.Namespace)
+	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
 		return found{}, err
 	}
 	contradicted, err := is.contradictions(ctx, under, fleet.Installing(after, registration))
@@ -70,7 +74,7 @@ func (s clusterReader) contradictions(
 func (s clusterReader) settledFindings(ctx context.Context, under declared, addOns []string, changed string) (map[string][]evaluation.Finding, error) {
 	findings := map[string][]evaluation.Finding{}
 	for _, name := range addOns {
-		if installed := s.addOns[name]; installed == nil || !installed.DeletionTimestamp.IsZero() {
+		if !s.addOns.stays(name) {
 			continue
 		}
 		state, err := s.state(ctx, under, name)

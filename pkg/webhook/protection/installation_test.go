@@ -3,6 +3,7 @@ package protection
 import (
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -47,6 +48,13 @@ func template(addOn, name, version, declares string) *addonv1alpha1.AddOnTemplat
 func reportedOf(addOn, version string) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := reported(version, "")
 	facts.Status.AddOns[0].Name = addOn
+	return facts
+}
+
+// requestedAt is that facts were requested, and no agent has reported any.
+func requestedAt(at time.Time) *dependencyv1alpha1.ManagedClusterFacts {
+	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+	facts.CreationTimestamp = metav1.NewTime(at)
 	return facts
 }
 
@@ -137,6 +145,18 @@ func TestReviewOfInstallations(t *testing.T) {
 		{
 			name: "its agent reports an older one", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "2.0"), reported("1.0", "")},
 			refuses: strings.Replace(tooOld, "its ManagedClusterAddOn", "its agent's lease", 1) + advice,
+		},
+		{
+			name: "no agent reports anything, and none is installed", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour))}, refuses: tooOld + advice,
+		},
+		{
+			name: "an agent has reported nothing yet", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour)), addOn("interlock-agent")},
+		},
+		{
+			name: "nothing was requested of an agent long enough ago", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Second))},
 		},
 		{
 			name: "the cluster's agent does not run", declares: needs,

@@ -82,7 +82,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	}
 	switch request.Operation {
 	case admissionv1.Delete:
-		review, err := v.reviewRemoval(ctx, before)
+		review, err := v.reviewRemoval(ctx, before, request.UserInfo)
 		return v.respond(request, review, requiring(before.Name), err)
 	case admissionv1.Create:
 		review, err := v.reviewInstallation(ctx, nil, after)

@@ -81,6 +81,11 @@ func reviewed(
 		v, object = validators.AddOns, addOn(name)
 	}
 	if request.Operation == "" {
+		for _, stored := range objects {
+			if _, deleted := object.(*addonv1alpha1.ManagedClusterAddOn); deleted && is(name, "cluster1")(stored) {
+				object = stored
+			}
+		}
 		request.Operation, request.OldObject.Raw = admissionv1.Delete, raw(t, object)
 	}
 	var response admission.Response
@@ -123,6 +128,8 @@ func kindOf(of any) string {
 		return "templates"
 	case *addonv1alpha1.ManagedClusterAddOnList:
 		return "add-ons"
+	case *addonv1alpha1.ManagedClusterAddOn:
+		return "add-on"
 	case *dependencyv1alpha1.AddOnDependencyPolicyList:
 		return "policies"
 	case *clusterv1.ManagedCluster:
@@ -244,7 +251,24 @@ func TestReview(t *testing.T) {
 			on: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")},
 		},
 		{name: "no managed cluster", mode: enforce, on: []client.Object{addOn("base"), addOn("leaf")}},
-		{name: "it is gone meanwhile", mode: enforce, on: []client.Object{cluster(), addOn("leaf")}},
+		{
+			name: "it is gone meanwhile, so that there is nothing for an event", mode: enforce, on: []client.Object{cluster(), addOn("leaf")},
+			request: byOCM,
+		},
+		{
+			name: "it is being deleted", mode: enforce, on: []client.Object{cluster(), deleting(addOn("base")), addOn("leaf")},
+			request: byOCM,
+		},
+		{
+			name: "many may require it", mode: enforce, on: usual, refuses: breaks + refusal, declared: append([]client.Object{
+				registered("leaf2", "dependencies: [{name: base}]"), registered("leaf3", "dependencies: [{name: base}]"),
+				registered("leaf4", "dependencies: [{name: base}]"), registered("leaf5", "dependencies: [{name: base}]"),
+			}, declared...),
+		},
+		{
+			name: "where its dependent is not there, the cluster is not read", mode: enforce, on: []client.Object{cluster(), addOn("base")},
+			fails: failing{get: "cluster"},
+		},
 		{
 			name: "a policy is stricter", mode: off,
 			on: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal,
@@ -288,8 +312,8 @@ func TestReview(t *testing.T) {
 			warns: "whether other add-ons require 'base' was not checked: read managed cluster cluster1: the hub is busy",
 		},
 		{
-			name: "its add-ons cannot be read", mode: enforce, on: usual, fails: failing{list: "add-ons"},
-			warns: "whether other add-ons require 'base' was not checked: list the add-ons of cluster1: the hub is busy",
+			name: "its add-ons cannot be read", mode: enforce, on: usual, fails: failing{get: "add-on"},
+			warns: "whether other add-ons require 'base' was not checked: read managed cluster add-on cluster1/leaf: the hub is busy",
 		},
 		{
 			name: "AddOnTemplates cannot be read", mode: enforce, on: usual, fails: failing{list: "templates"},
