@@ -11,16 +11,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Installing returns an add-on as it is once OCM has installed it as its spec says: with the AddOnTemplate that OCM will
-// have chosen. Of the registration it reads the install strategy and supported configs. Which Placement selects the
-// cluster is not read. It changes neither.
-func Installing(addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	if template, known := TemplateOf(addOn, of, nil); template != "" {
-		return WithTemplate(addOn, template, known)
-	}
-	return addOn
-}
-
 // WithTemplate returns an add-on as it is once OCM has rolled an AddOnTemplate out; if it is not known that OCM does, it
 // is not known what runs. It does not change the add-on, whose references may be lean.
 func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string, known bool) *addonv1alpha1.ManagedClusterAddOn {

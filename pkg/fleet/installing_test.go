@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-func TestInstalling(t *testing.T) {
+func TestTemplateOf(t *testing.T) {
 	config := func(group ocmv1alpha1.ConfigGroupResource, name string) []ocmv1alpha1.AddOnConfig {
 		return []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: group, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}}}
 	}
@@ -42,7 +42,12 @@ func TestInstalling(t *testing.T) {
 				ConfigGroupResource: declaration.Templates, DefaultConfig: &ocmv1alpha1.ConfigReferent{Name: test.standard},
 			}}
 		}
-		if got := TemplatesOf(Installing(addOn, registration)); got != test.want {
+		template, known := TemplateOf(addOn, registration, nil)
+		installing := addOn
+		if template != "" {
+			installing = WithTemplate(addOn, template, known)
+		}
+		if got := TemplatesOf(installing); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 		if len(addOn.Status.ConfigReferences) > 0 {

@@ -40,7 +40,11 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
 		return found{}, err
 	}
-	contradicted, err := is.contradictions(ctx, under, fleet.Installing(after, registration))
+	installing, err := v.installing(ctx, after, registration)
+	if err != nil {
+		return found{}, err
+	}
+	contradicted, err := is.contradictions(ctx, under, installing)
 	if err != nil {
 		return found{}, err
 	}
@@ -48,6 +52,19 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does, review.message = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace), contradicted.Message(after.Name)
 	return review, nil
+}
+
+// installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen. What
+// runs is not known where that does not exist: GitOps may create it later.
+func (v *Validator) installing(
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn,
+) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	chosen, known := fleet.TemplateOf(addOn, of, nil)
+	if chosen == "" {
+		return addOn, nil
+	}
+	template, err := v.declared.template(ctx, chosen)
+	return fleet.WithTemplate(addOn, chosen, known && template != nil), err
 }
 
 // contradictions finds those that the installation of an add-on would bring to it and its dependents.

@@ -252,6 +252,7 @@ func TestReviewOfTemplates(t *testing.T) {
 		Configs: []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "v1"}}},
 	}}
 	annotated := fixture.Versioned(*elsewhere.DeepCopy(), "3.0")
+	old := fixture.Versioned(*leaf.DeepCopy(), "3.0")
 	templates := []client.Object{template("leaf", "v1", "1.0", "[]"), template("leaf", "v2", "2.0", `[{name: base, version: ">= 2.0"}]`)}
 	const needsOld = `dependencies: [{name: leaf, version: "< 2.0"}]`
 	const stemBreaks = breaksStem + "Required addon 'leaf' is not installed or not available in version '< 2.0'. " +
@@ -267,6 +268,10 @@ func TestReviewOfTemplates(t *testing.T) {
 		{name: "that of a Placement", registered: []client.Object{&elsewhere}, on: usual},
 		{name: "that of a Placement, for which another version is annotated", registered: []client.Object{&annotated}, stem: needsOld, on: usual},
 		{name: "none that exists", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v3")},
+		{
+			name: "none that exists yet, where another version is annotated", registered: []client.Object{&old}, stem: `dependencies: [{name: leaf, version: "> 3"}]`,
+			on: usual, after: fromTemplate(addOn("leaf"), "v4"),
+		},
 		{
 			name: "another one", registered: []client.Object{&leaf}, stem: needsOld,
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
