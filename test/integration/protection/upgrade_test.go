@@ -3,6 +3,7 @@ package protection
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -61,13 +62,13 @@ func imaged(tag string) client.Patch {
 
 var _ = Describe("The operator of OCM", Ordered, func() {
 	const breaks = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
-		"leaf requires Open Cluster Management version of the hub '< 1.9' (cluster1)"
+		"leaf requires Open Cluster Management version of the hub '< 1.3' (cluster1)"
 
 	BeforeAll(func(ctx context.Context) {
 		useOperatedHub(ctx)
 		Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "managed"}})).To(Succeed())
 		accept(ctx, cluster)
-		for name, declares := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.9"}}`} {
+		for name, declares := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.3"}}`} {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			if declares != "" {
 				registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
@@ -82,13 +83,21 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("denied the request: " + breaks)))
 		Expect(hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(MatchError(ContainSubstring(breaks)))
-		for _, accepted := range []string{":latest", "@sha256:" + strings.Repeat("5f", 32), ":v1.8.3"} {
+		for _, accepted := range []string{":latest", "@sha256:" + strings.Repeat("5f", 32), ":v1.2.9"} {
 			Expect(hub.Client.Patch(ctx, clusterManager(), imaged(accepted))).To(Succeed(), accepted)
 		}
 		before := calls(ctx, "upgrades")
 		Expect(before).To(BeNumerically(">", 0))
 		Expect(hub.Reconciled(ctx)).To(Succeed(), "it applies everything again")
 		Expect(calls(ctx, "upgrades")).To(Equal(before), "what the operator and others write calls nothing")
+
+		By("by clusteradm")
+		// Without the type, clusteradm sends an empty one, which the schema of OCM 1.2 does not accept.
+		values := filepath.Join(GinkgoT().TempDir(), "values.yaml")
+		Expect(os.WriteFile(values, []byte("clusterManager: {resourceRequirement: {type: Default}}\n"), 0o600)).To(Succeed())
+		out, err := hub.Clusteradm("upgrade", "clustermanager", "--bundle-version", "v1.3.0", "--cluster-manager-values-file", values)
+		Expect(err).To(HaveOccurred())
+		Expect(out).To(ContainSubstring(strings.Replace(breaks, "1.9.0", "1.3.0", 1)), "on its terminal")
 
 		By("with a reason")
 		user, received := as("alice")
