@@ -53,6 +53,9 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 		return found{}, err
 	}
 	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
 	c := change{was: was, is: is}
 	if c.after, err = v.declared.with(ctx, under.policies, is); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
 		return found{}, err

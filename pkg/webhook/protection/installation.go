@@ -17,7 +17,8 @@ import (
 // reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, or with another
 // AddOnTemplate. before is nil where it is created.
 func (v *Validator) reviewInstallation(ctx context.Context, before, after *addonv1alpha1.ManagedClusterAddOn) (found, error) {
-	if before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after) || after.Name == names.AgentAddOn {
+	same := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
+	if same || after.Name == names.AgentAddOn || !after.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
 	registration, err := v.declared.registration(ctx, after.Name)
@@ -29,7 +30,7 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 		return found{}, err
 	}
 	defer done()
-	if !protection.MayContradict(under.Catalog, after.Name) {
+	if v.off(under) || !protection.MayContradict(under.Catalog, after.Name) {
 		return found{}, nil
 	}
 	is, review, ok, err := v.readCluster(ctx, under, after.Namespace)
@@ -76,14 +77,16 @@ func (s clusterReader) contradictions(
 	then.addOns[installed.Name] = installed
 	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
 	after, err := then.settledFindings(ctx, under, affected, installed.Name)
-	if err != nil || len(protection.Contradictions(nil, after)) == 0 {
-		return nil, err
+	contradicted := protection.Contradictions(nil, after)
+	for _, changed := range []string{"", installed.Name} { // with what its agent reports, and without
+		if err != nil || len(contradicted) == 0 {
+			return nil, err
+		}
+		var before map[string][]evaluation.Finding
+		before, err = s.settledFindings(ctx, under, affected, changed)
+		contradicted = protection.Contradictions(before, contradicted)
 	}
-	before, err := s.settledFindings(ctx, under, affected, "")
-	if err != nil {
-		return nil, err
-	}
-	return protection.Contradictions(before, after), nil
+	return contradicted, err
 }
 
 // settledFindings returns the verdicts on the edges of add-ons once what is installed is available. The changed add-on, if any,

@@ -282,6 +282,11 @@ func TestReviewOfTemplates(t *testing.T) {
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
 		},
 		{
+			name: "both are wrong, and an agent may report something", registered: []client.Object{&leaf}, stem: `dependencies: [{name: leaf, version: "> 3"}]`,
+			on:     []client.Object{cluster(), addOn("interlock-agent")},
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
+		},
+		{
 			name: "the one before", registered: []client.Object{&leaf}, stem: needsOld,
 			before: fromTemplate(addOn("leaf"), "v2"), after: fromTemplate(addOn("leaf"), "v1"),
 		},

@@ -113,6 +113,9 @@ func (v *RegistrationValidator) review(ctx context.Context, name string, find fu
 		return found{}, err
 	}
 	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
 	var stored addonv1alpha1.ClusterManagementAddOn
 	if err := v.live.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
 		return found{}, client.IgnoreNotFound(err)

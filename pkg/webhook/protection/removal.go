@@ -30,6 +30,9 @@ func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.Mana
 		return found{}, err
 	}
 	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
 	dependents = under.dependentsOf([]string{addOn.Name})
 	on, err := v.among(ctx, addOn.Namespace, under.read(dependents))
 	if err != nil || !slices.ContainsFunc(dependents, on.stays) {

@@ -113,11 +113,11 @@ func (r *responder) respond(request admission.Request, review found, what string
 	if review.message == "" {
 		return admission.Allowed("")
 	}
-	message := review.does + " " + review.message
-	forced := strings.TrimSpace(review.forced)
+	message := text.OneLine(review.does + " " + review.message) // the API server drops a warning of two lines
+	forced := strings.TrimSpace(text.OneLine(review.forced))
 	switch {
 	case forced != "":
-		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(text.OneLine(forced)))
+		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(forced))
 		r.emit(request, review, review.request.forced, message)
 		return admission.Allowed("").WithWarnings(message)
 	case ofOCM(request.UserInfo):

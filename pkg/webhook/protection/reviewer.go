@@ -38,6 +38,11 @@ func (r reviewer) begin(ctx context.Context) (under declared, done func(), err e
 	return under, func() { r.reads.Release(1) }, nil
 }
 
+// off reports whether protection is off on all managed clusters, so that nothing need be read.
+func (r reviewer) off(under declared) bool {
+	return r.mode == dependencyv1alpha1.ProtectionOff && !under.policies.Protects()
+}
+
 // modeOf returns what is done on a managed cluster, and the policies that set it.
 func (r reviewer) modeOf(under declared, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
 	protected := under.policies.Protected(cluster.Labels)

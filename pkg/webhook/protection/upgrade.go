@@ -64,6 +64,9 @@ func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1
 		return found{}, err
 	}
 	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
 	released, err := v.released(ctx, under)
 	if err != nil {
 		return found{}, err

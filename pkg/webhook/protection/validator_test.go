@@ -218,6 +218,7 @@ func TestReview(t *testing.T) {
 		{name: "refused", mode: enforce, on: usual, refuses: breaks + refusal},
 		{name: "warned of", mode: warn, on: usual, warns: breaks},
 		{name: "not looked at", mode: off, on: usual},
+		{name: "not even read", mode: off, on: usual, fails: failing{get: "add-on"}},
 		{name: "nobody declares anything of it", mode: enforce, on: usual, declared: []client.Object{registered("leaf", "{}")}},
 		{
 			name: "the dependent's settings make it independent", mode: enforce, declared: conditional,
