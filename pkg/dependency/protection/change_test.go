@@ -14,14 +14,27 @@ import (
 // TestAffected: what another version or declaration of base can break, and what has to be read for that.
 func TestAffected(t *testing.T) {
 	for name, test := range map[string]struct{ base, leaf, stem, affected, compared string }{
-		"nothing":                      {base: "{}", leaf: "{}", stem: "{}", affected: "base"},
-		"an edge on it":                {base: "{}", leaf: "dependencies: [{name: base}]", stem: "{}", affected: "base"},
-		"a version of it":              {base: "{}", leaf: `dependencies: [{name: base, version: ">= 1"}]`, stem: "{}", affected: "base leaf"},
-		"a version of it by two":       {base: "{}", leaf: `dependencies: [{name: base, version: ">= 1"}]`, stem: `dependencies: [{name: x, addOn: base, version: "2"}]`, affected: "base leaf stem"},
-		"a version of another":         {base: "{}", leaf: `dependencies: [{name: base}, {name: stem, version: ">= 1"}]`, stem: "{}", affected: "base"},
-		"a conflict with it":           {base: "{}", leaf: `dependencies: [{name: base, type: Conflicts}]`, stem: "{}", affected: "base"},
-		"a conflict with some version": {base: "{}", leaf: `dependencies: [{name: base, type: Conflicts, version: "1"}]`, stem: "{}", affected: "base leaf"},
-		"a cycle":                      {base: "dependencies: [{name: leaf}]", leaf: "dependencies: [{name: stem}]", stem: "dependencies: [{name: base}]", affected: "base leaf stem"},
+		"nothing":         {base: "{}", leaf: "{}", stem: "{}", affected: "base"},
+		"an edge on it":   {base: "{}", leaf: "dependencies: [{name: base}]", stem: "{}", affected: "base"},
+		"a version of it": {base: "{}", leaf: `dependencies: [{name: base, version: ">= 1"}]`, stem: "{}", affected: "base leaf"},
+		"a version of it by two": {
+			base: "{}",
+			leaf: `dependencies: [{name: base, version: ">= 1"}]`,
+			stem: `dependencies: [{name: x, addOn: base, version: "2"}]`, affected: "base leaf stem",
+		},
+		"a version of another": {
+			base: "{}",
+			leaf: `dependencies: [{name: base}, {name: stem, version: ">= 1"}]`, stem: "{}", affected: "base",
+		},
+		"a conflict with it": {base: "{}", leaf: `dependencies: [{name: base, type: Conflicts}]`, stem: "{}", affected: "base"},
+		"a conflict with some version": {
+			base: "{}",
+			leaf: `dependencies: [{name: base, type: Conflicts, version: "1"}]`, stem: "{}", affected: "base leaf",
+		},
+		"a cycle": {
+			base: "dependencies: [{name: leaf}]", leaf: "dependencies: [{name: stem}]",
+			stem: "dependencies: [{name: base}]", affected: "base leaf stem",
+		},
 		"its own edges": {
 			base: `dependencies: [{name: leaf}, {name: stem, version: ">= 1"}, {name: x, type: Conflicts}, {name: y, api: {group: g, kind: K}}]`,
 			leaf: "{}", stem: "{}", affected: "base", compared: "stem x",
@@ -58,21 +71,40 @@ func TestNeeds(t *testing.T) {
 	edge := func(verdict evaluation.Verdict, dependency addonv1alpha1.AddonDependency) evaluation.Finding {
 		return evaluation.Finding{Dependency: &dependency, Verdict: verdict}
 	}
-	const required, ifInstalled, conflicts = addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeIfInstalled, addonv1alpha1.DependencyTypeConflicts
+	const (
+		required    = addonv1alpha1.DependencyTypeRequired
+		ifInstalled = addonv1alpha1.DependencyTypeIfInstalled
+		conflicts   = addonv1alpha1.DependencyTypeConflicts
+	)
 	cycle := edge(evaluation.Cycle, addonv1alpha1.AddonDependency{Name: "b", Type: required})
 	cycle.Cycle = []string{"a", "b", "a"}
 	for _, test := range []struct {
 		of   evaluation.Finding
 		want string
 	}{
-		{edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "x", AddOn: "base", Version: ">= 2", Type: required}), "requires base in version '>= 2'"},
-		{edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "base", Version: ">= 2", Type: ifInstalled}), "requires base in version '>= 2' where it is installed"},
+		{
+			edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "x", AddOn: "base", Version: ">= 2", Type: required}),
+			"requires base in version '>= 2'",
+		},
+		{
+			edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "base", Version: ">= 2", Type: ifInstalled}),
+			"requires base in version '>= 2' where it is installed",
+		},
 		{edge(evaluation.Conflict, addonv1alpha1.AddonDependency{Name: "base", Type: conflicts}), "conflicts with base"},
-		{edge(evaluation.Conflict, addonv1alpha1.AddonDependency{Name: "base", Version: "1.x", Type: conflicts}), "conflicts with base in version '1.x'"},
-		{edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "base", Version: "1\n\x1b[2J", Type: required}), "requires base in version '1  [2J'"},
+		{
+			edge(evaluation.Conflict, addonv1alpha1.AddonDependency{Name: "base", Version: "1.x", Type: conflicts}),
+			"conflicts with base in version '1.x'",
+		},
+		{
+			edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "base", Version: "1\n\x1b[2J", Type: required}),
+			"requires base in version '1  [2J'",
+		},
 		{cycle, "is on the dependency cycle: a → b → a"},
 		{
-			evaluation.Finding{Requirement: &declaration.Requirement{Subject: "Kubernetes version", Wanted: ">= 1.30"}, Verdict: evaluation.RequirementNotMet},
+			evaluation.Finding{
+				Requirement: &declaration.Requirement{Subject: "Kubernetes version", Wanted: ">= 1.30"},
+				Verdict:     evaluation.RequirementNotMet,
+			},
 			"requires Kubernetes version '>= 1.30'",
 		},
 	} {

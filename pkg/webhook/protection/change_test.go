@@ -109,7 +109,10 @@ func TestReviewOfVersions(t *testing.T) {
 	for _, test := range []changed{
 		{name: "that is too new", leaf: needsOld, before: version("1.0"), after: version("2.0"), refuses: breaks + changeAdvice},
 		{name: "under its former key", leaf: needsOld, before: former("1.0"), after: former("2.0"), refuses: breaks + changeAdvice},
-		{name: "with a warning", leaf: needsOld, before: version("1.0"), after: version("2.0"), mode: dependencyv1alpha1.ProtectionWarn, warns: breaks},
+		{
+			name: "with a warning", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			mode: dependencyv1alpha1.ProtectionWarn, warns: breaks,
+		},
 		{name: "that is accepted", leaf: needsOld, before: version("1.0"), after: version("1.9")},
 		{name: "of which nothing is known", leaf: needsOld, before: version("1.0"), after: version("newest")},
 		{name: "that is too new, as the one before", leaf: needsOld, before: version("2.0"), after: version("3.0")},
@@ -148,7 +151,8 @@ func TestReviewOfVersions(t *testing.T) {
 			objects: []client.Object{lost}, without: c1, refuses: on2and3 + changeAdvice,
 		},
 		{
-			name: "where the dependent's declaration cannot be used", leaf: `{dependencies: [{name: base, version: "< 2.0"}], requirements: {interlock: ">= 99"}}`,
+			name:   "where the dependent's declaration cannot be used",
+			leaf:   `{dependencies: [{name: base, version: "< 2.0"}], requirements: {interlock: ">= 99"}}`,
 			before: version("1.0"), after: version("2.0"),
 		},
 		{
@@ -302,10 +306,14 @@ func TestReviewOfRollouts(t *testing.T) {
 			after: registeredWith("v1", "first=v2", "second"), refuses: on1 + changeAdvice,
 		},
 		{
-			name: "the default, where a Placement has another one", before: registeredWith("v1", "first=v1"), after: registeredWith("v2", "first=v1"),
+			name: "the default, where a Placement has another one", before: registeredWith("v1", "first=v1"),
+			after:   registeredWith("v2", "first=v1"),
 			refuses: on2and3 + changeAdvice,
 		},
-		{name: "of two Placements that do not agree", before: registeredWith("v1", "all"), after: registeredWith("v1", "all=v2", "first=v1"), refuses: on2and3 + changeAdvice},
+		{
+			name:   "of two Placements that do not agree",
+			before: registeredWith("v1", "all"), after: registeredWith("v1", "all=v2", "first=v1"), refuses: on2and3 + changeAdvice,
+		},
 		{name: "of a Placement that has not selected yet", before: registeredWith("v1", "new"), after: registeredWith("v1", "new=v2")},
 		{
 			name: "one that declares something else", before: registeredWith("v1"), after: registeredWith("needy"),
@@ -328,7 +336,8 @@ func TestChangeInTheNewerVersion(t *testing.T) {
 		base := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
 		base.APIVersion = addonv1beta1.GroupVersion.String()
 		base.Spec.DefaultConfigs = []addonv1beta1.AddOnConfig{{
-			ConfigGroupResource: addonv1beta1.ConfigGroupResource(declaration.Templates), ConfigReferent: addonv1beta1.ConfigReferent{Name: template},
+			ConfigGroupResource: addonv1beta1.ConfigGroupResource(declaration.Templates),
+			ConfigReferent:      addonv1beta1.ConfigReferent{Name: template},
 		}}
 		return base
 	}
@@ -339,5 +348,6 @@ func TestChangeInTheNewerVersion(t *testing.T) {
 	leaf := fixture.Specified(t, "leaf", `dependencies: [{name: base, version: "< 2.0"}]`)
 	objects := append(threeClusters(registeredWith("v1"), &leaf), template("base", "v1", "1.0", "[]"), template("base", "v2", "2.0", "[]"))
 	response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, failing{}, request, "base", objects...)
-	expect(t, response, "the change of add-on 'base' would break 1 add-on on 3 clusters: leaf requires base in version '< 2.0' (c1, c2 and 1 more)"+changeAdvice, "")
+	expect(t, response, "the change of add-on 'base' would break 1 add-on on 3 clusters: "+
+		"leaf requires base in version '< 2.0' (c1, c2 and 1 more)"+changeAdvice, "")
 }

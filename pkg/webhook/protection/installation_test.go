@@ -269,8 +269,9 @@ func TestReviewOfTemplates(t *testing.T) {
 		{name: "that of a Placement, for which another version is annotated", registered: []client.Object{&annotated}, stem: needsOld, on: usual},
 		{name: "none that exists", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v3")},
 		{
-			name: "none that exists yet, where another version is annotated", registered: []client.Object{&old}, stem: `dependencies: [{name: leaf, version: "> 3"}]`,
-			on: usual, after: fromTemplate(addOn("leaf"), "v4"),
+			name: "none that exists yet, where another version is annotated", registered: []client.Object{&old},
+			stem: `dependencies: [{name: leaf, version: "> 3"}]`,
+			on:   usual, after: fromTemplate(addOn("leaf"), "v4"),
 		},
 		{
 			name: "another one", registered: []client.Object{&leaf}, stem: needsOld,
@@ -282,7 +283,8 @@ func TestReviewOfTemplates(t *testing.T) {
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
 		},
 		{
-			name: "both are wrong, and an agent may report something", registered: []client.Object{&leaf}, stem: `dependencies: [{name: leaf, version: "> 3"}]`,
+			name: "both are wrong, and an agent may report something", registered: []client.Object{&leaf},
+			stem:   `dependencies: [{name: leaf, version: "> 3"}]`,
 			on:     []client.Object{cluster(), addOn("interlock-agent")},
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
 		},

@@ -66,12 +66,19 @@ func TestReviewOfUpgrades(t *testing.T) {
 		{name: "that nothing requires", leaf: "dependencies: [{name: base}]", after: clusterManager(":v1.3.1"), fails: failing{list: "add-ons"}},
 		{name: "that was too new", leaf: `requirements: {ocm: "< 1.1"}`, after: clusterManager(":v1.3.1")},
 		{name: "that was too new by its images", leaf: needsOld, before: clusterManager(":v1.3.0"), after: clusterManager(":v1.3.1")},
-		{name: "where that of the hub is not known", leaf: needsOld, crd: "-", before: clusterManager(""), after: clusterManager(":v1.3.1"), refuses: breaks + advice},
+		{
+			name: "where that of the hub is not known", leaf: needsOld, crd: "-",
+			before: clusterManager(""), after: clusterManager(":v1.3.1"), refuses: breaks + advice,
+		},
 		{
 			name: "which an add-on has", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "@ocm", after: clusterManager(":v1.3.1"),
-			refuses: "Open Cluster Management 1.3.1 would break 1 add-on on 3 clusters: leaf requires base in version '< 1.3' (c1, c2 and 1 more)" + advice,
+			refuses: "Open Cluster Management 1.3.1 would break 1 add-on on 3 clusters: " +
+				"leaf requires base in version '< 1.3' (c1, c2 and 1 more)" + advice,
 		},
-		{name: "which an add-on does not have", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "1.0", after: clusterManager(":v1.3.1")},
+		{
+			name: "which an add-on does not have", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "1.0",
+			after: clusterManager(":v1.3.1"),
+		},
 		{
 			name: "which an add-on has, where an agent may report another one", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "@ocm",
 			after: clusterManager(":v1.3.1"), objects: []client.Object{installedOn("c1", addOn("interlock-agent"))},
@@ -82,8 +89,9 @@ func TestReviewOfUpgrades(t *testing.T) {
 			emits: "Warning ChangeForced alice: " + breaks + ". It is changed nevertheless: tried",
 		},
 		{
-			name: "by OCM", leaf: needsOld, after: clusterManager(":v1.3.1"), user: "sa", groups: []string{"system:serviceaccounts:open-cluster-management"},
-			warns: breaks + ". OCM changes it nevertheless", emits: "Warning ChangeNotRefused sa: " + breaks + ". OCM changes it nevertheless",
+			name: "by OCM", leaf: needsOld, after: clusterManager(":v1.3.1"), user: "sa",
+			groups: []string{"system:serviceaccounts:open-cluster-management"},
+			warns:  breaks + ". OCM changes it nevertheless", emits: "Warning ChangeNotRefused sa: " + breaks + ". OCM changes it nevertheless",
 		},
 		{
 			name: "where clusters cannot be read", leaf: needsOld, after: clusterManager(":v1.3.1"), fails: failing{list: "clusters"},

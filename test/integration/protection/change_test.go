@@ -94,7 +94,8 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 			release(ctx, "base-v2", "2.0")
 			to := func(template string) string {
 				if api == "v1beta1" {
-					return fmt.Sprintf(`{"spec":{"defaultConfigs":[{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":%q}]}}`, template)
+					return fmt.Sprintf(`{"spec":{"defaultConfigs":[{"group":"addon.open-cluster-management.io",`+
+						`"resource":"addontemplates","name":%q}]}}`, template)
 				}
 				return fmt.Sprintf(`{"spec":{"supportedConfigs":[{"group":"addon.open-cluster-management.io","resource":"addontemplates",`+
 					`"defaultConfig":{"name":%q}}]}}`, template)
@@ -134,13 +135,16 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 
 	It("is refused for what it needs itself, and passes where that cannot be used", func(ctx context.Context) {
 		declares := func(text string) string { return annotated(interlockv1alpha1.DependenciesAnnotation, text) }
-		Expect(merge(ctx, registered(base, "v1alpha1"), declares("{requirements: {interlock: '>= 99'}, dependencies: [{name: leaf, type: Conflicts}]}"))).To(Succeed())
+		const forAnother = "{requirements: {interlock: '>= 99'}, dependencies: "
+		Expect(merge(ctx, registered(base, "v1alpha1"), declares(forAnother+"[{name: leaf, type: Conflicts}]}"))).To(Succeed())
 		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[]"))).To(Succeed())
 		Eventually(func() error {
 			return merge(ctx, registered(base, "v1alpha1"), declares("[{name: leaf, type: Conflicts}]"), client.DryRunAll)
-		}).Should(MatchError(ContainSubstring("the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (cluster1)")))
+		}).Should(MatchError(ContainSubstring(
+			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (cluster1)")))
 		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[{name: later}]"))).To(Succeed(), "what is not installed may follow")
-		Expect(merge(ctx, registered(leaf, "v1alpha1"), declares("{requirements: {interlock: '>= 99'}, dependencies: [{name: base}]}"))).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(Succeed(), "Interlock is too old for what leaf declares")
+		Expect(merge(ctx, registered(leaf, "v1alpha1"), declares(forAnother+"[{name: base}]}"))).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).
+			Should(Succeed(), "Interlock is too old for what leaf declares")
 	})
 })

@@ -33,7 +33,8 @@ const wanted = `[
  spec: {installStrategy: {type: Placements, placements: [{namespace: default, name: everywhere}]},
   supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: base-v2}}]}},
 {apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
- metadata: {namespace: default, name: everywhere, annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}},
+ metadata: {namespace: default, name: everywhere, annotations: {
+  cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}},
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnTemplate,
  metadata: {name: base-v2, annotations: {dependency.addon.open-cluster-management.io/version: "2.0"}},
  spec: {addonName: base, agentSpec: {workload: {manifests: []}}}}]`
@@ -60,7 +61,9 @@ var _ = Describe("Protection that refuses", func() {
 					if tried {
 						options = append(options, client.DryRunAll)
 					}
-					Expect(user.Patch(ctx, object, client.Apply, options...)).To(Succeed(), "round %d, %s %s", round, object.GetKind(), object.GetName()) //nolint:staticcheck // an unstructured object has no other way
+					//nolint:staticcheck // an unstructured object has no other way
+					err := user.Patch(ctx, object, client.Apply, options...)
+					Expect(err).NotTo(HaveOccurred(), "round %d, %s %s", round, object.GetKind(), object.GetName())
 				}
 			}
 		}

@@ -104,10 +104,12 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		force(ctx, clusterManager())
 		Expect(user.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(Succeed())
 		Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tested"))
-		Eventually(emitted(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).Should(ContainElement(HavePrefix("alice: ")))
+		Eventually(emitted(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
+			Should(ContainElement(HavePrefix("alice: ")))
 		Eventually(func() (string, error) {
 			rolled := &appsv1.Deployment{}
-			err := hub.Client.Get(ctx, client.ObjectKey{Namespace: "open-cluster-management-hub", Name: "cluster-manager-registration-controller"}, rolled)
+			key := client.ObjectKey{Namespace: "open-cluster-management-hub", Name: "cluster-manager-registration-controller"}
+			err := hub.Client.Get(ctx, key, rolled)
 			if err != nil {
 				return "", err
 			}
