@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -104,17 +104,18 @@ func (r reviewer) factsOf(ctx context.Context, cluster string, find finding, now
 		if meta.IsNoMatchError(err) { // there is no agent
 			return evaluation.Facts{}, nil
 		}
-		if client.IgnoreNotFound(err) != nil {
+		requested := !apierrors.IsNotFound(err)
+		if requested && err != nil {
 			return evaluation.Facts{}, fmt.Errorf("read ManagedClusterFacts %s: %w", cluster, err)
 		}
-		agent, findErr := find(cmp.Or(object.Status.AgentAddOn, names.AgentAddOn))
-		if findErr != nil {
-			return evaluation.Facts{}, findErr
+		agent, err := find(cmp.Or(object.Status.AgentAddOn, names.AgentAddOn))
+		if err != nil {
+			return evaluation.Facts{}, err
 		}
 		if agent == nil && unreported(object) {
 			return evaluation.Facts{Requested: fleet.RequestedAt(object)}, nil
 		}
-		if err != nil { // nothing has been requested of it yet
+		if !requested {
 			return awaited(now), nil
 		}
 		facts := fleet.FactsOf(object)

@@ -8,6 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,7 +83,7 @@ func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1
 		return found{}, err
 	}
 	var stored metav1.PartialObjectMetadata
-	stored.SetGroupVersionKind(operatorv1.SchemeGroupVersion.WithKind(eventsof.ClusterManager))
+	stored.SetGroupVersionKind(schema.GroupVersion(operatorv1.GroupVersion).WithKind(eventsof.ClusterManager))
 	if err := v.live.Get(ctx, client.ObjectKeyFromObject(after), &stored); err != nil {
 		return found{}, client.IgnoreNotFound(err)
 	}

@@ -3,6 +3,7 @@ package protection
 import (
 	"context"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -118,11 +119,12 @@ var _ = Describe("Protection that refuses", func() {
 			for _, name := range []string{base, leaf, friend} {
 				Eventually(gone).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
 			}
-			Eventually(func() (types.UID, error) { // OCM creates it again
+			// OCM creates it again, once its own finalizers there have gone, which it tries at growing intervals.
+			Eventually(func() (types.UID, error) {
 				of := &corev1.Namespace{}
 				err := client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Name: "emptied"}, of))
 				return of.UID, err
-			}).ShouldNot(Equal(uid))
+			}).WithTimeout(5 * time.Minute).ShouldNot(Equal(uid))
 		})
 
 		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
