@@ -128,7 +128,7 @@ var _ = Describe("Protection that refuses", func() {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.ForceAnnotation, long)
 			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			user, received := as("alice")
-			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
 			Expect(received.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
 		})
 	})
