@@ -102,7 +102,7 @@ fmt: tools-present ## format the Go code
 	@cd $(BENCHMARK) && $(GOLANGCI_LINT) fmt ./...
 
 .PHONY: test
-test: build ocm ## run all tests, fuzz seeds included, on real API servers
+test: build ocm clusteradm ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
 	@hack/test-example-copies.sh

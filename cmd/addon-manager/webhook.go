@@ -91,7 +91,7 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.webhook.StopAfter, flagStopAfter, 0,
 		"How long it serves after a signal to stop. Meanwhile it closes connections, so that the API server uses another replica.")
 	flags.StringVar(&o.protection, flagProtection, "warn",
-		`What is done when an add-on is removed from managed clusters where installed add-ons require it, or installed where they contradict it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
+		`What is done when an add-on is removed from managed clusters where installed add-ons require it, or installed or changed where they contradict it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
 	flags.DurationVar(&o.webhook.ProtectionDelay, flagDelay, 10*time.Minute,
 		"How long after its start it only warns where it would refuse: what it has read may not be all yet.")
 	o.log.AddFlags(flags)

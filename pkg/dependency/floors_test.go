@@ -29,7 +29,7 @@ var floors = map[string][]string{
 	"review":      {"versions", "declaration", "catalog"},
 	"suggestion":  {"catalog"},
 	"cause":       {"declaration", "catalog", "evaluation"},
-	"protection":  {"declaration", "catalog", "evaluation", "condition", "whatif"},
+	"protection":  {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
 	"whatif":      {"graph", "versions", "evaluation", "condition"},
 }
 

@@ -4,6 +4,7 @@ package events
 import (
 	corev1 "k8s.io/api/core/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -16,6 +17,7 @@ const (
 	ManagedClusterAddOn    = "ManagedClusterAddOn"
 	AddOnTemplate          = "AddOnTemplate"
 	Placement              = "Placement"
+	ClusterManager         = "ClusterManager"
 )
 
 // maxNote is in bytes. The API server rejects an event with a longer note.
@@ -24,8 +26,11 @@ const maxNote = 1024
 // About refers to the object that an event is about.
 func About(kind string, object client.Object) *corev1.ObjectReference {
 	apiVersion := addonv1alpha1.GroupVersion.String()
-	if kind == Placement {
+	switch kind {
+	case Placement:
 		apiVersion = clusterv1beta1.GroupVersion.String()
+	case ClusterManager:
+		apiVersion = operatorv1.GroupVersion.String()
 	}
 	return &corev1.ObjectReference{
 		APIVersion:      apiVersion,

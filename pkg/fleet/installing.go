@@ -1,50 +1,105 @@
 package fleet
 
 import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Installing returns an add-on as it is once OCM has installed it as its spec says: with the AddOnTemplate that OCM will
-// have chosen. Of the registration it reads the install strategy and supported configs. It changes neither.
-func Installing(addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	template, known := templateOf(addOn, of)
-	if template == "" {
-		return addOn
-	}
-	// Without lastAppliedConfig, it is not known what runs.
+// WithTemplate returns an add-on as it is once OCM has rolled an AddOnTemplate out; if it is not known that OCM does, it
+// is not known what runs. It does not change the add-on, whose references may be lean.
+func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string, known bool) *addonv1alpha1.ManagedClusterAddOn {
 	reference := ocmv1alpha1.ConfigReference{
 		ConfigGroupResource: declaration.Templates,
 		DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}},
 	}
-	if known {
+	if known { // without lastAppliedConfig, it is not
 		reference.LastAppliedConfig = reference.DesiredConfig.DeepCopy()
 	}
 	installed := addOn.DeepCopy()
-	installed.Status.ConfigReferences = append([]ocmv1alpha1.ConfigReference{reference}, addOn.Status.ConfigReferences...)
+	others := slices.DeleteFunc(installed.Status.ConfigReferences, func(one ocmv1alpha1.ConfigReference) bool {
+		return one.Resource == ResourceTemplate
+	})
+	installed.Status.ConfigReferences = append([]ocmv1alpha1.ConfigReference{reference}, others...)
 	return installed
 }
 
-// templateOf returns the AddOnTemplate that OCM chooses: that of the add-on, else that of a Placement, else the default of
-// the registration. Which Placement selects the cluster is not read: if any has a template, it is not known which one runs.
-func templateOf(addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn) (name string, known bool) {
+// Selecting returns the clusters that a Placement selects; known is false where that is not known.
+type Selecting func(placement types.NamespacedName) (selects func(cluster string) bool, known bool)
+
+// TemplateOf returns the AddOnTemplate that OCM chooses for an add-on: the one that it names, else that of the Placement
+// that selects its cluster, else the default of its registration; empty: none. It is not known where several Placements
+// select the cluster and do not agree. selecting is nil where it is not known what any Placement selects.
+func TemplateOf(
+	addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn, selecting Selecting,
+) (name string, known bool) {
 	if own := OwnTemplate(addOn); own != "" {
 		return own, true
 	}
+	if !PlacesTemplates(of) {
+		return DefaultTemplate(of), true
+	}
+	var placed []string
 	for _, placement := range of.Spec.InstallStrategy.Placements {
-		if template := configuredTemplate(placement.Configs); template != "" {
+		template := configuredTemplate(placement.Configs)
+		if selecting == nil {
+			if template != "" {
+				return template, false
+			}
+			continue
+		}
+		selects, known := selecting(types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
+		if !known {
 			return template, false
 		}
+		if selects(addOn.Namespace) {
+			placed = append(placed, template)
+		}
 	}
+	placed = slices.Compact(placed)
+	switch {
+	case len(placed) > 1:
+		return placed[0], false
+	case len(placed) == 1 && placed[0] != "":
+		return placed[0], true
+	}
+	return DefaultTemplate(of), true
+}
+
+// PlacesTemplates reports whether OCM takes AddOnTemplates of the add-on from its Placements. Where another component
+// installs the add-on, or its user does, the configurations of Placements do not count.
+func PlacesTemplates(of *addonv1alpha1.ClusterManagementAddOn) bool {
+	return catalog.InstallOf(of).Placed && slices.ContainsFunc(of.Spec.InstallStrategy.Placements, func(one ocmv1alpha1.PlacementStrategy) bool {
+		return configuredTemplate(one.Configs) != ""
+	})
+}
+
+// SameTemplates reports whether OCM chooses the same AddOnTemplates with two states of a registration, as long as the
+// Placements select the same.
+func SameTemplates(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
+	if DefaultTemplate(a) != DefaultTemplate(b) || PlacesTemplates(a) != PlacesTemplates(b) {
+		return false
+	}
+	return !PlacesTemplates(a) || slices.EqualFunc(a.Spec.InstallStrategy.Placements, b.Spec.InstallStrategy.Placements,
+		func(a, b ocmv1alpha1.PlacementStrategy) bool {
+			return a.PlacementRef == b.PlacementRef && configuredTemplate(a.Configs) == configuredTemplate(b.Configs)
+		})
+}
+
+// DefaultTemplate is the AddOnTemplate of an add-on where nothing else names one; empty: none.
+func DefaultTemplate(of *addonv1alpha1.ClusterManagementAddOn) string {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	for _, supported := range of.Spec.SupportedConfigs {
 		if supported.ConfigGroupResource == declaration.Templates && supported.DefaultConfig != nil {
-			return supported.DefaultConfig.Name, true
+			return supported.DefaultConfig.Name
 		}
 	}
-	return "", true
+	return ""
 }
 
 // OwnTemplate is the AddOnTemplate that the spec of the add-on names; empty: none.

@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-func TestInstalling(t *testing.T) {
+func TestTemplateOf(t *testing.T) {
 	config := func(group ocmv1alpha1.ConfigGroupResource, name string) []ocmv1alpha1.AddOnConfig {
 		return []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: group, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}}}
 	}
@@ -34,6 +34,7 @@ func TestInstalling(t *testing.T) {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 		addOn.Spec.Configs = test.own
 		registration := &addonv1alpha1.ClusterManagementAddOn{}
+		registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
 		registration.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{}, {Configs: test.placed}}
 		if test.standard != "" {
 			//nolint:staticcheck // v1alpha1 has no other field for it
@@ -41,7 +42,12 @@ func TestInstalling(t *testing.T) {
 				ConfigGroupResource: declaration.Templates, DefaultConfig: &ocmv1alpha1.ConfigReferent{Name: test.standard},
 			}}
 		}
-		if got := TemplatesOf(Installing(addOn, registration)); got != test.want {
+		template, known := TemplateOf(addOn, registration, nil)
+		installing := addOn
+		if template != "" {
+			installing = WithTemplate(addOn, template, known)
+		}
+		if got := TemplatesOf(installing); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 		if len(addOn.Status.ConfigReferences) > 0 {

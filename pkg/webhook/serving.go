@@ -67,6 +67,7 @@ func handlers(mgr *draining, options Options) ctrlwebhook.Server {
 	})
 	for path, handler := range map[string]ctrladmission.Handler{
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
+		protection.UpgradePath: protects.Upgrades,
 	} {
 		register(path, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: handler})
 	}

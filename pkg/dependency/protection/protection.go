@@ -1,5 +1,5 @@
 // Package protection decides what a removal would take from the add-ons that are installed on managed
-// clusters, and what contradicts an installation, and says so.
+// clusters, and what contradicts an installation or a change, and says so.
 package protection
 
 import (
@@ -38,16 +38,19 @@ func Requires(findings []evaluation.Finding, removed string) bool {
 	})
 }
 
-// Edge is what a removal takes from a dependent: that an add-on is installed.
-type Edge struct{ Dependent, Removed string }
+// Edge is what a change takes from a dependent: that an add-on is installed, if it is removed, or else what it needs, in
+// words as "conflicts with base".
+type Edge struct{ Dependent, Removed, Needs string }
 
-// Broken are the edges that a removal would break: on which managed clusters.
+func (e Edge) needs() string { return cmp.Or(e.Needs, "requires "+text.Name(e.Removed)) }
+
+// Broken are the edges that a change would break: on which managed clusters.
 type Broken map[Edge][]string
 
 // Add adds an edge on a managed cluster.
 func (b Broken) Add(edge Edge, cluster string) { b[edge] = append(b[edge], cluster) }
 
-// Message counts and names what a removal would break (lifecycle.md, "Refuse what breaks"). It is empty
+// Message counts and names what a change would break (lifecycle.md, "Refuse what breaks"). It is empty
 // where that is nothing.
 func (b Broken) Message() string {
 	if len(b) == 0 {
@@ -60,11 +63,11 @@ func (b Broken) Message() string {
 	}
 	all := len(dependents)
 	edges := slices.SortedFunc(maps.Keys(b), func(x, y Edge) int {
-		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.Removed, y.Removed))
+		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.needs(), y.needs()))
 	})
 	var named []string
 	for _, edge := range edges[:min(len(edges), maxNamed)] {
-		named = append(named, fmt.Sprintf("%s requires %s (%s)", text.Name(edge.Dependent), text.Name(edge.Removed), some(b[edge])))
+		named = append(named, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.needs(), some(b[edge])))
 		dependents.Delete(edge.Dependent)
 	}
 	message := fmt.Sprintf("would break %s on %s: %s", text.Count(all, "add-on"), text.Count(len(clusters), "cluster"), strings.Join(named, "; "))

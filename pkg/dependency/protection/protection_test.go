@@ -73,10 +73,10 @@ func TestRequires(t *testing.T) {
 func TestMessage(t *testing.T) {
 	many := Broken{}
 	for i := range 340 {
-		many.Add(Edge{"cluster-gateway", "base"}, fmt.Sprintf("cluster%03d", i))
+		many.Add(Edge{Dependent: "cluster-gateway", Removed: "base"}, fmt.Sprintf("cluster%03d", i))
 	}
 	for i := range 11 {
-		many.Add(Edge{fmt.Sprintf("add-on-%02d", i), "base"}, "cluster000")
+		many.Add(Edge{Dependent: fmt.Sprintf("add-on-%02d", i), Removed: "base"}, "cluster000")
 	}
 	for _, test := range []struct {
 		name string
@@ -84,15 +84,15 @@ func TestMessage(t *testing.T) {
 		want string
 	}{
 		{"nothing", Broken{}, ""},
-		{"one", Broken{{"leaf", "base"}: {"cluster1"}}, "would break 1 add-on on 1 cluster: leaf requires base (cluster1)"},
+		{"one", Broken{{Dependent: "leaf", Removed: "base"}: {"cluster1"}}, "would break 1 add-on on 1 cluster: leaf requires base (cluster1)"},
 		{
 			"two on two clusters",
-			Broken{{"leaf", "base"}: {"cluster2", "cluster1"}, {"stem", "base"}: {"cluster1"}},
+			Broken{{Dependent: "leaf", Removed: "base"}: {"cluster2", "cluster1"}, {Dependent: "stem", Removed: "base"}: {"cluster1"}},
 			"would break 2 add-ons on 2 clusters: leaf requires base (cluster1, cluster2); stem requires base (cluster1)",
 		},
 		{
 			"two that are removed together",
-			Broken{{"leaf", "base"}: {"cluster2"}, {"leaf", "root"}: {"cluster1", "cluster2"}},
+			Broken{{Dependent: "leaf", Removed: "base"}: {"cluster2"}, {Dependent: "leaf", Removed: "root"}: {"cluster1", "cluster2"}},
 			"would break 1 add-on on 2 clusters: leaf requires root (cluster1, cluster2); leaf requires base (cluster2)",
 		},
 		{

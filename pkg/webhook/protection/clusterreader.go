@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -20,7 +21,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-type addOns = map[string]*addonv1alpha1.ManagedClusterAddOn
+// addOns are those on a managed cluster, by their names.
+type addOns map[string]*addonv1alpha1.ManagedClusterAddOn
 
 // clusterReader reads a managed cluster. Its add-ons are given: as they are, or as a change would leave them. What
 // else verdicts rest on is read from the hub.
@@ -31,12 +33,18 @@ type clusterReader struct {
 	addOns    addOns
 	// facts are what the cluster's agent has reported.
 	facts func() (evaluation.Facts, error)
-	// ofFleet: the version of OCM is not read. Few verdicts need it.
-	ofFleet bool
-	now     time.Time
+	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
+	ocm ocmVersion
+	now time.Time
 }
 
 var _ fleet.Reader = clusterReader{}
+
+// ocmVersion returns the version of OCM on the hub; it is not read where that is not known.
+type ocmVersion func(context.Context) (version string, read bool, err error)
+
+// unreadOCM does not read it. Few verdicts need it.
+func unreadOCM(context.Context) (string, bool, error) { return "", false, nil }
 
 // AddOn implements fleet.Reader.
 func (s clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
@@ -55,8 +63,8 @@ func (s clusterReader) TemplateVersion(ctx context.Context, name string) (versio
 
 // OCMVersion implements fleet.Reader.
 func (s clusterReader) OCMVersion(ctx context.Context) (version string, read bool, err error) {
-	if s.ofFleet {
-		return "", false, nil
+	if s.ocm != nil {
+		return s.ocm(ctx)
 	}
 	return s.Objects.OCMVersion(ctx)
 }
@@ -84,24 +92,42 @@ func (s clusterReader) state(ctx context.Context, under declared, addOn string) 
 // awaited are the facts of a managed cluster where any may still be reported, so that verdicts on them are held.
 func awaited(now time.Time) evaluation.Facts { return evaluation.Facts{Requested: now} }
 
+// finding returns an add-on on a managed cluster; nil where it is not installed.
+type finding func(name string) (*addonv1alpha1.ManagedClusterAddOn, error)
+
 // factsOf reads the facts of a managed cluster once, when they are first needed. What its agent has not reported is
 // awaited. If the agent does not run, verdicts on facts are held.
-func (r reviewer) factsOf(ctx context.Context, cluster string, on addOns, now time.Time) func() (evaluation.Facts, error) {
+func (r reviewer) factsOf(ctx context.Context, cluster string, find finding, now time.Time) func() (evaluation.Facts, error) {
 	return sync.OnceValues(func() (evaluation.Facts, error) {
 		object := &dependencyv1alpha1.ManagedClusterFacts{}
-		switch err := r.live.Get(ctx, factsobject.Key(cluster), object); {
-		case meta.IsNoMatchError(err), apierrors.IsNotFound(err) && on[names.AgentAddOn] == nil: // there is no agent
+		err := r.live.Get(ctx, factsobject.Key(cluster), object)
+		if meta.IsNoMatchError(err) { // there is no agent
 			return evaluation.Facts{}, nil
-		case apierrors.IsNotFound(err): // nothing has been requested of it yet
-			return awaited(now), nil
-		case err != nil:
+		}
+		requested := !apierrors.IsNotFound(err)
+		if requested && err != nil {
 			return evaluation.Facts{}, fmt.Errorf("read ManagedClusterFacts %s: %w", cluster, err)
+		}
+		agent, err := find(cmp.Or(object.Status.AgentAddOn, names.AgentAddOn))
+		if err != nil {
+			return evaluation.Facts{}, err
+		}
+		if agent == nil && unreported(object) {
+			return evaluation.Facts{Requested: fleet.RequestedAt(object)}, nil
+		}
+		if !requested {
+			return awaited(now), nil
 		}
 		facts := fleet.FactsOf(object)
 		facts.Requested = now
-		if agent := object.Status.AgentAddOn; agent != "" && fleet.Ended(agent, on[agent]) != "" {
+		if named := object.Status.AgentAddOn; named != "" && fleet.Ended(named, agent) != "" {
 			facts.HeldUntil = now.Add(evaluation.ReportTime)
 		}
 		return facts, nil
 	})
+}
+
+// unreported reports whether no agent has ever reported the facts.
+func unreported(facts *dependencyv1alpha1.ManagedClusterFacts) bool {
+	return facts.Status.AgentAddOn == "" && facts.Status.ObservedGeneration == 0 && len(facts.Status.APIs) == 0 && len(facts.Status.AddOns) == 0
 }

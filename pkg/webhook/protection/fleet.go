@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,78 +41,98 @@ func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of remo
 	required := slices.DeleteFunc(slices.Clone(of.addOns), func(addOn string) bool {
 		return addOn == names.AgentAddOn || len(under.Dependents(addOn)) == 0
 	})
-	on, err := v.onFleet(ctx, removals{required, of.from}, under.read(under.dependentsOf(required)))
-	if err != nil || len(on) == 0 {
+	removed, err := v.removedFrom(ctx, removals{required, of.from})
+	if err != nil || len(removed) == 0 {
 		return found{}, err
 	}
-	return v.onClusters(ctx, under, on)
+	stay, err := v.listAll(ctx, under.read(under.dependentsOf(required)), func(name, cluster string) bool {
+		return removed[cluster] != nil && !of.from(name, cluster)
+	})
+	if err != nil {
+		return found{}, err
+	}
+	now := v.now()
+	message, mode, err := v.onClusters(ctx, under, fleetState{
+		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: stay, ocm: unreadOCM, now: now,
+		facts: func(string) (evaluation.Facts, error) { return awaited(now), nil }, // to read them takes a request for each cluster
+	}, func(after clusterReader, into protection.Broken) error {
+		return after.breaks(ctx, under, removed[after.cluster.Name], into)
+	})
+	return found{request: toRemove, message: message, mode: mode}, err
 }
 
-// read returns the add-ons that have to be read for the verdicts of dependents: themselves, and all that they need if
+// read returns the add-ons that have to be read for the verdicts of others: themselves, and all that they need if
 // conditions decide whether they are on a cycle.
-func (d declared) read(dependents []string) []string {
-	read := sets.New(dependents...)
-	for _, dependent := range dependents {
-		if d.Conditional(dependent) == nil {
+func (d declared) read(addOns []string) []string {
+	read := sets.New(addOns...)
+	for _, addOn := range addOns {
+		if d.Conditional(addOn) == nil {
 			continue
 		}
-		for _, need := range d.Needs(dependent) {
+		for _, need := range d.Needs(addOn) {
 			read.Insert(need.Name)
 		}
 	}
 	return sets.List(read)
 }
 
-// onCluster are the add-ons on a managed cluster: those that are removed, and those that stay.
-type onCluster struct {
-	removed sets.Set[string]
-	stay    addOns
+// removedFrom returns the add-ons that are removed from managed clusters where they are installed, by the names of
+// these. One that is being deleted already is not.
+func (v *fleetReviewer) removedFrom(ctx context.Context, of removals) (map[string]sets.Set[string], error) {
+	from := map[string]sets.Set[string]{}
+	for _, removed := range of.addOns {
+		clusters, err := v.where(ctx, removed)
+		if err != nil {
+			return nil, err
+		}
+		for _, cluster := range clusters {
+			if !of.from(removed, cluster) {
+				continue
+			}
+			if from[cluster] == nil {
+				from[cluster] = sets.New[string]()
+			}
+			from[cluster].Insert(removed)
+		}
+	}
+	return from, nil
 }
 
-// onFleet returns add-ons on all managed clusters from which one is removed that is installed there.
-func (v *fleetReviewer) onFleet(ctx context.Context, of removals, also []string) (map[string]onCluster, error) {
-	on, err := v.removedFrom(ctx, of)
-	if err != nil || len(on) == 0 {
-		return nil, err
+// where returns the managed clusters on which an add-on is installed, and not being deleted.
+func (v *fleetReviewer) where(ctx context.Context, addOn string) (clusters []string, err error) {
+	var those metav1.PartialObjectMetadataList
+	those.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
+	if err := v.live.List(ctx, &those, named(addOn)...); err != nil {
+		return nil, fmt.Errorf("list add-on %s of the fleet: %w", addOn, err)
 	}
-	lists := make([][]*addonv1alpha1.ManagedClusterAddOn, len(also))
+	for i := range those.Items {
+		if those.Items[i].DeletionTimestamp.IsZero() {
+			clusters = append(clusters, those.Items[i].Namespace)
+		}
+	}
+	return clusters, nil
+}
+
+// listAll returns the add-ons that count, by the names of their managed clusters.
+func (v *fleetReviewer) listAll(ctx context.Context, addOnNames []string, counts func(addOn, cluster string) bool) (map[string]addOns, error) {
+	lists := make([][]*addonv1alpha1.ManagedClusterAddOn, len(addOnNames))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxLists)
-	for i, name := range also {
+	for i, name := range addOnNames {
 		group.Go(func() (err error) {
-			lists[i], err = v.list(ctx, name, func(cluster string) bool { return on[cluster].removed != nil && !of.from(name, cluster) })
+			lists[i], err = v.list(ctx, name, func(cluster string) bool { return counts(name, cluster) })
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	for _, stays := range slices.Concat(lists...) {
-		on[stays.Namespace].stay[stays.Name] = stays
-	}
-	return on, nil
-}
-
-// removedFrom returns the managed clusters from which an add-on is removed that is installed there. One that is being
-// deleted already is not.
-func (v *fleetReviewer) removedFrom(ctx context.Context, of removals) (map[string]onCluster, error) {
-	on := map[string]onCluster{}
-	for _, removed := range of.addOns {
-		var those metav1.PartialObjectMetadataList
-		those.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
-		if err := v.live.List(ctx, &those, named(removed)...); err != nil {
-			return nil, fmt.Errorf("list add-on %s of the fleet: %w", removed, err)
+	on := map[string]addOns{}
+	for _, one := range slices.Concat(lists...) {
+		if on[one.Namespace] == nil {
+			on[one.Namespace] = addOns{}
 		}
-		for i := range those.Items {
-			cluster := those.Items[i].Namespace
-			if !those.Items[i].DeletionTimestamp.IsZero() || !of.from(removed, cluster) {
-				continue
-			}
-			if on[cluster].removed == nil {
-				on[cluster] = onCluster{sets.New[string](), addOns{}}
-			}
-			on[cluster].removed.Insert(removed)
-		}
+		on[one.Namespace][one.Name] = one
 	}
 	return on, nil
 }
@@ -122,13 +143,15 @@ func (v *fleetReviewer) list(ctx context.Context, name string, counts func(clust
 	if err := v.live.List(ctx, &all, named(name)...); err != nil {
 		return nil, fmt.Errorf("list add-on %s of the fleet: %w", name, err)
 	}
-	var lean []*addonv1alpha1.ManagedClusterAddOn
+	var kept []*addonv1alpha1.ManagedClusterAddOn
 	for i := range all.Items {
 		if counts(all.Items[i].Namespace) {
-			lean = append(lean, fleet.LeanAddOn(&all.Items[i]))
+			lean := fleet.LeanAddOn(&all.Items[i])
+			lean.Spec.Configs = all.Items[i].Spec.Configs // which AddOnTemplate it names
+			kept = append(kept, lean)
 		}
 	}
-	return lean, nil
+	return kept, nil
 }
 
 // fromCache reads a list from the API server's cache: it would read all of a resource from etcd to answer. The
@@ -142,40 +165,56 @@ func named(name string) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{"metadata.name": name}, fromCache()}
 }
 
-// onClusters finds what breaks on which cluster, by what is done there. What is refused counts first.
-func (v *fleetReviewer) onClusters(ctx context.Context, under declared, on map[string]onCluster) (found, error) {
+// fleetState is what the verdicts on many managed clusters rest on.
+type fleetState struct {
+	// concerns reports whether a managed cluster is to be reviewed.
+	concerns func(cluster string) bool
+	// addOns are those that are read, by the names of their managed clusters.
+	addOns map[string]addOns
+	ocm    ocmVersion
+	facts  func(cluster string) (evaluation.Facts, error)
+	now    time.Time
+}
+
+// onClusters says what breaks on which cluster, by what is done there. What is refused counts first.
+func (v *fleetReviewer) onClusters(
+	ctx context.Context, under declared, state fleetState, breaks func(on clusterReader, into protection.Broken) error,
+) (message string, mode dependencyv1alpha1.Protection, err error) {
 	var clusters clusterv1.ManagedClusterList
 	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
-		return found{}, fmt.Errorf("list managed clusters: %w", err)
+		return "", "", fmt.Errorf("list managed clusters: %w", err)
 	}
-	now := v.now()
-	unread := func() (evaluation.Facts, error) { return awaited(now), nil } // to read them takes a request for each cluster
-	broken := map[dependencyv1alpha1.Protection]protection.Broken{}
+	broken := map[dependencyv1alpha1.Protection]protection.Broken{
+		dependencyv1alpha1.ProtectionEnforce: {}, dependencyv1alpha1.ProtectionWarn: {},
+	}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
-		there, removes := on[cluster.Name]
-		if !removes || !cluster.DeletionTimestamp.IsZero() {
+		if !state.concerns(cluster.Name) || !cluster.DeletionTimestamp.IsZero() {
 			continue
 		}
-		mode, _ := v.modeOf(under, cluster)
-		if mode == dependencyv1alpha1.ProtectionOff {
+		into := broken[v.modeIn(under, cluster)]
+		if into == nil { // nothing is done there
 			continue
 		}
-		if broken[mode] == nil {
-			broken[mode] = protection.Broken{}
+		if err := ctx.Err(); err != nil { // what follows may not read anything
+			return "", "", fmt.Errorf("review the fleet: %w", err)
 		}
-		after := clusterReader{
-			Objects: fleet.Objects{Reader: v.live}, templates: fleet.Objects{Reader: v.cache}, cluster: cluster, addOns: there.stay,
-			facts: unread, ofFleet: true, now: now,
-		}
-		if err := after.breaks(ctx, under, there.removed, broken[mode]); err != nil {
-			return found{}, err
+		if err := breaks(clusterReader{
+			Objects: fleet.Objects{Reader: v.live}, templates: fleet.Objects{Reader: v.cache}, cluster: cluster, addOns: state.addOns[cluster.Name],
+			facts: func() (evaluation.Facts, error) { return state.facts(cluster.Name) }, ocm: state.ocm, now: state.now,
+		}, into); err != nil {
+			return "", "", err
 		}
 	}
 	for _, mode := range []dependencyv1alpha1.Protection{dependencyv1alpha1.ProtectionEnforce, dependencyv1alpha1.ProtectionWarn} {
 		if message := broken[mode].Message(); message != "" {
-			return found{request: toRemove, message: message, mode: mode}, nil
+			return message, mode, nil
 		}
 	}
-	return found{}, nil
+	return "", "", nil
+}
+
+func (r reviewer) modeIn(under declared, cluster *clusterv1.ManagedCluster) dependencyv1alpha1.Protection {
+	mode, _ := r.modeOf(under, cluster)
+	return mode
 }

@@ -17,7 +17,8 @@ import (
 // reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, or with another
 // AddOnTemplate. before is nil where it is created.
 func (v *Validator) reviewInstallation(ctx context.Context, before, after *addonv1alpha1.ManagedClusterAddOn) (found, error) {
-	if before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after) || after.Name == names.AgentAddOn {
+	same := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
+	if same || after.Name == names.AgentAddOn || !after.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
 	registration, err := v.declared.registration(ctx, after.Name)
@@ -29,14 +30,22 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 		return found{}, err
 	}
 	defer done()
-	if !protection.MayContradict(under.Catalog, after.Name) {
+	if v.off(under) || !protection.MayContradict(under.Catalog, after.Name) {
 		return found{}, nil
 	}
 	is, review, ok, err := v.readCluster(ctx, under, after.Namespace)
-	if !ok || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
+	if !ok {
 		return found{}, err
 	}
-	contradicted, err := is.contradictions(ctx, under, fleet.Installing(after, registration))
+	is.addOns, err = v.installed(ctx, after.Namespace)
+	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
+		return found{}, err
+	}
+	installing, err := v.installing(ctx, after, registration)
+	if err != nil {
+		return found{}, err
+	}
+	contradicted, err := is.contradictions(ctx, under, installing)
 	if err != nil {
 		return found{}, err
 	}
@@ -44,6 +53,19 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does, review.message = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace), contradicted.Message(after.Name)
 	return review, nil
+}
+
+// installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen. What
+// runs is not known where that does not exist: GitOps may create it later.
+func (v *Validator) installing(
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn,
+) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	chosen, known := fleet.TemplateOf(addOn, of, nil)
+	if chosen == "" {
+		return addOn, nil
+	}
+	template, err := v.declared.template(ctx, chosen)
+	return fleet.WithTemplate(addOn, chosen, known && template != nil), err
 }
 
 // contradictions finds those that the installation of an add-on would bring to it and its dependents.
@@ -55,14 +77,16 @@ func (s clusterReader) contradictions(
 	then.addOns[installed.Name] = installed
 	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
 	after, err := then.settledFindings(ctx, under, affected, installed.Name)
-	if err != nil || len(protection.Contradictions(nil, after)) == 0 {
-		return nil, err
+	contradicted := protection.Contradictions(nil, after)
+	for _, changed := range []string{"", installed.Name} { // with what its agent reports, and without
+		if err != nil || len(contradicted) == 0 {
+			return nil, err
+		}
+		var before map[string][]evaluation.Finding
+		before, err = s.settledFindings(ctx, under, affected, changed)
+		contradicted = protection.Contradictions(before, contradicted)
 	}
-	before, err := s.settledFindings(ctx, under, affected, "")
-	if err != nil {
-		return nil, err
-	}
-	return protection.Contradictions(before, after), nil
+	return contradicted, err
 }
 
 // settledFindings returns the verdicts on the edges of add-ons once what is installed is available. The changed add-on, if any,
@@ -70,7 +94,7 @@ func (s clusterReader) contradictions(
 func (s clusterReader) settledFindings(ctx context.Context, under declared, addOns []string, changed string) (map[string][]evaluation.Finding, error) {
 	findings := map[string][]evaluation.Finding{}
 	for _, name := range addOns {
-		if installed := s.addOns[name]; installed == nil || !installed.DeletionTimestamp.IsZero() {
+		if !s.addOns.stays(name) {
 			continue
 		}
 		state, err := s.state(ctx, under, name)

@@ -3,6 +3,7 @@ package protection
 import (
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -47,6 +48,13 @@ func template(addOn, name, version, declares string) *addonv1alpha1.AddOnTemplat
 func reportedOf(addOn, version string) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := reported(version, "")
 	facts.Status.AddOns[0].Name = addOn
+	return facts
+}
+
+// requestedAt is that facts were requested, and no agent has reported any.
+func requestedAt(at time.Time) *dependencyv1alpha1.ManagedClusterFacts {
+	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+	facts.CreationTimestamp = metav1.NewTime(at)
 	return facts
 }
 
@@ -139,6 +147,18 @@ func TestReviewOfInstallations(t *testing.T) {
 			refuses: strings.Replace(tooOld, "its ManagedClusterAddOn", "its agent's lease", 1) + advice,
 		},
 		{
+			name: "no agent reports anything, and none is installed", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour))}, refuses: tooOld + advice,
+		},
+		{
+			name: "an agent has reported nothing yet", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour)), addOn("interlock-agent")},
+		},
+		{
+			name: "nothing was requested of an agent long enough ago", declares: needs,
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Second))},
+		},
+		{
 			name: "the cluster's agent does not run", declares: needs,
 			on: []client.Object{cluster(), in(addOn("base"), "1.0"), reported("1.0", "interlock-agent"), stopped},
 		},
@@ -227,10 +247,12 @@ func TestReviewOfTemplates(t *testing.T) {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	leaf.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
 	elsewhere := *leaf.DeepCopy()
+	elsewhere.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
 	elsewhere.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{
 		Configs: []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: "v1"}}},
 	}}
 	annotated := fixture.Versioned(*elsewhere.DeepCopy(), "3.0")
+	old := fixture.Versioned(*leaf.DeepCopy(), "3.0")
 	templates := []client.Object{template("leaf", "v1", "1.0", "[]"), template("leaf", "v2", "2.0", `[{name: base, version: ">= 2.0"}]`)}
 	const needsOld = `dependencies: [{name: leaf, version: "< 2.0"}]`
 	const stemBreaks = breaksStem + "Required addon 'leaf' is not installed or not available in version '< 2.0'. " +
@@ -247,6 +269,11 @@ func TestReviewOfTemplates(t *testing.T) {
 		{name: "that of a Placement, for which another version is annotated", registered: []client.Object{&annotated}, stem: needsOld, on: usual},
 		{name: "none that exists", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v3")},
 		{
+			name: "none that exists yet, where another version is annotated", registered: []client.Object{&old},
+			stem: `dependencies: [{name: leaf, version: "> 3"}]`,
+			on:   usual, after: fromTemplate(addOn("leaf"), "v4"),
+		},
+		{
 			name: "another one", registered: []client.Object{&leaf}, stem: needsOld,
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
 		},
@@ -254,6 +281,12 @@ func TestReviewOfTemplates(t *testing.T) {
 			name: "another one, with which the agent has reported nothing yet", registered: []client.Object{&leaf}, stem: needsOld,
 			on:     []client.Object{cluster(), reported("1.0", "")},
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
+		},
+		{
+			name: "both are wrong, and an agent may report something", registered: []client.Object{&leaf},
+			stem:   `dependencies: [{name: leaf, version: "> 3"}]`,
+			on:     []client.Object{cluster(), addOn("interlock-agent")},
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
 		},
 		{
 			name: "the one before", registered: []client.Object{&leaf}, stem: needsOld,

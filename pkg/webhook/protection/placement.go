@@ -53,6 +53,9 @@ func (v *PlacementValidator) review(ctx context.Context, placement *clusterv1bet
 		return found{}, err
 	}
 	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
 	var stored clusterv1beta1.Placement
 	if err := v.live.Get(ctx, key, &stored); err != nil {
 		return found{}, client.IgnoreNotFound(err)

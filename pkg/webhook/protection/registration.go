@@ -2,6 +2,7 @@ package protection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -29,7 +32,8 @@ const answerForFleetWithin = 4500 * time.Millisecond
 
 // RegistrationValidator reviews deletions of ClusterManagementAddOns, with which Kubernetes deletes their
 // ManagedClusterAddOns on all managed clusters, and changes of their install strategies, for which OCM deletes
-// them on those that no Placement selects any more.
+// them on those that no Placement selects any more; and of their versions, AddOnTemplates and declarations, which installed
+// add-ons may contradict.
 type RegistrationValidator struct{ *fleetReviewer }
 
 var _ admission.Handler = &RegistrationValidator{}
@@ -39,7 +43,7 @@ func (v *RegistrationValidator) Handle(ctx context.Context, request admission.Re
 	ctx, cancel := context.WithTimeout(ctx, answerForFleetWithin)
 	defer cancel()
 	before, after := &addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ClusterManagementAddOn{}
-	if err := read(request, before, after); err != nil {
+	if err := errors.Join(decodeRegistration(request.OldObject.Raw, before), decodeRegistration(request.Object.Raw, after)); err != nil {
 		return unchecked(requiring(request.Name), err)
 	}
 	if !before.DeletionTimestamp.IsZero() || before.Name == names.AgentAddOn {
@@ -55,10 +59,38 @@ func (v *RegistrationValidator) Handle(ctx context.Context, request admission.Re
 		return v.respond(request, review, requiring(before.Name), err)
 	case admissionv1.Update:
 		review, err := v.reviewStrategy(ctx, before, after)
-		return v.respond(request, review, requiring(before.Name), err)
+		response := v.respond(request, review, requiring(before.Name), err)
+		if !response.Allowed {
+			return response
+		}
+		review, err = v.reviewChange(ctx, before, after)
+		return v.respond(request, review, contradicting(before.Name), err).WithWarnings(response.Warnings...)
 	default:
 		return admission.Allowed("")
 	}
+}
+
+// decodeRegistration decodes a registration of either version of the API.
+func decodeRegistration(raw []byte, into *addonv1alpha1.ClusterManagementAddOn) error {
+	if err := decode(raw, into); err != nil || into.APIVersion != addonv1beta1.GroupVersion.String() {
+		return err
+	}
+	var renamed struct {
+		Spec struct {
+			DefaultConfigs []ocmv1alpha1.AddOnConfig `json:"defaultConfigs"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(raw, &renamed); err != nil {
+		return fmt.Errorf("read the object: %w", err)
+	}
+	into.Spec.SupportedConfigs = nil //nolint:staticcheck // v1alpha1 has no other field for it
+	for _, config := range renamed.Spec.DefaultConfigs {
+		//nolint:staticcheck // v1alpha1 has no other field for it
+		into.Spec.SupportedConfigs = append(into.Spec.SupportedConfigs, ocmv1alpha1.ConfigMeta{
+			ConfigGroupResource: config.ConfigGroupResource, DefaultConfig: &config.ConfigReferent,
+		})
+	}
+	return nil
 }
 
 // orphans reports whether Kubernetes keeps what the object owns.
@@ -81,6 +113,9 @@ func (v *RegistrationValidator) review(ctx context.Context, name string, find fu
 		return found{}, err
 	}
 	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
 	var stored addonv1alpha1.ClusterManagementAddOn
 	if err := v.live.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
 		return found{}, client.IgnoreNotFound(err)

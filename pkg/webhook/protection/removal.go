@@ -3,8 +3,9 @@ package protection
 import (
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -14,8 +15,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// reviewRemoval finds what the deletion of an add-on from a managed cluster would break.
-func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (found, error) {
+// reviewRemoval finds what the deletion of an add-on from a managed cluster would break. It reads as little as it can:
+// first whether a dependent is installed there, and the add-on itself only for an event.
+func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (found, error) {
 	if !addOn.DeletionTimestamp.IsZero() || addOn.Name == names.AgentAddOn {
 		return found{}, nil
 	}
@@ -28,24 +30,39 @@ func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.Mana
 		return found{}, err
 	}
 	defer done()
-	is, review, ok, err := v.readCluster(ctx, under, addOn.Namespace)
-	stored := is.addOns[addOn.Name]
-	if !ok || stored == nil { // or another request has deleted it
+	if v.off(under) {
+		return found{}, nil
+	}
+	dependents = under.dependentsOf([]string{addOn.Name})
+	on, err := v.among(ctx, addOn.Namespace, under.read(dependents))
+	if err != nil || !slices.ContainsFunc(dependents, on.stays) {
 		return found{}, err
 	}
-	after := is
-	after.addOns = maps.Clone(is.addOns)
-	delete(after.addOns, addOn.Name)
+	after, review, ok, err := v.readCluster(ctx, under, addOn.Namespace)
+	if !ok {
+		return found{}, err
+	}
+	delete(on, addOn.Name)
+	after.addOns = on
 	broken := protection.Broken{}
-	if err := after.breaks(ctx, under, sets.New(addOn.Name), broken); err != nil {
+	if err := after.breaks(ctx, under, sets.New(addOn.Name), broken); err != nil || len(broken) == 0 {
 		return found{}, err
 	}
-	review.request = toRemove
-	review.object, review.kind, review.forced = stored, eventsof.ManagedClusterAddOn, stored.Annotations[addonv1alpha1.ForceAnnotation]
-	review.named = fmt.Sprintf("managedclusteraddon %s -n %s", stored.Name, stored.Namespace)
-	review.does, review.message = removing(stored.Name), broken.Message()
+	review.request, review.object, review.kind = toRemove, addOn, eventsof.ManagedClusterAddOn
+	if addOn.Annotations[addonv1alpha1.ForceAnnotation] != "" || ofOCM(by) { // an event has to be about what is stored
+		stored, err := v.finding(ctx, addOn.Namespace)(addOn.Name)
+		if err != nil || stored == nil || !stored.DeletionTimestamp.IsZero() { // another request has deleted it
+			return found{}, err
+		}
+		review.object, review.forced = stored, stored.Annotations[addonv1alpha1.ForceAnnotation]
+	}
+	review.named = fmt.Sprintf("managedclusteraddon %s -n %s", addOn.Name, addOn.Namespace)
+	review.does, review.message = removing(addOn.Name), broken.Message()
 	return review, nil
 }
+
+// stays reports whether an add-on is installed, and not being deleted.
+func (a addOns) stays(name string) bool { return a[name] != nil && a[name].DeletionTimestamp.IsZero() }
 
 func removing(addOn string) string { return fmt.Sprintf("removing add-on '%s'", text.Name(addOn)) }
 
@@ -53,7 +70,7 @@ func removing(addOn string) string { return fmt.Sprintf("removing add-on '%s'", 
 // on a lost cluster are held, so that nothing breaks there.
 func (s clusterReader) breaks(ctx context.Context, under declared, removed sets.Set[string], into protection.Broken) error {
 	for _, dependent := range under.dependentsOf(sets.List(removed)) {
-		if stays := s.addOns[dependent]; stays == nil || !stays.DeletionTimestamp.IsZero() {
+		if !s.addOns.stays(dependent) {
 			continue
 		}
 		state, err := s.state(ctx, under, dependent)

@@ -31,6 +31,10 @@ const (
 	EventInstallationForced = "InstallationForced"
 	// EventInstallationNotRefused: OCM itself installs it.
 	EventInstallationNotRefused = "InstallationNotRefused"
+	// EventChangeForced: an annotation says that it is to be changed nevertheless.
+	EventChangeForced = "ChangeForced"
+	// EventChangeNotRefused: OCM itself changes it.
+	EventChangeNotRefused = "ChangeNotRefused"
 )
 
 // maxEmitted is how many events are remembered, and retriesFor how long: meanwhile, a request with the same effect is
@@ -52,6 +56,10 @@ var (
 	toInstall = requested{
 		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is installed", does: "installs",
 		instead: "To install it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
+	toChange = requested{
+		action: "Change", forced: EventChangeForced, notRefused: EventChangeNotRefused, isDone: "is changed", does: "changes",
+		instead: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
 	}
 )
 
@@ -105,11 +113,11 @@ func (r *responder) respond(request admission.Request, review found, what string
 	if review.message == "" {
 		return admission.Allowed("")
 	}
-	message := review.does + " " + review.message
-	forced := strings.TrimSpace(review.forced)
+	message := text.OneLine(review.does + " " + review.message) // the API server drops a warning of two lines
+	forced := strings.TrimSpace(text.OneLine(review.forced))
 	switch {
 	case forced != "":
-		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(text.OneLine(forced)))
+		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(forced))
 		r.emit(request, review, review.request.forced, message)
 		return admission.Allowed("").WithWarnings(message)
 	case ofOCM(request.UserInfo):

@@ -38,14 +38,19 @@ func (r reviewer) begin(ctx context.Context) (under declared, done func(), err e
 	return under, func() { r.reads.Release(1) }, nil
 }
 
+// off reports whether protection is off on all managed clusters, so that nothing need be read.
+func (r reviewer) off(under declared) bool {
+	return r.mode == dependencyv1alpha1.ProtectionOff && !under.policies.Protects()
+}
+
 // modeOf returns what is done on a managed cluster, and the policies that set it.
 func (r reviewer) modeOf(under declared, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
 	protected := under.policies.Protected(cluster.Labels)
 	return cmp.Or(protected.Protection, r.mode), protected.Policies
 }
 
-// readCluster returns a managed cluster as it is, and a review of it that has found nothing yet. ok is false where nothing
-// is to be reviewed: the cluster is being detached, or protection is off there.
+// readCluster returns a managed cluster as it is, without its add-ons, and a review of it that has found nothing yet. ok is
+// false where nothing is to be reviewed: the cluster is being detached, or protection is off there.
 func (r reviewer) readCluster(ctx context.Context, under declared, name string) (is clusterReader, review found, ok bool, err error) {
 	objects := fleet.Objects{Reader: r.live}
 	cluster, err := objects.Cluster(ctx, name)
@@ -55,12 +60,39 @@ func (r reviewer) readCluster(ctx context.Context, under declared, name string) 
 	if review.mode, review.by = r.modeOf(under, cluster); review.mode == dependencyv1alpha1.ProtectionOff {
 		return clusterReader{}, found{}, false, nil
 	}
-	on, err := r.installed(ctx, name)
 	now := r.now()
 	return clusterReader{
-		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, addOns: on,
-		facts: r.factsOf(ctx, name, on, now), now: now,
-	}, review, err == nil, err
+		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, now: now,
+		facts: r.factsOf(ctx, name, r.finding(ctx, name), now),
+	}, review, true, nil
+}
+
+// finding reads an add-on on a managed cluster.
+func (r reviewer) finding(ctx context.Context, cluster string) finding {
+	return func(name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+		return fleet.Objects{Reader: r.live}.AddOn(ctx, client.ObjectKey{Namespace: cluster, Name: name})
+	}
+}
+
+// maxGets is how many add-ons of a managed cluster are read one by one. To list all takes less than to read more.
+const maxGets = 2
+
+// among returns those of the named add-ons that are on a managed cluster.
+func (r reviewer) among(ctx context.Context, cluster string, addOnNames []string) (addOns, error) {
+	if len(addOnNames) > maxGets {
+		return r.installed(ctx, cluster)
+	}
+	on, find := addOns{}, r.finding(ctx, cluster)
+	for _, name := range addOnNames {
+		one, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			on[name] = one
+		}
+	}
+	return on, nil
 }
 
 // installed returns the add-ons on a managed cluster.

@@ -1,5 +1,5 @@
-// Package protection reviews what removes add-ons from managed clusters, or installs them there: whether installed
-// add-ons require what would be removed, or contradict what would be installed.
+// Package protection reviews what removes add-ons from managed clusters, installs or changes them there: whether installed
+// add-ons require what would be removed, or contradict what would be installed or changed.
 package protection
 
 import (
@@ -42,11 +42,12 @@ type Options struct {
 	Delay time.Duration
 }
 
-// Validators review what removes add-ons from managed clusters, and what installs them there.
+// Validators review what removes add-ons from managed clusters, and what installs or changes them there.
 type Validators struct {
 	AddOns        *Validator
 	Registrations *RegistrationValidator
 	Placements    *PlacementValidator
+	Upgrades      *UpgradeValidator
 }
 
 // New returns the validators.
@@ -59,7 +60,7 @@ func New(options Options) Validators {
 	ofFleet := ofCluster
 	ofFleet.reads = semaphore.NewWeighted(1) // each reads a lot
 	whole := &fleetReviewer{responds, ofFleet}
-	return Validators{&Validator{responds, ofCluster}, &RegistrationValidator{whole}, &PlacementValidator{whole}}
+	return Validators{&Validator{responds, ofCluster}, &RegistrationValidator{whole}, &PlacementValidator{whole}, &UpgradeValidator{whole}}
 }
 
 // Validator reviews ManagedClusterAddOns that are deleted, created or get another AddOnTemplate. What it cannot review
@@ -81,7 +82,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	}
 	switch request.Operation {
 	case admissionv1.Delete:
-		review, err := v.reviewRemoval(ctx, before)
+		review, err := v.reviewRemoval(ctx, before, request.UserInfo)
 		return v.respond(request, review, requiring(before.Name), err)
 	case admissionv1.Create:
 		review, err := v.reviewInstallation(ctx, nil, after)

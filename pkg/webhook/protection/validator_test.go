@@ -9,6 +9,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -18,6 +19,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -42,7 +44,7 @@ func reviewed(
 ) (admission.Response, []string) {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := fleet.AddToScheme(scheme); err != nil {
+	if err := errors.Join(fleet.AddToScheme(scheme), operatorv1.Install(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	byName := func(object client.Object) []string { return []string{object.GetName()} }
@@ -73,10 +75,17 @@ func reviewed(
 		v, object = validators.Registrations, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	case "placements":
 		v, object = validators.Placements, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	case "clustermanagers":
+		v = validators.Upgrades
 	default:
 		v, object = validators.AddOns, addOn(name)
 	}
 	if request.Operation == "" {
+		for _, stored := range objects {
+			if _, deleted := object.(*addonv1alpha1.ManagedClusterAddOn); deleted && is(name, "cluster1")(stored) {
+				object = stored
+			}
+		}
 		request.Operation, request.OldObject.Raw = admissionv1.Delete, raw(t, object)
 	}
 	var response admission.Response
@@ -119,6 +128,8 @@ func kindOf(of any) string {
 		return "templates"
 	case *addonv1alpha1.ManagedClusterAddOnList:
 		return "add-ons"
+	case *addonv1alpha1.ManagedClusterAddOn:
+		return "add-on"
 	case *dependencyv1alpha1.AddOnDependencyPolicyList:
 		return "policies"
 	case *clusterv1.ManagedCluster:
@@ -207,6 +218,7 @@ func TestReview(t *testing.T) {
 		{name: "refused", mode: enforce, on: usual, refuses: breaks + refusal},
 		{name: "warned of", mode: warn, on: usual, warns: breaks},
 		{name: "not looked at", mode: off, on: usual},
+		{name: "not even read", mode: off, on: usual, fails: failing{get: "add-on"}},
 		{name: "nobody declares anything of it", mode: enforce, on: usual, declared: []client.Object{registered("leaf", "{}")}},
 		{
 			name: "the dependent's settings make it independent", mode: enforce, declared: conditional,
@@ -240,7 +252,24 @@ func TestReview(t *testing.T) {
 			on: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")},
 		},
 		{name: "no managed cluster", mode: enforce, on: []client.Object{addOn("base"), addOn("leaf")}},
-		{name: "it is gone meanwhile", mode: enforce, on: []client.Object{cluster(), addOn("leaf")}},
+		{
+			name: "it is gone meanwhile, so that there is nothing for an event", mode: enforce, on: []client.Object{cluster(), addOn("leaf")},
+			request: byOCM,
+		},
+		{
+			name: "it is being deleted", mode: enforce, on: []client.Object{cluster(), deleting(addOn("base")), addOn("leaf")},
+			request: byOCM,
+		},
+		{
+			name: "many may require it", mode: enforce, on: usual, refuses: breaks + refusal, declared: append([]client.Object{
+				registered("leaf2", "dependencies: [{name: base}]"), registered("leaf3", "dependencies: [{name: base}]"),
+				registered("leaf4", "dependencies: [{name: base}]"), registered("leaf5", "dependencies: [{name: base}]"),
+			}, declared...),
+		},
+		{
+			name: "where its dependent is not there, the cluster is not read", mode: enforce, on: []client.Object{cluster(), addOn("base")},
+			fails: failing{get: "cluster"},
+		},
 		{
 			name: "a policy is stricter", mode: off,
 			on: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal,
@@ -284,8 +313,8 @@ func TestReview(t *testing.T) {
 			warns: "whether other add-ons require 'base' was not checked: read managed cluster cluster1: the hub is busy",
 		},
 		{
-			name: "its add-ons cannot be read", mode: enforce, on: usual, fails: failing{list: "add-ons"},
-			warns: "whether other add-ons require 'base' was not checked: list the add-ons of cluster1: the hub is busy",
+			name: "its add-ons cannot be read", mode: enforce, on: usual, fails: failing{get: "add-on"},
+			warns: "whether other add-ons require 'base' was not checked: read managed cluster add-on cluster1/leaf: the hub is busy",
 		},
 		{
 			name: "AddOnTemplates cannot be read", mode: enforce, on: usual, fails: failing{list: "templates"},

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -47,6 +48,7 @@ func expectProtection(ctx context.Context, address string) {
 	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(breaks))
 	expectPlacementProtected(ctx, address)
 	expectInstallationReviewed(ctx, address)
+	expectUpgradeReviewed(ctx, address)
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(needed), needed)).To(Succeed())
 	before := needed.DeepCopy()
 	needed.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
@@ -124,6 +126,22 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Expect(admin.Delete(ctx, choosy)).To(Succeed())
+}
+
+// expectUpgradeReviewed has the webhook review images of OCM in a version that an add-on does not accept.
+func expectUpgradeReviewed(ctx context.Context, address string) {
+	GinkgoHelper()
+	unregister := register(ctx, "dated", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `{dependencies: [], requirements: {ocm: "< 1.9"}}`}
+	})
+	manager := &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
+	upgraded := manager.DeepCopy()
+	Expect(admin.Create(ctx, manager)).To(Succeed())
+	upgraded.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
+	Eventually(answer(address, protection.UpgradePath, "UPDATE", "object", upgraded)).Should(ContainSubstring(
+		"Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster"))
+	Expect(admin.Delete(ctx, manager)).To(Succeed())
+	unregister()
 }
 
 // deletion is the webhook's answer to the deletion of an object.

@@ -22,6 +22,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -91,13 +92,14 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
+	Expect(hub.ServeClusterManagers()).To(Succeed())
 	joining := ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second, AddOnLeaseDurationSeconds: leaseDurationSeconds}
 	joining.Flags = recorded
 	managed, err = hub.Join(ctx, cluster, joining)
 	Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(
-		addonv1alpha1.AddToScheme(scheme), clusterv1beta1.Install(scheme),
+		addonv1alpha1.AddToScheme(scheme), clusterv1beta1.Install(scheme), operatorv1.Install(scheme),
 		dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
 	unthrottled := rest.CopyConfig(hub.Config)
 	unthrottled.QPS = -1

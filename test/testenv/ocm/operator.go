@@ -48,7 +48,7 @@ func (h *Hub) installByOperator(ctx context.Context) error {
 	if err := h.createAll(ctx, append(namespaces(operatorNamespace), account...)); err != nil {
 		return err
 	}
-	if _, err := envtest.InstallCRDs(h.Config, envtest.CRDInstallOptions{Paths: []string{filepath.Join(chart, "crds")}}); err != nil {
+	if err := h.ServeClusterManagers(); err != nil {
 		return err
 	}
 	if err := h.startOperator(ctx, h.assets.program("registration-operator")); err != nil {
@@ -67,6 +67,15 @@ func (h *Hub) installByOperator(ctx context.Context) error {
 		return err
 	}
 	return h.Reconciled(ctx)
+}
+
+// ServeClusterManagers creates the CRDs of OCM's operator.
+func (h *Hub) ServeClusterManagers() error {
+	crds := filepath.Join(h.assets.program("chart"), "crds")
+	if _, err := envtest.InstallCRDs(h.Config, envtest.CRDInstallOptions{Paths: []string{crds}}); err != nil {
+		return fmt.Errorf("create the CRDs of OCM's operator: %w", err)
+	}
+	return nil
 }
 
 // newClusterManager is what clusteradm init creates, with the feature that the

@@ -1,0 +1,141 @@
+package protection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Affected returns the add-ons, ascending, whose verdicts another version or declaration of an add-on can turn into
+// contradictions: itself, those with an edge on it that compares versions, and the members of its cycles.
+func Affected(declared *catalog.Catalog, addOn string) []string {
+	affected := sets.New(addOn).Insert(comparing(declared, addOn)...)
+	for _, cycle := range declared.Cycles(addOn) {
+		affected.Insert(cycle...)
+	}
+	if conditional := declared.Conditional(addOn); conditional != nil {
+		affected.Insert(conditional.Members()...)
+	}
+	return sets.List(affected)
+}
+
+// comparing returns the add-ons with an edge on an add-on that compares versions.
+func comparing(declared *catalog.Catalog, addOn string) []string {
+	return slices.DeleteFunc(slices.Clone(declared.Dependents(addOn)), func(dependent string) bool {
+		return !hasEdge(declared, dependent, func(edge *declaration.Edge) bool { return edge.AddOn == addOn && edge.MayCompareVersion() })
+	})
+}
+
+func hasEdge(declared *catalog.Catalog, addOn string, matches func(*declaration.Edge) bool) bool {
+	return slices.ContainsFunc(declared.Declarations(addOn), func(one declaration.Declaration) bool {
+		return slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool { return matches(&edge) })
+	})
+}
+
+// Compared returns the add-ons, ascending, whose versions or installation can contradict what an add-on declares.
+func Compared(declared *catalog.Catalog, addOn string) []string {
+	compared := sets.New[string]()
+	for _, one := range declared.Declarations(addOn) {
+		for i := range one.Edges {
+			edge := &one.Edges[i]
+			if edge.AddOn != "" && (declaration.Conflicts(&edge.Dependency) || edge.MayCompareVersion()) {
+				compared.Insert(edge.AddOn)
+			}
+		}
+	}
+	return sets.List(compared)
+}
+
+// AffectedByOCM returns the add-ons, ascending, whose verdicts another version of Open Cluster Management can turn into
+// contradictions: those that require one, and those with an edge that compares the version of an add-on that has the same.
+// released reports whether an add-on has.
+func AffectedByOCM(declared *evaluation.Evaluator, released func(addOn string) bool) []string {
+	affected := sets.New(declared.WithInput(input.OCM)...)
+	for _, addOn := range declared.AddOns() {
+		if released(addOn) {
+			affected.Insert(comparing(declared.Catalog, addOn)...)
+		}
+	}
+	return sets.List(affected)
+}
+
+// Needs says what an add-on needs that a contradiction keeps from it, as "requires base in version '>= 1.0'".
+func Needs(f evaluation.Finding) string {
+	switch {
+	case f.Verdict == evaluation.Cycle:
+		return "is on the " + catalog.CycleText(f.Cycle)
+	case f.Requirement != nil:
+		return fmt.Sprintf("requires %s '%s'", f.Requirement.Subject, wanted(f.Requirement.Wanted))
+	}
+	needs := "requires " + text.Name(declaration.Target(f.Dependency))
+	if f.Verdict == evaluation.Conflict {
+		needs = "conflicts with " + text.Name(declaration.Target(f.Dependency))
+	}
+	if declaration.ComparesVersion(f.Dependency) {
+		needs += fmt.Sprintf(" in version '%s'", wanted(f.Dependency.Version))
+	}
+	if f.Type() == addonv1alpha1.DependencyTypeIfInstalled {
+		needs += " where it is installed"
+	}
+	return needs
+}
+
+func wanted(declared string) string { return text.Excerpt(text.OneLine(declared)) }
+
+// OCMOf returns the version of Open Cluster Management that an image has, by its tag. It is not known of an image with a
+// digest, or with another tag than a semantic version.
+func OCMOf(image string) (version string, known bool) {
+	path := image[strings.LastIndex(image, "/")+1:]
+	_, tag, tagged := strings.Cut(path, ":")
+	if !tagged || strings.Contains(path, "@") || len(tag) > versions.MaxLength {
+		return "", false
+	}
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v")); err != nil {
+		return "", false
+	}
+	return tag, true
+}
+
+// UpgradeOf returns the version of Open Cluster Management to which images change, by their purposes. It is not known
+// where those that change have several versions, or one of them has none that is known.
+func UpgradeOf(before, after map[string]string) (version string, known bool) {
+	found := sets.New[string]()
+	for purpose, image := range after {
+		if image == before[purpose] {
+			continue
+		}
+		one, known := OCMOf(image)
+		if !known {
+			return "", false
+		}
+		found.Insert(strings.TrimPrefix(one, "v"))
+	}
+	if found.Len() != 1 {
+		return "", false
+	}
+	return found.UnsortedList()[0], true
+}
+
+// AddTo adds what contradicts on a managed cluster.
+func (c Contradicted) AddTo(broken Broken, cluster string) {
+	for addOn, findings := range c {
+		needs := sets.New[string]()
+		for _, finding := range findings {
+			needs.Insert(Needs(finding))
+		}
+		for need := range needs {
+			broken.Add(Edge{Dependent: addOn, Needs: need}, cluster)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	eventsof "open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// change is another state of a registration: another version, other AddOnTemplates or another declaration.
+type change struct {
+	was, is *addonv1alpha1.ClusterManagementAddOn
+	// before and after are what is declared with each of the two.
+	before, after declared
+	// affected are the add-ons that it can break.
+	affected []string
+	// selecting returns what Placements select, by both install strategies.
+	selecting fleet.Selecting
+	// exists reports whether there is an AddOnTemplate.
+	exists func(template string) (bool, error)
+}
+
+// concerns reports whether a change of a registration can break anything at all, without reading anything.
+func concerns(was, is *addonv1alpha1.ClusterManagementAddOn) bool {
+	return !declaration.SameDeclared(was, is) || versions.In(was.Annotations) != versions.In(is.Annotations) || !fleet.SameTemplates(was, is)
+}
+
+// reviewChange finds what contradicts another version, other AddOnTemplates or another declaration of an add-on, on the
+// managed clusters on which it is installed. What is not known is not refused.
+func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addonv1alpha1.ClusterManagementAddOn) (found, error) {
+	if !concerns(was, is) {
+		return found{}, nil
+	}
+	under, done, err := v.begin(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	defer done()
+	if v.off(under) {
+		return found{}, nil
+	}
+	c := change{was: was, is: is}
+	if c.after, err = v.declared.with(ctx, under.policies, is); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
+		return found{}, err
+	}
+	if c.before, err = v.declared.with(ctx, under.policies, was); err != nil || !c.before.AllKnown(is.Name) || !c.after.AllKnown(is.Name) {
+		return found{}, err
+	}
+	review, err := v.reviewKnown(ctx, &c)
+	if err != nil || review.message == "" {
+		return found{}, err
+	}
+	var stored addonv1alpha1.ClusterManagementAddOn
+	if err := v.live.Get(ctx, client.ObjectKeyFromObject(is), &stored); err != nil {
+		return found{}, client.IgnoreNotFound(err)
+	}
+	review.object, review.kind, review.forced = &stored, eventsof.ClusterManagementAddOn, is.Annotations[addonv1alpha1.ForceAnnotation]
+	review.does = fmt.Sprintf("the change of add-on '%s'", text.Name(is.Name))
+	return review, nil
+}
+
+// reviewKnown reviews a change where all that is declared can be used.
+func (v *RegistrationValidator) reviewKnown(ctx context.Context, c *change) (found, error) {
+	name := c.is.Name
+	stays, err := v.staying(ctx, c)
+	if err != nil || len(stays) == 0 {
+		return found{}, err
+	}
+	if err := v.choose(ctx, c); err != nil {
+		return found{}, err
+	}
+	c.affected = protection.Affected(c.after.Catalog, name)
+	read := sets.New(c.after.read(c.affected)...).Insert(protection.Compared(c.after.Catalog, name)...).Insert(name)
+	on, err := v.listAll(ctx, sets.List(read), func(_, cluster string) bool { return stays.Has(cluster) })
+	if err != nil {
+		return found{}, err
+	}
+	now := v.now()
+	message, mode, err := v.onClusters(ctx, c.after, fleetState{
+		concerns: func(cluster string) bool { return stays.Has(cluster) && on[cluster][name] != nil },
+		addOns:   on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx, now), now: now,
+	}, func(as clusterReader, into protection.Broken) error { return c.breaks(ctx, as, into) })
+	return found{request: toChange, message: message, mode: mode}, err
+}
+
+// staying returns the managed clusters on which the add-on is installed, and from which the change does not remove it.
+func (v *RegistrationValidator) staying(ctx context.Context, c *change) (sets.Set[string], error) {
+	installed, err := v.where(ctx, c.is.Name)
+	if err != nil || len(installed) == 0 {
+		return nil, err
+	}
+	was, is := catalog.InstallOf(c.was), catalog.InstallOf(c.is)
+	if !is.Drops(was) {
+		return sets.New(installed...), nil
+	}
+	leaves, err := v.unselected(ctx, was, is)
+	if err != nil || leaves == nil {
+		return nil, err
+	}
+	return sets.New(slices.DeleteFunc(installed, leaves)...), nil
+}
+
+// choose reads what is needed to know which AddOnTemplates OCM chooses.
+func (v *RegistrationValidator) choose(ctx context.Context, c *change) error {
+	selected := map[types.NamespacedName]sets.Set[string]{}
+	for _, one := range []*addonv1alpha1.ClusterManagementAddOn{c.was, c.is} {
+		if fleet.SameTemplates(c.was, c.is) || !fleet.PlacesTemplates(one) {
+			continue
+		}
+		for _, placement := range catalog.InstallOf(one).Placements {
+			clusters, decided, err := v.selected(ctx, placement)
+			if err != nil {
+				return err
+			}
+			if decided {
+				selected[placement] = clusters
+			}
+		}
+	}
+	c.selecting = func(placement types.NamespacedName) (func(string) bool, bool) {
+		clusters, known := selected[placement]
+		return clusters.Has, known
+	}
+	known := map[string]bool{}
+	c.exists = func(name string) (bool, error) {
+		exists, read := known[name]
+		if read {
+			return exists, nil
+		}
+		template, err := v.declared.template(ctx, name)
+		known[name] = template != nil
+		return known[name], err
+	}
+	return nil
+}
+
+// breaks adds what contradicts the change on a managed cluster, and did not before.
+func (c *change) breaks(ctx context.Context, as clusterReader, into protection.Broken) error {
+	was, is, another, known, err := c.rolledOut(as)
+	if err != nil || !known {
+		return err
+	}
+	changed := ""
+	if another { // its agent is about to report another version
+		changed = c.is.Name
+	}
+	after, err := is.settledFindings(ctx, c.after, c.affected, changed)
+	if err != nil || len(protection.Contradictions(nil, after)) == 0 {
+		return err
+	}
+	before, err := was.settledFindings(ctx, c.before, c.affected, changed)
+	if err != nil {
+		return err
+	}
+	protection.Contradictions(before, after).AddTo(into, as.cluster.Name)
+	return nil
+}
+
+// rolledOut returns a managed cluster with the AddOnTemplate from before the change, and with that of after it, each once
+// OCM has rolled it out. Where the change does not choose another one, it is the cluster as it is.
+func (c *change) rolledOut(as clusterReader) (was, is clusterReader, another, known bool, err error) {
+	if fleet.SameTemplates(c.was, c.is) {
+		return as, as, false, true, nil
+	}
+	addOn := as.addOns[c.is.Name]
+	before, knownBefore := fleet.TemplateOf(addOn, c.was, c.selecting)
+	after, knownAfter := fleet.TemplateOf(addOn, c.is, c.selecting)
+	if !knownBefore || !knownAfter {
+		return as, as, false, false, nil
+	}
+	if before == after {
+		return as, as, false, true, nil
+	}
+	if after == "" { // what runs then is not known
+		return as, as, false, false, nil
+	}
+	if exists, err := c.exists(after); err != nil || !exists { // GitOps may create it later
+		return as, as, false, false, err
+	}
+	was, is = as, as.with(fleet.WithTemplate(addOn, after, true))
+	if before != "" {
+		was = as.with(fleet.WithTemplate(addOn, before, true))
+	}
+	return was, is, true, true, nil
+}
+
+// with returns the cluster with another state of an add-on.
+func (s clusterReader) with(addOn *addonv1alpha1.ManagedClusterAddOn) clusterReader {
+	s.addOns = maps.Clone(s.addOns)
+	s.addOns[addOn.Name] = addOn
+	return s
+}
+
+// ocmOnce reads the version of OCM once, when it is first needed.
+func (v *fleetReviewer) ocmOnce() ocmVersion {
+	type result struct {
+		version string
+		read    bool
+	}
+	var once sync.Once
+	var found result
+	var err error
+	return func(ctx context.Context) (string, bool, error) {
+		once.Do(func() { found.version, found.read, err = fleet.Objects{Reader: v.live}.OCMVersion(ctx) })
+		return found.version, found.read, err
+	}
+}
+
+// factsByAgents returns the facts of a managed cluster without reading them, which would take a request for each cluster:
+// none where addon-agent is not installed. Elsewhere it may report any, so that verdicts on them are held.
+func (v *fleetReviewer) factsByAgents(ctx context.Context, now time.Time) func(cluster string) (evaluation.Facts, error) {
+	agents := sync.OnceValues(func() (sets.Set[string], error) {
+		clusters, err := v.where(ctx, names.AgentAddOn)
+		return sets.New(clusters...), err
+	})
+	return func(cluster string) (evaluation.Facts, error) {
+		switch installed, err := agents(); {
+		case err != nil:
+			return evaluation.Facts{}, err
+		case installed.Has(cluster):
+			return awaited(now), nil
+		}
+		return evaluation.Facts{}, nil
+	}
+}

@@ -1,0 +1,353 @@
+package protection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// changed is a change of the registration of base, which is installed on c1, c2 and c3 with leaf and root. Placement
+// first selects c1, all the three, and new has not selected yet.
+type changed struct {
+	name          string
+	before, after *addonv1alpha1.ClusterManagementAddOn
+	leaf, root    string
+	// objects are further ones, without those of without.
+	objects        []client.Object
+	without        func(client.Object) bool
+	mode           dependencyv1alpha1.Protection
+	user           string
+	groups         []string
+	fails          failing
+	refuses, warns string
+	emits          string
+}
+
+const changeAdvice = ". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"
+
+func (c changed) run(t *testing.T) {
+	t.Helper()
+	objects := threeClusters(c.before, ptr.To(fixture.Specified(t, "leaf", c.leaf)), ptr.To(fixture.Specified(t, "root", c.root)))
+	for _, cluster := range []string{"c1", "c2", "c3"} {
+		root := in(addOn("root"), "1.0")
+		root.Namespace = cluster
+		objects = append(objects, root)
+	}
+	objects = append(objects, c.objects...)
+	if c.without != nil {
+		objects = slices.DeleteFunc(objects, c.without)
+	}
+	request := admissionv1.AdmissionRequest{
+		Operation: admissionv1.Update, Resource: metav1.GroupVersionResource{Resource: "clustermanagementaddons"},
+		UserInfo: authenticationv1.UserInfo{Username: c.user, Groups: c.groups},
+	}
+	request.OldObject.Raw, request.Object.Raw = raw(t, c.before), raw(t, c.after)
+	if c.mode == "" {
+		c.mode = dependencyv1alpha1.ProtectionEnforce
+	}
+	response, emitted := reviewed(t, c.mode, c.fails, request, "base", objects...)
+	expect(t, response, c.refuses, c.warns)
+	if got := strings.Join(emitted, "; "); got != c.emits {
+		t.Errorf("emitted %q, want %q", got, c.emits)
+	}
+}
+
+// installedOn is an add-on on one of the three clusters.
+func installedOn(cluster string, of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	of.Namespace = cluster
+	return of
+}
+
+func is(name, cluster string) func(client.Object) bool {
+	return func(object client.Object) bool {
+		_, installed := object.(*addonv1alpha1.ManagedClusterAddOn)
+		return installed && object.GetName() == name && (cluster == "" || object.GetNamespace() == cluster)
+	}
+}
+
+func TestReviewOfVersions(t *testing.T) {
+	version := func(version string) *addonv1alpha1.ClusterManagementAddOn {
+		return ptr.To(fixture.Versioned(fixture.Registration("base"), version))
+	}
+	former := func(version string) *addonv1alpha1.ClusterManagementAddOn {
+		base := fixture.Registration("base")
+		metav1.SetMetaDataAnnotation(&base.ObjectMeta, addonv1alpha1.FormerVersionAnnotation, version)
+		return &base
+	}
+	forcedTo := func(value string) *addonv1alpha1.ClusterManagementAddOn {
+		base := version(value)
+		metav1.SetMetaDataAnnotation(&base.ObjectMeta, addonv1alpha1.ForceAnnotation, "moving")
+		return base
+	}
+	const (
+		needsOld = `dependencies: [{name: base, version: "< 2.0"}]`
+		breaks   = "the change of add-on 'base' would break 1 add-on on 3 clusters: leaf requires base in version '< 2.0' (c1, c2 and 1 more)"
+		on2and3  = "the change of add-on 'base' would break 1 add-on on 2 clusters: leaf requires base in version '< 2.0' (c2, c3)"
+	)
+	lost := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
+	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
+	c1 := func(object client.Object) bool {
+		_, cluster := object.(*clusterv1.ManagedCluster)
+		return cluster && object.GetName() == "c1" && len(object.(*clusterv1.ManagedCluster).Status.Conditions) == 0
+	}
+	var versioned client.Object = installedOn("c1", in(addOn("base"), "1.5"))
+	for _, test := range []changed{
+		{name: "that is too new", leaf: needsOld, before: version("1.0"), after: version("2.0"), refuses: breaks + changeAdvice},
+		{name: "under its former key", leaf: needsOld, before: former("1.0"), after: former("2.0"), refuses: breaks + changeAdvice},
+		{
+			name: "with a warning", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			mode: dependencyv1alpha1.ProtectionWarn, warns: breaks,
+		},
+		{name: "that is accepted", leaf: needsOld, before: version("1.0"), after: version("1.9")},
+		{name: "of which nothing is known", leaf: needsOld, before: version("1.0"), after: version("newest")},
+		{name: "that is too new, as the one before", leaf: needsOld, before: version("2.0"), after: version("3.0")},
+		{name: "that is known for the first time", leaf: needsOld, before: version(""), after: version("2.0"), refuses: breaks + changeAdvice},
+		{name: "that nothing compares", leaf: "dependencies: [{name: base}]", before: version("1.0"), after: version("2.0")},
+		{
+			name: "that an Optional edge does not accept", leaf: `dependencies: [{name: base, type: Optional, version: "< 2.0"}]`,
+			before: version("1.0"), after: version("2.0"),
+		},
+		{
+			name: "beside which a dependent does not work", leaf: `dependencies: [{name: base, type: IfInstalled, version: "< 2.0"}]`,
+			before: version("1.0"), after: version("2.0"),
+			refuses: strings.Replace(breaks, "'< 2.0'", "'< 2.0' where it is installed", 1) + changeAdvice,
+		},
+		{
+			name: "that conflicts with a dependent", leaf: `dependencies: [{name: base, type: Conflicts, version: ">= 2.0"}]`,
+			before: version("1.0"), after: version("2.0"),
+			refuses: strings.Replace(breaks, "requires base in version '< 2.0'", "conflicts with base in version '>= 2.0'", 1) + changeAdvice,
+		},
+		{
+			name: "where one add-on has a version of its own", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{versioned}, without: func(o client.Object) bool { return is("base", "c1")(o) && o != versioned },
+			refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where the dependent is on two clusters only", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			without: is("leaf", "c1"), refuses: on2and3 + changeAdvice,
+		},
+		{name: "of what is not installed", leaf: needsOld, before: version("1.0"), after: version("2.0"), without: is("base", "")},
+		{
+			name: "where an agent may report another one", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{installedOn("c1", addOn("interlock-agent"))}, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where a cluster is lost", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{lost}, without: c1, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name:   "where the dependent's declaration cannot be used",
+			leaf:   `{dependencies: [{name: base, version: "< 2.0"}], requirements: {interlock: ">= 99"}}`,
+			before: version("1.0"), after: version("2.0"),
+		},
+		{
+			name: "with a reason", leaf: needsOld, before: version("1.0"), after: forcedTo("2.0"), user: "alice",
+			warns: breaks + ". It is changed nevertheless: moving",
+			emits: "Warning ChangeForced alice: " + breaks + ". It is changed nevertheless: moving",
+		},
+		{
+			name: "by OCM", leaf: needsOld, before: version("1.0"), after: version("2.0"), user: "sa",
+			groups: []string{"system:serviceaccounts:open-cluster-management"}, warns: breaks + ". OCM changes it nevertheless",
+			emits: "Warning ChangeNotRefused sa: " + breaks + ". OCM changes it nevertheless",
+		},
+		{
+			name: "where add-ons cannot be read", leaf: needsOld, before: version("1.0"), after: version("2.0"), fails: failing{list: "add-ons"},
+			warns: "whether add-on 'base' contradicts others was not checked: list add-on leaf of the fleet: the hub is busy",
+		},
+	} {
+		t.Run(test.name, test.run)
+	}
+}
+
+func TestReviewOfDeclarations(t *testing.T) {
+	nothing := ptr.To(fixture.Registration("base"))
+	declares := func(spec string) *addonv1alpha1.ClusterManagementAddOn {
+		return ptr.To(fixture.Specified(t, "base", spec))
+	}
+	annotated := func(text string) *addonv1alpha1.ClusterManagementAddOn {
+		return ptr.To(fixture.Annotated("base", text))
+	}
+	kubernetes := []client.Object{}
+	for i, version := range []string{"v1.29.3", "v1.31.0", ""} {
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", i+1)}}
+		cluster.Status.Version.Kubernetes = version
+		kubernetes = append(kubernetes, cluster)
+	}
+	unversioned := func(object client.Object) bool {
+		cluster, ok := object.(*clusterv1.ManagedCluster)
+		return ok && !slices.Contains(kubernetes, object) && cluster.Name != ""
+	}
+	const on3 = "the change of add-on 'base' would break 1 add-on on 3 clusters: base %s (c1, c2 and 1 more)" + changeAdvice
+	for _, test := range []changed{
+		{
+			name: "a version of what is installed", before: nothing, after: declares(`dependencies: [{name: root, version: ">= 2.0"}]`),
+			refuses: fmt.Sprintf(on3, "requires root in version '>= 2.0'"),
+		},
+		{
+			name: "by annotation", before: nothing, after: annotated(`[{name: root, version: ">= 2.0"}]`),
+			refuses: fmt.Sprintf(on3, "requires root in version '>= 2.0'"),
+		},
+		{name: "a version that is installed", before: nothing, after: declares(`dependencies: [{name: root, version: ">= 1.0"}]`)},
+		{name: "what is not installed", before: nothing, after: declares(`dependencies: [{name: other, version: ">= 2.0"}]`)},
+		{
+			name: "what is installed, where an agent may report another version", before: nothing,
+			after:   declares(`dependencies: [{name: root, version: ">= 2.0"}]`),
+			objects: []client.Object{installedOn("c1", addOn("interlock-agent")), installedOn("c2", addOn("interlock-agent"))},
+			refuses: "the change of add-on 'base' would break 1 add-on on 1 cluster: base requires root in version '>= 2.0' (c3)" + changeAdvice,
+		},
+		{
+			name: "a conflict", before: nothing, after: declares(`dependencies: [{name: root, type: Conflicts}]`),
+			refuses: fmt.Sprintf(on3, "conflicts with root"),
+		},
+		{
+			name: "a conflict that was there", before: declares(`dependencies: [{name: root, type: Conflicts}]`),
+			after: declares(`dependencies: [{name: root, type: Conflicts}, {name: other}]`),
+		},
+		{
+			name: "a version of Kubernetes", before: nothing, after: declares(`requirements: {kubernetes: ">= 1.30"}`),
+			objects: kubernetes, without: unversioned,
+			refuses: "the change of add-on 'base' would break 1 add-on on 1 cluster: base requires Kubernetes version '>= 1.30' (c1)" + changeAdvice,
+		},
+		{
+			name: "a cycle", before: nothing, after: declares(`dependencies: [{name: leaf}]`), leaf: "dependencies: [{name: root}]",
+			root: "dependencies: [{name: base}]",
+			refuses: "the change of add-on 'base' would break 3 add-ons on 3 clusters: " +
+				"base is on the dependency cycle: base → leaf → root → base (c1, c2 and 1 more); " +
+				"leaf is on the dependency cycle: base → leaf → root → base (c1, c2 and 1 more); " +
+				"root is on the dependency cycle: base → leaf → root → base (c1, c2 and 1 more)" + changeAdvice,
+		},
+		{name: "what cannot be used", before: nothing, after: annotated(`[{name: root, version: newest}]`)},
+		{
+			name: "for another Interlock", before: nothing,
+			after: declares(`{dependencies: [{name: root, type: Conflicts}], requirements: {interlock: ">= 99"}}`),
+		},
+		{name: "after what could not be used", before: annotated(`[{`), after: annotated(`[{name: root, type: Conflicts}]`)},
+		{
+			name: "the same in another way", before: declares(`dependencies: [{name: root, type: Conflicts}]`),
+			after: annotated(`[{name: root, type: Conflicts}]`),
+		},
+		{
+			name: "another name, which nothing reads", before: nothing, after: reasoned(ptr.To(fixture.Registration("base"))),
+			leaf: `dependencies: [{name: base, version: ">= 1"}]`, fails: failing{list: "registrations"},
+		},
+	} {
+		t.Run(test.name, test.run)
+	}
+}
+
+// registeredWith is base with a default AddOnTemplate, and those of Placements, as "all=v1".
+func registeredWith(standard string, placements ...string) *addonv1alpha1.ClusterManagementAddOn {
+	base := fixture.Deployed(fixture.Registration("base"))
+	if standard != "" {
+		//nolint:staticcheck // v1alpha1 has no other field for it
+		base.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: standard}
+	}
+	var names []string
+	for _, one := range placements {
+		names = append(names, strings.Split(one, "=")[0])
+	}
+	made := placed(base, names...)
+	for i, one := range placements {
+		if _, template, with := strings.Cut(one, "="); with {
+			made.Spec.InstallStrategy.Placements[i].Configs = []ocmv1alpha1.AddOnConfig{{
+				ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template},
+			}}
+		}
+	}
+	return made
+}
+
+func TestReviewOfRollouts(t *testing.T) {
+	templates := []client.Object{
+		template("base", "v1", "1.0", "[]"), template("base", "v2", "2.0", `[]`), template("base", "v3", "3.0", "[]"),
+		template("base", "needy", "1.1", `[{name: root, type: Conflicts}]`),
+	}
+	with := func(objects ...client.Object) []client.Object { return append(objects, templates...) }
+	const (
+		needsOld = `dependencies: [{name: base, version: "< 2.0"}]`
+		on3      = "the change of add-on 'base' would break 1 add-on on 3 clusters: leaf requires base in version '< 2.0' (c1, c2 and 1 more)"
+		on2and3  = "the change of add-on 'base' would break 1 add-on on 2 clusters: leaf requires base in version '< 2.0' (c2, c3)"
+		on1      = "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (c1)"
+	)
+	own := []client.Object{installedOn("c1", fromTemplate(addOn("base"), "v1"))}
+	for _, test := range []changed{
+		{name: "the default", before: registeredWith("v1"), after: registeredWith("v2"), refuses: on3 + changeAdvice},
+		{name: "the first default", before: registeredWith(""), after: registeredWith("v2"), refuses: on3 + changeAdvice},
+		{name: "back", before: registeredWith("v2"), after: registeredWith("v1")},
+		{name: "both are wrong", before: registeredWith("v2"), after: registeredWith("v3")},
+		{name: "one that does not exist yet", before: registeredWith("v1"), after: registeredWith("v4")},
+		{name: "none any more", before: registeredWith("v1"), after: registeredWith("")},
+		{
+			name: "the default, where one add-on names its own", before: registeredWith("v1"), after: registeredWith("v2"),
+			objects: own, without: func(o client.Object) bool { return is("base", "c1")(o) && o != own[0] }, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "the default, where an agent may report another version: that of the former one", before: registeredWith("v1"),
+			after: registeredWith("v2"), objects: []client.Object{installedOn("c1", addOn("interlock-agent"))}, refuses: on3 + changeAdvice,
+		},
+		{name: "of a Placement", before: registeredWith("v1", "all"), after: registeredWith("v1", "all=v2"), refuses: on3 + changeAdvice},
+		{
+			name: "of a Placement that selects one cluster", before: registeredWith("v1", "first", "second"),
+			after: registeredWith("v1", "first=v2", "second"), refuses: on1 + changeAdvice,
+		},
+		{
+			name: "the default, where a Placement has another one", before: registeredWith("v1", "first=v1"),
+			after:   registeredWith("v2", "first=v1"),
+			refuses: on2and3 + changeAdvice,
+		},
+		{
+			name:   "of two Placements that do not agree",
+			before: registeredWith("v1", "all"), after: registeredWith("v1", "all=v2", "first=v1"), refuses: on2and3 + changeAdvice,
+		},
+		{name: "of a Placement that has not selected yet", before: registeredWith("v1", "new"), after: registeredWith("v1", "new=v2")},
+		{
+			name: "one that declares something else", before: registeredWith("v1"), after: registeredWith("needy"),
+			refuses: "the change of add-on 'base' would break 1 add-on on 3 clusters: base conflicts with root (c1, c2 and 1 more)" + changeAdvice,
+		},
+		{
+			name: "what Placements select cannot be read", before: registeredWith("v1", "all"), after: registeredWith("v1", "all=v2"),
+			fails: failing{list: "decisions"},
+			warns: "whether add-on 'base' contradicts others was not checked: list what Placement default/all selects: the hub is busy",
+		},
+	} {
+		test.leaf, test.objects = needsOld, with(test.objects...)
+		t.Run(test.name, test.run)
+	}
+}
+
+// TestChangeInTheNewerVersion: v1beta1 has another name for the default configuration.
+func TestChangeInTheNewerVersion(t *testing.T) {
+	written := func(template string) *addonv1beta1.ClusterManagementAddOn {
+		base := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
+		base.APIVersion = addonv1beta1.GroupVersion.String()
+		base.Spec.DefaultConfigs = []addonv1beta1.AddOnConfig{{
+			ConfigGroupResource: addonv1beta1.ConfigGroupResource(declaration.Templates),
+			ConfigReferent:      addonv1beta1.ConfigReferent{Name: template},
+		}}
+		return base
+	}
+	request := admissionv1.AdmissionRequest{
+		Operation: admissionv1.Update, Resource: metav1.GroupVersionResource{Resource: "clustermanagementaddons"},
+	}
+	request.OldObject.Raw, request.Object.Raw = raw(t, written("v1")), raw(t, written("v2"))
+	leaf := fixture.Specified(t, "leaf", `dependencies: [{name: base, version: "< 2.0"}]`)
+	objects := append(threeClusters(registeredWith("v1"), &leaf), template("base", "v1", "1.0", "[]"), template("base", "v2", "2.0", "[]"))
+	response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, failing{}, request, "base", objects...)
+	expect(t, response, "the change of add-on 'base' would break 1 add-on on 3 clusters: "+
+		"leaf requires base in version '< 2.0' (c1, c2 and 1 more)"+changeAdvice, "")
+}

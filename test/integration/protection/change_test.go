@@ -1,0 +1,150 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
+)
+
+// registered names the registration of an add-on to a client, in a version of the API.
+func registered(name, version string) *unstructured.Unstructured {
+	of := &unstructured.Unstructured{}
+	of.SetAPIVersion(addonv1alpha1.GroupName + "/" + version)
+	of.SetKind("ClusterManagementAddOn")
+	of.SetName(name)
+	return of
+}
+
+// merge is a patch that may only be tried.
+func merge(ctx context.Context, of client.Object, patch string, options ...client.PatchOption) error {
+	return hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
+}
+
+func annotated(name, value string) string {
+	return fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, name, value)
+}
+
+// calls counts the API server's calls of a webhook of Interlock.
+func calls(ctx context.Context, name string) int {
+	GinkgoHelper()
+	api, err := kubernetes.NewForConfig(hub.Config)
+	Expect(err).NotTo(HaveOccurred())
+	metrics, err := api.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	total := 0
+	series := regexp.MustCompile(`(?m)^apiserver_admission_webhook_request_total\{.*name="` + name + `\.interlock[^}]*\} (\d+)`)
+	for _, found := range series.FindAllStringSubmatch(string(metrics), -1) {
+		count, err := strconv.Atoi(found[1])
+		Expect(err).NotTo(HaveOccurred())
+		total += count
+	}
+	return total
+}
+
+var _ = Describe("The change of an add-on that what is installed contradicts", func() {
+	const breaks = "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (cluster1)"
+	refusal := MatchError(ContainSubstring("denied the request: " + breaks +
+		". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"))
+	version := func(value string) string { return annotated(interlockv1alpha1.AddOnVersionAnnotation, value) }
+
+	BeforeEach(func(ctx context.Context) {
+		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+		register(ctx, base, "")
+		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
+		register(ctx, friend, "[{name: base, type: Optional, version: \"< 2.0\"}]")
+		installed(ctx, cluster)
+	})
+
+	for _, api := range []string{"v1alpha1", "v1beta1"} {
+		It("is refused for another version, and passes with a reason, in "+api, func(ctx context.Context) {
+			before := calls(ctx, "changes")
+			Expect(merge(ctx, registered(base, api), `{"metadata":{"labels":{"x":"y"}},"spec":{"addOnMeta":{"displayName":"Base"}}}`)).To(Succeed())
+			Expect(calls(ctx, "changes")).To(Equal(before), "what is not reviewed costs no call")
+			Eventually(func() error { return merge(ctx, registered(base, api), version("2.0"), client.DryRunAll) }).Should(refusal)
+			Expect(calls(ctx, "changes")).To(BeNumerically(">", before))
+			Expect(merge(ctx, registered(base, api), annotated(interlockv1alpha1.FormerVersionAnnotation, "2.0"))).To(refusal)
+			Expect(merge(ctx, registered(base, api), version("1.9"))).To(Succeed())
+
+			force := fmt.Sprintf(`{"metadata":{"annotations":{%q:"2.0",%q:"tried"}}}`,
+				interlockv1alpha1.AddOnVersionAnnotation, interlockv1alpha1.ForceAnnotation)
+			user, received := as("alice")
+			Expect(user.Patch(ctx, registered(base, api), client.RawPatch(types.MergePatchType, []byte(force)))).To(Succeed())
+			Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tried"))
+			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
+				Should(ContainElement("alice: " + breaks + ". It is changed nevertheless: tried"))
+			Expect(merge(ctx, registered(base, api), version("3.0"))).To(Succeed(), "it was so before")
+		})
+
+		It("is refused for another default AddOnTemplate, which OCM would roll out, in "+api, func(ctx context.Context) {
+			release(ctx, "base-v1", "1.0")
+			release(ctx, "base-v2", "2.0")
+			to := func(template string) string {
+				if api == "v1beta1" {
+					return fmt.Sprintf(`{"spec":{"defaultConfigs":[{"group":"addon.open-cluster-management.io",`+
+						`"resource":"addontemplates","name":%q}]}}`, template)
+				}
+				return fmt.Sprintf(`{"spec":{"supportedConfigs":[{"group":"addon.open-cluster-management.io","resource":"addontemplates",`+
+					`"defaultConfig":{"name":%q}}]}}`, template)
+			}
+			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2"), client.DryRunAll) }).Should(refusal)
+			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
+			Eventually(func(g Gomega) { // OCM has chosen it
+				of := addOn(cluster, base)
+				g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
+				g.Expect(of.Status.ConfigReferences).To(ContainElement(HaveField("DesiredConfig.Name", "base-v1")))
+			}).Should(Succeed())
+			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(refusal)
+			Expect(merge(ctx, registered(base, api), to("base-v3"))).To(Succeed(), "GitOps may create it later")
+			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(Succeed())
+		})
+	}
+
+	It("is refused for the AddOnTemplate of a Placement, where that selects the cluster", func(ctx context.Context) {
+		release(ctx, "base-v2", "2.0")
+		here, elsewhere := selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
+		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
+		configure := func(index int) error {
+			of := &addonv1alpha1.ClusterManagementAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Name: base}, of)).To(Succeed())
+			of.Spec.InstallStrategy.Placements[index].Configs = []addonv1alpha1.AddOnConfig{{
+				ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: "base-v2"},
+			}}
+			return hub.Client.Update(ctx, of)
+		}
+		Eventually(func() error { return configure(0) }).Should(refusal)
+		Expect(configure(1)).To(Succeed())
+	})
+
+	It("is refused for what it needs itself, and passes where that cannot be used", func(ctx context.Context) {
+		declares := func(text string) string { return annotated(interlockv1alpha1.DependenciesAnnotation, text) }
+		const forAnother = "{requirements: {interlock: '>= 99'}, dependencies: "
+		Expect(merge(ctx, registered(base, "v1alpha1"), declares(forAnother+"[{name: leaf, type: Conflicts}]}"))).To(Succeed())
+		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[]"))).To(Succeed())
+		Eventually(func() error {
+			return merge(ctx, registered(base, "v1alpha1"), declares("[{name: leaf, type: Conflicts}]"), client.DryRunAll)
+		}).Should(MatchError(ContainSubstring(
+			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (cluster1)")))
+		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[{name: later}]"))).To(Succeed(), "what is not installed may follow")
+		Expect(merge(ctx, registered(leaf, "v1alpha1"), declares(forAnother+"[{name: base}]}"))).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).
+			Should(Succeed(), "Interlock is too old for what leaf declares")
+	})
+})

@@ -1,0 +1,135 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// wanted is what a GitOps tool applies: each before what it needs.
+const wanted = `[
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: cluster1, name: leaf}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: cluster1, name: friend}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: cluster1, name: base}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1beta1, kind: ClusterManagementAddOn,
+ metadata: {name: friend, annotations: {addon.open-cluster-management.io/dependencies: "[{name: base, type: Optional, version: '>= 2'}]"}},
+ spec: {installStrategy: {type: Manual}}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+ metadata: {name: leaf, annotations: {addon.open-cluster-management.io/dependencies: "[{name: base, version: '>= 2'}]"}},
+ spec: {installStrategy: {type: Manual}}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+ metadata: {name: base, annotations: {dependency.addon.open-cluster-management.io/version: "1.0"}},
+ spec: {installStrategy: {type: Placements, placements: [{namespace: default, name: everywhere}]},
+  supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: base-v2}}]}},
+{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
+ metadata: {namespace: default, name: everywhere, annotations: {
+  cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnTemplate,
+ metadata: {name: base-v2, annotations: {dependency.addon.open-cluster-management.io/version: "2.0"}},
+ spec: {addonName: base, agentSpec: {workload: {manifests: []}}}}]`
+
+func objects(list string) []*unstructured.Unstructured {
+	GinkgoHelper()
+	var all []*unstructured.Unstructured
+	var read []map[string]any
+	Expect(yaml.Unmarshal([]byte(list), &read)).To(Succeed())
+	for _, one := range read {
+		all = append(all, &unstructured.Unstructured{Object: one})
+	}
+	return all
+}
+
+var _ = Describe("Protection that refuses", func() {
+	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
+		user, received := as("gitops")
+		// What it does not know yet may be created later: OCM removes base again until its Placement selects the cluster.
+		for round := range 2 {
+			for _, tried := range []bool{true, false} {
+				for _, object := range objects(wanted) {
+					options := []client.PatchOption{client.FieldOwner("gitops"), client.ForceOwnership}
+					if tried {
+						options = append(options, client.DryRunAll)
+					}
+					//nolint:staticcheck // an unstructured object has no other way
+					err := user.Patch(ctx, object, client.Apply, options...)
+					Expect(err).NotTo(HaveOccurred(), "round %d, %s %s", round, object.GetKind(), object.GetName())
+				}
+			}
+		}
+		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		for _, object := range objects(wanted) { // dependents first
+			Expect(client.IgnoreNotFound(user.Delete(ctx, object))).To(Succeed())
+			Eventually(func() bool {
+				return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
+			}).Should(BeTrue())
+		}
+		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+	})
+
+	Context("with what others require installed", func() {
+		BeforeEach(func(ctx context.Context) {
+			register(ctx, base, "")
+			register(ctx, leaf, `[{name: base, version: ">= 1"}]`)
+			register(ctx, friend, "[{name: base, type: Optional}]")
+		})
+
+		It("says why on the terminal of clusteradm, which can disable everything in an order that is legal", func(ctx context.Context) {
+			installed(ctx, cluster)
+			disable := func(name string) (string, error) {
+				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
+			}
+			out, err := disable(base)
+			Expect(err).To(HaveOccurred())
+			Expect(out).To(SatisfyAll(ContainSubstring(breaks), ContainSubstring("Remove first what requires it.")))
+			Expect(gone(ctx, cluster, base)).To(BeFalse())
+			for _, name := range []string{leaf, base, friend} {
+				out, err := disable(name)
+				Expect(err).NotTo(HaveOccurred(), out)
+				Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
+			}
+
+			old := addOn(cluster, base)
+			old.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.9"}
+			Expect(hub.Client.Create(ctx, old)).To(Succeed())
+			DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, old)) })
+			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", cluster)
+			Expect(err).To(HaveOccurred())
+			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster cluster1 contradicts what it needs"))
+		})
+
+		It("is not in the way of a cluster whose namespace is deleted", func(ctx context.Context) {
+			accept(ctx, "emptied")
+			installed(ctx, "emptied")
+			// kube-controller-manager deletes what is in it. OCM creates it again, for which it may take minutes.
+			Expect(hub.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "emptied"}})).To(Succeed())
+			for _, name := range []string{base, leaf, friend} {
+				Eventually(gone).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
+			}
+		})
+
+		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
+			installed(ctx, cluster)
+			generated := addOn(cluster, "")
+			generated.GenerateName = "generated-"
+			Expect(hub.Client.Create(ctx, generated)).To(Succeed())
+			Expect(hub.Client.Delete(ctx, generated)).To(Succeed())
+			long := fmt.Sprintf("%0100d\n%02000d", 1, 2)
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.ForceAnnotation, long)
+			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			user, received := as("alice")
+			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+			Expect(received.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
+		})
+	})
+})

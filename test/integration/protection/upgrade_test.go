@@ -1,0 +1,141 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	operatorv1 "open-cluster-management.io/api/operator/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// useOperatedHub has the specs of a container use a hub of their own, which OCM's operator has installed, with the webhook
+// of Interlock beside it. No kubelet runs the Deployments of the operator: OCM's components run as processes.
+func useOperatedHub(ctx context.Context) {
+	GinkgoHelper()
+	othersHub, othersAddress, othersAccount, othersWebhook := hub, address, account, webhook
+	DeferCleanup(func() { hub, address, account, webhook = othersHub, othersAddress, othersAccount, othersWebhook })
+	operated, err := ocm.StartHub(ctx, ocm.HubOptions{Operator: true})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(operated.Stop)
+	hub = operated
+	Expect(operatorv1.Install(hub.Client.Scheme())).To(Succeed())
+	Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+	install(ctx)
+	serve(ctx, "--protection=enforce", "--protection-delay=0")
+	DeferCleanup(func() error { return webhook.Kill() })
+}
+
+// clusterManager is the one that the operator installs OCM for.
+func clusterManager() *operatorv1.ClusterManager {
+	return &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
+}
+
+// imaged are images of a tag, as clusteradm upgrade sets them.
+func imaged(tag string) client.Patch {
+	var specs []string
+	for field, image := range map[string]string{
+		"registrationImagePullSpec": "registration", "workImagePullSpec": "work", "placementImagePullSpec": "placement",
+		"addOnManagerImagePullSpec": "addon-manager",
+	} {
+		specs = append(specs, fmt.Sprintf("%q:%q", field, "quay.io/open-cluster-management/"+image+tag))
+	}
+	return client.RawPatch(types.MergePatchType, []byte(`{"spec":{`+strings.Join(specs, ",")+`}}`))
+}
+
+var _ = Describe("The operator of OCM", Ordered, func() {
+	const breaks = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
+		"leaf requires Open Cluster Management version of the hub '< 1.3' (cluster1)"
+
+	BeforeAll(func(ctx context.Context) {
+		useOperatedHub(ctx)
+		Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "managed"}})).To(Succeed())
+		accept(ctx, cluster)
+		for name, declares := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.3"}}`} {
+			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			if declares != "" {
+				registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
+			}
+			registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+			Expect(hub.Client.Create(ctx, registration)).To(Succeed())
+			Expect(hub.Client.Create(ctx, addOn(cluster, name))).To(Succeed())
+		}
+	})
+
+	It("upgrades OCM to no version that what is installed cannot have, unless a reason is given", func(ctx context.Context) {
+		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"), client.DryRunAll) }).
+			Should(MatchError(ContainSubstring("denied the request: " + breaks)))
+		Expect(hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(MatchError(ContainSubstring(breaks)))
+		for _, accepted := range []string{":latest", "@sha256:" + strings.Repeat("5f", 32), ":v1.2.9"} {
+			Expect(hub.Client.Patch(ctx, clusterManager(), imaged(accepted))).To(Succeed(), accepted)
+		}
+		before := calls(ctx, "upgrades")
+		Expect(before).To(BeNumerically(">", 0))
+		Expect(hub.Reconciled(ctx)).To(Succeed(), "it applies everything again")
+		Expect(calls(ctx, "upgrades")).To(Equal(before), "what the operator and others write calls nothing")
+
+		By("by clusteradm")
+		// Without the type, clusteradm sends an empty one, which the schema of OCM 1.2 does not accept.
+		values := filepath.Join(GinkgoT().TempDir(), "values.yaml")
+		Expect(os.WriteFile(values, []byte("clusterManager: {resourceRequirement: {type: Default}}\n"), 0o600)).To(Succeed())
+		out, err := hub.Clusteradm("upgrade", "clustermanager", "--bundle-version", "v1.3.0", "--cluster-manager-values-file", values)
+		Expect(err).To(HaveOccurred())
+		Expect(out).To(ContainSubstring(strings.Replace(breaks, "1.9.0", "1.3.0", 1)), "on its terminal")
+
+		By("with a reason")
+		user, received := as("alice")
+		force(ctx, clusterManager())
+		Expect(user.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(Succeed())
+		Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tested"))
+		Eventually(emitted(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
+			Should(ContainElement(HavePrefix("alice: ")))
+		Eventually(func() (string, error) {
+			rolled := &appsv1.Deployment{}
+			key := client.ObjectKey{Namespace: "open-cluster-management-hub", Name: "cluster-manager-registration-controller"}
+			err := hub.Client.Get(ctx, key, rolled)
+			if err != nil {
+				return "", err
+			}
+			return rolled.Spec.Template.Spec.Containers[0].Image, nil
+		}).Should(HaveSuffix("registration:v1.9.0"))
+	})
+
+	It("uninstalls OCM, which no protection is in the way of", func(ctx context.Context) {
+		Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
+		user, received := as("alice")
+		Expect(user.Delete(ctx, clusterManager())).To(Succeed())
+		Eventually(func() error {
+			return hub.Client.Get(ctx, client.ObjectKeyFromObject(clusterManager()), clusterManager())
+		}).
+			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+		Expect(received.all).To(BeEmpty())
+	})
+
+	It("leaves a hub from which Interlock can be uninstalled", func(ctx context.Context) {
+		uninstall, err := process.Start(program, filepath.Join(logs, "uninstall.log"), "uninstall", "--kubeconfig", hub.Kubeconfig(),
+			"--namespace", namespace, "--timeout", "1m")
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(uninstall.Done()).Should(BeClosed())
+		Expect(uninstall.Err()).To(Succeed())
+		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "interlock-webhook"},
+		}))).To(Succeed())
+	})
+})
