@@ -69,6 +69,7 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 			errs = append(errs, field.NotSupported(at.Child("type"), entry.Type, knownTypes))
 		}
 		errs = append(errs, validateCombination(entry, at)...)
+		errs = append(errs, validateAnyOf(&entry, at)...)
 		errs = append(errs, validateDocs(entry.Docs, at.Child("docs"))...)
 		errs = append(errs, tooLong(at.Child("addOn"), entry.AddOn, maxName)...)
 		errs = append(errs, tooLong(at.Child("version"), entry.Version, maxRange)...)
