@@ -79,7 +79,8 @@ func (k *ConditionalCycle) WayBack(addOn string, applies func(dependent string, 
 	if way := k.ways[addOn]; way != nil {
 		return way()
 	}
-	return k.graph.WayBackWhere(addOn, k.where(applies))
+	known := map[[2]string]bool{}
+	return k.graph.WayBackWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
 }
 
 // circularEdges calls a function with each edge of a declaration that waits for alternatives, all of which wait for the

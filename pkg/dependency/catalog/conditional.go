@@ -186,22 +186,20 @@ func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
 // that apply on one managed cluster. It calls applies, for a condition of the
 // named dependent, only where the search gets to its edge, and at most once.
 func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, condition Condition) bool) map[string][]string {
-	return k.graph.CyclesWhere(addOn, k.where(applies))
+	known := map[[2]string]bool{}
+	return k.graph.CyclesWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
 }
 
-// where returns whether an edge applies. It calls applies at most once for each condition.
-func (k *ConditionalCycle) where(applies func(dependent string, condition Condition) bool) func(from, to string) bool {
-	known := map[[2]string]bool{}
-	return func(from, to string) bool {
-		ends := [2]string{from, to}
-		does, evaluated := known[ends]
-		if !evaluated {
-			conditions, conditional := k.conditions[ends]
-			does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
-			known[ends] = does
-		}
-		return does
+// does reports whether an edge applies, and keeps that in known. It calls applies at most once for each condition.
+func (k *ConditionalCycle) does(known map[[2]string]bool, from, to string, applies func(dependent string, condition Condition) bool) bool {
+	ends := [2]string{from, to}
+	does, evaluated := known[ends]
+	if !evaluated {
+		conditions, conditional := k.conditions[ends]
+		does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
+		known[ends] = does
 	}
+	return does
 }
 
 // possible are the cycles that the member would be on if all conditions held,
