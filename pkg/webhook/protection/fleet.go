@@ -13,6 +13,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -48,11 +49,11 @@ func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of remo
 }
 
 // read returns the add-ons that have to be read for the verdicts of dependents: themselves, and all that they need if
-// conditions decide whether they are on a cycle.
+// conditions decide whether they are on a cycle, or if they have alternatives.
 func (d declared) read(dependents []string) []string {
 	read := sets.New(dependents...)
 	for _, dependent := range dependents {
-		if d.Conditional(dependent) == nil {
+		if d.Tied(dependent) == nil && !d.hasAlternatives(dependent) {
 			continue
 		}
 		for _, need := range d.Needs(dependent) {
@@ -60,6 +61,13 @@ func (d declared) read(dependents []string) []string {
 		}
 	}
 	return sets.List(read)
+}
+
+// hasAlternatives reports whether an edge of the add-on has alternatives: another one may stay.
+func (d declared) hasAlternatives(addOn string) bool {
+	return slices.ContainsFunc(d.Declarations(addOn), func(one declaration.Declaration) bool {
+		return slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool { return len(edge.Alternatives) > 0 })
+	})
 }
 
 // onCluster are the add-ons on a managed cluster: those that are removed, and those that stay.
