@@ -16,7 +16,9 @@ type choice struct {
 	on   []int
 }
 
-func (c choice) applies() bool { return kinds[c.kind] == "Required" || kinds[c.kind] == "Required on=yes" }
+func (c choice) applies() bool {
+	return kinds[c.kind] == "Required" || kinds[c.kind] == "Required on=yes"
+}
 
 // choices are the edges with alternatives of each add-on.
 type choices [4][]choice
