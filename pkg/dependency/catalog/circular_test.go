@@ -100,7 +100,7 @@ func TestAnOutlineHasAlternatives(t *testing.T) {
 // Each of many add-ons has 256 edges with 8 alternatives, and all wait for each other. This ends soon: a way is looked up for
 // each edge, and all ways together are found once.
 func TestManyAlternativesAreBounded(t *testing.T) {
-	const addOns = 300
+	const addOns = 100
 	var all []addonv1alpha1.ClusterManagementAddOn
 	for i := range addOns {
 		addOn := fixture.Registration(fmt.Sprintf("a%03d", i))

@@ -137,6 +137,9 @@ func newConditionalCycle(members []string, declarations map[string][]variant, an
 			k.inputs |= condition.inputs()
 		}
 	}
+	if len(k.conditions) == 0 {
+		k.conditions = nil // without the room for those that were deleted
+	}
 	k.graph = graph.New(required)
 	k.statement = sync.OnceValue(func() string { return k.state(declarations) })
 	return k
