@@ -185,11 +185,11 @@ func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting
 
 func whatOf(dependency *addonv1alpha1.AddonDependency) string {
 	if declaration.HasAlternatives(dependency) {
-		var any []string
+		var alternatives []string
 		for _, one := range evaluation.Named(dependency) {
-			any = append(any, whatOf(one.Dependency))
+			alternatives = append(alternatives, whatOf(one.Dependency))
 		}
-		return "one of: " + strings.Join(any, "; ")
+		return "one of: " + strings.Join(alternatives, "; ")
 	}
 	finding := evaluation.Finding{Dependency: dependency}
 	what := "add-on " + finding.Target()

@@ -13,11 +13,11 @@ import (
 // choosing is an add-on with one edge that has these alternatives.
 func choosing(t *testing.T, name, alternatives, more string) addonv1alpha1.ClusterManagementAddOn {
 	t.Helper()
-	var any []string
+	var listed []string
 	for alternative := range strings.FieldsSeq(alternatives) {
-		any = append(any, "{addOn: "+alternative+"}")
+		listed = append(listed, "{addOn: "+alternative+"}")
 	}
-	return fixture.Specified(t, name, "dependencies: [{name: any, "+more+"anyOf: ["+strings.Join(any, ", ")+"]}]")
+	return fixture.Specified(t, name, "dependencies: [{name: any, "+more+"anyOf: ["+strings.Join(listed, ", ")+"]}]")
 }
 
 func TestChangesOfAlternatives(t *testing.T) {

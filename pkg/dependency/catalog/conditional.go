@@ -28,8 +28,8 @@ type ConditionalCycle struct {
 	// and dependency. One that holds is enough for the edge to apply.
 	conditions map[[2]string][]Condition
 	inputs     input.Set
-	// any: the graph has alternatives too. alternatives: it has one.
-	any, alternatives bool
+	// anyOf: the graph has alternatives too. alternatives: it has one.
+	anyOf, alternatives bool
 	// ways are the ways back to each member, where no edge has a condition.
 	ways map[string]func() *graph.WayBack
 	// statement is all of this as text: equal for equal conditional cycles.
@@ -64,12 +64,12 @@ func (c Condition) inputs() input.Set {
 }
 
 // eachWaiting calls a function with each edge between add-ons that is waited for, or may be where
-// policies say so, with the add-on that it is on, and with its condition. With any, alternatives are waited for too.
-func eachWaiting(declarations []variant, any bool, call func(on string, edge *declaration.Edge, condition Condition)) {
+// policies say so, with the add-on that it is on, and with its condition. With anyOf, alternatives are waited for too.
+func eachWaiting(declarations []variant, anyOf bool, call func(on string, edge *declaration.Edge, condition Condition)) {
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
 			edge := &v.declared.Edges[i]
-			if !edge.MayWait() && !(any && edge.MayWaitForAny()) {
+			if !edge.MayWait() && !(anyOf && edge.MayWaitForAny()) {
 				continue
 			}
 			condition := Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template}
@@ -115,11 +115,11 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	return found
 }
 
-func newConditionalCycle(members []string, declarations map[string][]variant, any bool) *ConditionalCycle {
-	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, any: any}
+func newConditionalCycle(members []string, declarations map[string][]variant, anyOf bool) *ConditionalCycle {
+	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, anyOf: anyOf}
 	required := make(map[string][]string, len(members))
 	for _, from := range members {
-		eachWaiting(declarations[from], any, func(on string, edge *declaration.Edge, condition Condition) {
+		eachWaiting(declarations[from], anyOf, func(on string, edge *declaration.Edge, condition Condition) {
 			if _, within := slices.BinarySearch(members, on); !within {
 				return
 			}
@@ -160,7 +160,7 @@ func certain(conditions []Condition, declarations int) bool {
 func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 	var statement strings.Builder
 	for _, from := range k.members {
-		eachWaiting(declarations[from], k.any, func(on string, edge *declaration.Edge, condition Condition) {
+		eachWaiting(declarations[from], k.anyOf, func(on string, edge *declaration.Edge, condition Condition) {
 			if _, within := slices.BinarySearch(k.members, on); !within {
 				return
 			}

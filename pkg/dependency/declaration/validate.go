@@ -32,7 +32,7 @@ const (
 	// annotations.
 	MaxBytes = 192 << 10
 	// MaxValues is how many values a declaration may have, of any depth. 256 dependencies
-	// with all that they may have are fewer, but for lists in selectors.
+	// with all that they may have are fewer, but for lists in selectors and in alternatives.
 	MaxValues      = 20_000
 	maxIdentifiers = 16
 	maxIdentifier  = 64

@@ -29,15 +29,18 @@ func evaluated(t *testing.T, edges string, installed map[string]string) []evalua
 
 // Without base, the removal of which is reviewed.
 func TestRequiresOneOfSeveral(t *testing.T) {
-	const any, optional = `[{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`, `[{name: any, type: Optional, anyOf: [{addOn: base}, {addOn: other}]}]`
+	const (
+		required = `[{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`
+		optional = `[{name: any, type: Optional, anyOf: [{addOn: base}, {addOn: other}]}]`
+	)
 	for name, test := range map[string]struct {
 		edges string
 		left  map[string]string
 		want  bool
 	}{
-		"the last one":                    {any, nil, true},
-		"another is available":            {any, map[string]string{"other": ""}, false},
-		"another is down":                 {any, map[string]string{"other": "down"}, true},
+		"the last one":                    {required, nil, true},
+		"another is available":            {required, map[string]string{"other": ""}, false},
+		"another is down":                 {required, map[string]string{"other": "down"}, true},
 		"of an Optional edge":             {optional, nil, false},
 		"another waits for the dependent": {`[{name: any, anyOf: [{addOn: base}, {addOn: back}]}]`, map[string]string{"back": ""}, true},
 		"of others only":                  {`[{name: any, anyOf: [{addOn: back}, {addOn: other}]}]`, nil, false},

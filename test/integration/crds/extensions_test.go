@@ -97,9 +97,11 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("one alternative", `dependencies: [{name: a, anyOf: [{addOn: b}]}]`, "spec.dependencies[0].anyOf"),
 			Entry("nine alternatives", `dependencies: [{name: a, anyOf: [{addOn: a},{addOn: b},{addOn: c},{addOn: d},{addOn: e},{addOn: f},`+
 				`{addOn: g},{addOn: h},{addOn: i}]}]`, "spec.dependencies[0].anyOf"),
-			Entry("the same alternative twice", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c},{addOn: b}]}]`, "spec.dependencies[0].anyOf[2]: Duplicate"),
+			Entry("the same alternative twice", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c},{addOn: b}]}]`,
+				"spec.dependencies[0].anyOf[2]: Duplicate"),
 			Entry("an alternative that is nothing", `dependencies: [{name: a, anyOf: [{addOn: b},{version: "1"}]}]`, "set one of addOn and api"),
-			Entry("an alternative that is both", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c, api: {kind: Pod}}]}]`, "set one of addOn and api"),
+			Entry("an alternative that is both", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c, api: {kind: Pod}}]}]`,
+				"set one of addOn and api"),
 			Entry("a range for an alternative API", `dependencies: [{name: a, anyOf: [{addOn: b},{version: "1", api: {kind: Pod}}]}]`,
 				"the version of an API is api.version"),
 			Entry("prereleases of an alternative without a range", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c, prereleases: {}}]}]`,
