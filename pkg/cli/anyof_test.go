@@ -15,7 +15,7 @@ import (
 func alternatives() snapshot.Content {
 	content := small("a, b, c", "")
 	tunnel := addonv1alpha1.AddonAPI{Kind: "Tunnel"}
-	facts := requesting("c1", tunnel)
+	facts := requesting(tunnel)
 	facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(tunnel), Served: metav1.ConditionFalse}}
 	content.Facts = []dependencyv1alpha1.ManagedClusterFacts{facts}
 	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{
@@ -35,7 +35,9 @@ func TestVerbsKnowAlternatives(t *testing.T) {
 		want []string
 	}{
 		"describe": {[]string{"describe", "a"}, []string{"tunnel", "one of: add-on b >= 1; add-on c; API Tunnel"}},
-		"tree":     {[]string{"tree", "a", "-o", "wide"}, []string{"b, c or Tunnel (as tunnel)", "NoAlternative", "├── b ", "NotAvailable", "├── c ", "└── Tunnel"}},
+		"tree": {[]string{"tree", "a", "-o", "wide"}, []string{
+			"b, c or Tunnel (as tunnel)", "NoAlternative", "├── b ", "NotAvailable", "├── c ", "└── Tunnel",
+		}},
 		"tree of dependents": {[]string{"tree", "b", "--dependents", "-o", "wide"}, []string{
 			"a (as tunnel)", "NoAlternative",
 		}},

@@ -69,7 +69,7 @@ func eachWaiting(declarations []variant, anyOf bool, call func(on string, edge *
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
 			edge := &v.declared.Edges[i]
-			if !edge.MayWait() && !(anyOf && edge.MayWaitForAny()) {
+			if waits := edge.MayWait() || anyOf && edge.MayWaitForAny(); !waits {
 				continue
 			}
 			condition := Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template}

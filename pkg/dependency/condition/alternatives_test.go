@@ -82,7 +82,8 @@ func (w *world) expectedOf(size int, g *kindGraph, choosing *choices) string {
 	unsatisfied := func(from, to int) bool { return down(to) || applies(from, to) && (from == to || required[to][from]) }
 	none := func(from int, of choice) bool {
 		for _, to := range of.on {
-			if !down(to) && !(of.applies() && (from == to || waited[to][from])) {
+			circular := of.applies() && (from == to || waited[to][from])
+			if !circular && !down(to) {
 				return false
 			}
 		}
@@ -133,7 +134,8 @@ func checkChoices(t *testing.T, w *world, size int, g *kindGraph, choosing *choi
 	}
 	want := map[string]bool{w.expectedOf(size, g, choosing): true}
 	if diff := cmp.Diff(want, w.ends(t, from)); diff != "" {
-		t.Fatalf("graph %v, choices %v, healthy %v, follows %t, from %q: -want, +got:\n%s", g, choosing, w.healthy, w.follows, w.reasons(&from), diff)
+		t.Fatalf("graph %v, choices %v, healthy %v, follows %t, from %q: -want, +got:\n%s",
+			g, choosing, w.healthy, w.follows, w.reasons(&from), diff)
 	}
 }
 

@@ -17,11 +17,11 @@ func TestAnyOfIsValidated(t *testing.T) {
 		"RangesOfOne":      {"anyOf: [{addOn: a, version: '1'}, {addOn: a, version: '2'}]", ""},
 		"One":              {"anyOf: [{addOn: a}]", "spec.dependencies[0].anyOf: Invalid value: 1: must have 2 to 8 alternatives"},
 		"Empty":            {"anyOf: []", "spec.dependencies[0].anyOf: Invalid value: 0: must have 2 to 8 alternatives"},
-		"Nine":             {"anyOf: [" + strings.Repeat("{addOn: a},", 9) + "]", "spec.dependencies[0].anyOf: Too many: 9: must have at most 8 items"},
+		"Nine":             {"anyOf: [" + strings.Repeat("{addOn: a},", 9) + "]", "anyOf: Too many: 9: must have at most 8 items"},
 		"Same":             {"anyOf: [{addOn: a}, {addOn: b}, {addOn: a}]", `spec.dependencies[0].anyOf[2]: Duplicate value: "a"`},
 		"SameAPI":          {"anyOf: [{api: {kind: Pod}}, {api: {kind: Pod}}]", `spec.dependencies[0].anyOf[1]: Duplicate value: "Pod"`},
-		"Nothing":          {"anyOf: [{addOn: a}, {}]", "spec.dependencies[0].anyOf[1]: Invalid value: \"\": an alternative is an add-on or an API"},
-		"Both":             {"anyOf: [{addOn: a}, {addOn: b, api: {kind: Pod}}]", "an alternative is an add-on or an API: set one of addOn and api"},
+		"Nothing":          {"anyOf: [{addOn: a}, {}]", `anyOf[1]: Invalid value: "": an alternative is an add-on or an API`},
+		"Both":             {"anyOf: [{addOn: a}, {addOn: b, api: {kind: Pod}}]", "is an add-on or an API: set one of addOn and api"},
 		"VersionOfAPI":     {"anyOf: [{addOn: a}, {version: '1', api: {kind: Pod}}]", "spec.dependencies[0].anyOf[1].version"},
 		"Prereleases":      {"anyOf: [{addOn: a}, {addOn: b, prereleases: {}}]", "spec.dependencies[0].anyOf[1].prereleases"},
 		"Range":            {"anyOf: [{addOn: a}, {addOn: b, version: newest}]", "spec.dependencies[0].anyOf[1].version"},
@@ -34,7 +34,7 @@ func TestAnyOfIsValidated(t *testing.T) {
 		"OwnAPI":           {"api: {kind: Pod}, " + two, "api excludes anyOf"},
 		"Tolerate":         {"tolerate: 2m, " + two, "tolerate excludes anyOf"},
 		"Config":           {`config: {expression: "true"}, ` + two, "config excludes anyOf"},
-		"Conflicts":        {"type: Conflicts, " + two, `spec.dependencies[0].type: Invalid value: "Conflicts": type must be Required or Optional`},
+		"Conflicts":        {"type: Conflicts, " + two, `type: Invalid value: "Conflicts": type must be Required or Optional`},
 		"IfInstalled":      {"type: IfInstalled, " + two, "type must be Required or Optional where anyOf is set"},
 		"UnknownAnnotated": {"anyOf: [{addOn: a}, {addOn: b, when: {}}]", ""},
 	} {
@@ -57,7 +57,8 @@ func TestAnyOfIsValidated(t *testing.T) {
 
 // An alternative is compiled as an edge of the same name and type.
 func TestAlternativesAreEdges(t *testing.T) {
-	addOn := fixture.Specified(t, "x", "dependencies: [{name: t, type: Optional, message: m, anyOf: [{addOn: a, version: '1'}, {api: {kind: Pod}}]}]")
+	addOn := fixture.Specified(t, "x",
+		"dependencies: [{name: t, type: Optional, message: m, anyOf: [{addOn: a, version: '1'}, {api: {kind: Pod}}]}]")
 	edge := Read(&addOn).Edges[0]
 	var got []string
 	for end := range edge.Ends() {
@@ -69,7 +70,8 @@ func TestAlternativesAreEdges(t *testing.T) {
 	if edge.Waits() || edge.MayWait() || edge.AddOn != "" || !edge.IsOn("a") || edge.IsOn("") || edge.IsOn("t") {
 		t.Errorf("the edge itself is on %q", edge.AddOn)
 	}
-	if edge.Blocking().Alternatives[0].Dependency.Type != addonv1alpha1.DependencyTypeRequired || edge.Alternatives[0].Dependency.Type == "Required" {
+	required := addonv1alpha1.DependencyTypeRequired
+	if edge.Blocking().Alternatives[0].Dependency.Type != required || edge.Alternatives[0].Dependency.Type == required {
 		t.Error("the alternatives of a blocking edge block, and no others")
 	}
 }

@@ -47,34 +47,37 @@ func TestAnyOf(t *testing.T) {
 	lost.Available, lost.Found = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
 	awaited := none
 	awaited.Facts = evaluation.Facts{Requested: fixture.Now.Time}
-	on := func(pairs ...any) map[string]evaluation.Observation {
-		all := map[string]evaluation.Observation{}
-		for i := 0; i < len(pairs); i += 2 {
-			all[pairs[i].(string)] = pairs[i+1].(evaluation.Observation)
-		}
+	on := func(name string, observed evaluation.Observation) map[string]evaluation.Observation {
+		return map[string]evaluation.Observation{name: observed}
+	}
+	and := func(all map[string]evaluation.Observation, name string, observed evaluation.Observation) map[string]evaluation.Observation {
+		all[name] = observed
 		return all
 	}
 	const notServed = "; Tunnel.example.io: not served)"
 	for name, tc := range map[string]ruleCase{
-		"First":  {reason: "the first is available", spec: proxyOrAPI, cluster: none, addOns: on("proxy", running("1.0.0")), want: "tunnel=Satisfied"},
+		"First": {
+			reason: "the first is available", spec: proxyOrAPI, cluster: none, addOns: on("proxy", running("1.0.0")), want: "tunnel=Satisfied",
+		},
 		"Second": {reason: "the second is", spec: proxyOrAPI, cluster: none, addOns: on("submariner", running("")), want: "tunnel=Satisfied"},
 		"API":    {reason: "the API is served", spec: proxyOrAPI, cluster: served, want: "tunnel=Satisfied"},
 		"OtherBroken": {
 			reason: "it does not matter what is true of the others", spec: proxyOrAPI, cluster: none,
-			addOns: on("proxy", running("0.1.0"), "submariner", running("")), want: "tunnel=Satisfied",
+			addOns: and(on("proxy", running("0.1.0")), "submariner", running("")), want: "tunnel=Satisfied",
 		},
 		"None": {
 			reason: "none is there", spec: proxyOrAPI, cluster: none, want: "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: not installed; submariner: not installed" + notServed,
 		},
 		"Version": {
-			reason: "each has its own finding", spec: proxyOrAPI, cluster: none, addOns: on("proxy", running("0.1.0"), "submariner", stopped),
+			reason: "each has its own finding", spec: proxyOrAPI, cluster: none, addOns: and(on("proxy", running("0.1.0")), "submariner", stopped),
 			want: "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: version 0.1.0 from its ManagedClusterAddOn; " +
 				"submariner: Available=False, Stopped, since 2026-08-01T10:00:00Z" + notServed,
 		},
 		"Chain": {
-			reason: "an alternative whose own dependency fails is not available", spec: proxyOrAPI, cluster: none, addOns: on("submariner", degraded),
+			reason: "an alternative whose own dependency fails is not available", spec: proxyOrAPI, cluster: none,
+			addOns:  on("submariner", degraded),
 			want:    "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: not installed; submariner: a Required dependency of its own is not satisfied" + notServed,
 		},
@@ -83,7 +86,7 @@ func TestAnyOf(t *testing.T) {
 		},
 		"HeldBesideSatisfied": {
 			reason: "what is held does not matter beside one that is satisfied", spec: proxyOrAPI, cluster: none,
-			addOns: on("proxy", running("1.0.0"), "submariner", lost), want: "tunnel=Satisfied",
+			addOns: and(on("proxy", running("1.0.0")), "submariner", lost), want: "tunnel=Satisfied",
 		},
 		"Awaited": {reason: "the agent may still report the API", spec: proxyOrAPI, cluster: awaited, want: "tunnel=Held"},
 		"Optional": {
@@ -112,7 +115,8 @@ func TestAnyOf(t *testing.T) {
 			message: "Required: one of addon 'x' or addon 'b'; none is available. (x: waits for 'x' itself: x → x; b: not installed)",
 		},
 		"Circular": {
-			reason: "an alternative that waits for the dependent never satisfies it", spec: "dependencies: [{name: t, anyOf: [{addOn: a}, {addOn: b}]}]",
+			reason: "an alternative that waits for the dependent never satisfies it",
+			spec:   "dependencies: [{name: t, anyOf: [{addOn: a}, {addOn: b}]}]",
 			others: fixture.Registrations("a: y, y: x"), cluster: none, addOns: on("a", running("")), want: "t=NoAlternative",
 			message: "Required: one of addon 'a' or addon 'b'; none is available. (a: waits for 'x' itself: x → a → y → x; b: not installed)",
 		},
@@ -214,7 +218,8 @@ func TestPoliciesOnAnyOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := cluster
 			at.Now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
-			ruleCase{reason: tc.reason, spec: spec, cluster: at, want: tc.want, message: tc.message}.under(t, policies(t, overriding("t", tc.policy)))
+			ruleCase{reason: tc.reason, spec: spec, cluster: at, want: tc.want, message: tc.message}.
+				under(t, policies(t, overriding("t", tc.policy)))
 		})
 	}
 }
@@ -229,7 +234,9 @@ func TestAlternativesAreInputs(t *testing.T) {
 	if !e.Inputs("x").Any(input.Facts) {
 		t.Error("the facts of the cluster are no input")
 	}
-	want := catalog.Requests{APIs: []addonv1alpha1.DependencyAPI{{AddonAPI: tunnelAPI, Fields: []string{"spec.mode"}}}, AddOns: []string{"proxy"}}
+	want := catalog.Requests{
+		APIs: []addonv1alpha1.DependencyAPI{{AddonAPI: tunnelAPI, Fields: []string{"spec.mode"}}}, AddOns: []string{"proxy"},
+	}
 	if diff := cmp.Diff(want, e.Requests("x")); diff != "" {
 		t.Errorf("requests:\n%s", diff)
 	}

@@ -398,7 +398,8 @@ func TestReviewOfRegistrations(t *testing.T) {
 		{
 			name: "another alternative stays on some clusters", removed: "base", mode: enforce, refuses: edge + refusal,
 			objects: []client.Object{
-				registered("base", "{}"), registered("other", "{}"), registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
+				registered("base", "{}"), registered("other", "{}"),
+				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
 				managed("core1", "core"), on("core1", "base"), on("core1", "leaf"), available(on("core1", "other")),
 				managed("edge", "edge"), on("edge", "base"), on("edge", "leaf"),
 			},
