@@ -54,6 +54,42 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: a, api: {kind: Served, version: v1}}]}`,
 		`{dependencies: [{name: a, api: {kind: Served, version: v1, fields: [spec.new]}}]}`,
 	},
+	"dependencies.anyOf": {`{dependencies: [{name: down}]}`, `{dependencies: [{name: down, anyOf: [{addOn: a}, {addOn: old}]}]}`},
+	"dependencies.anyOf.addOn": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: b}]}]}`, `{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: old}]}]}`,
+	},
+	"dependencies.anyOf.version": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: old}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: old, version: ">= 2"}]}]}`,
+	},
+	"dependencies.anyOf.prereleases": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: beta, version: ">= 1"}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: beta, version: ">= 1", prereleases: {}}]}]}`,
+	},
+	"dependencies.anyOf.prereleases.identifiers": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: beta, version: ">= 1", prereleases: {}}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: beta, version: ">= 1", prereleases: {identifiers: [rc]}}]}]}`,
+	},
+	"dependencies.anyOf.api": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {addOn: b}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1}}]}]}`,
+	},
+	"dependencies.anyOf.api.group": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Pod}}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Pod, group: g.io}}]}]}`,
+	},
+	"dependencies.anyOf.api.version": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served}}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1}}]}]}`,
+	},
+	"dependencies.anyOf.api.kind": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Pod}}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Job}}]}]}`,
+	},
+	"dependencies.anyOf.api.fields": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1}}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1, fields: [spec.new]}}]}]}`,
+	},
 	"dependencies.config": {
 		`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, config: {expression: "config.?mode.orValue('') == 'grpc'"}}]}`,
 	},

@@ -24,7 +24,7 @@ var floors = map[string][]string{
 	"policy":      {"versions"},
 	"declaration": {"input", "versions", "expression", "policy"},
 	"catalog":     {"graph", "input", "versions", "policy", "declaration"},
-	"evaluation":  {"input", "versions", "expression", "policy", "declaration", "catalog"},
+	"evaluation":  {"graph", "input", "versions", "expression", "policy", "declaration", "catalog"},
 	"condition":   {"declaration", "evaluation"},
 	"review":      {"versions", "declaration", "catalog"},
 	"suggestion":  {"catalog"},

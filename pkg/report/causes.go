@@ -210,7 +210,9 @@ func isFailure(degraded *metav1.Condition) bool {
 func failingOptional(addOn string, findings []evaluation.Finding) (failing []cause.Cause) {
 	for i := range findings {
 		if finding := &findings[i]; finding.Unsatisfied() && !finding.Blocks() {
-			failing = append(failing, cause.Step{AddOn: addOn, Finding: finding}.Cause())
+			for one := range finding.Causes() {
+				failing = append(failing, cause.Step{AddOn: addOn, Finding: one}.Cause())
+			}
 		}
 	}
 	return failing

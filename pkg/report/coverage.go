@@ -33,7 +33,7 @@ func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]
 		findings := after.Findings(whatif.Change{Install: install[cluster]}.Apply(of.Whole(cluster)))
 		for _, addOn := range install[cluster] {
 			for _, finding := range findings[addOn] {
-				if finding.Verdict != evaluation.NotInstalled || !finding.Blocks() {
+				if !notInstalled(&finding) || !finding.Blocks() {
 					continue
 				}
 				if missing[addOn] == nil {
@@ -50,12 +50,23 @@ func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]
 			edge := &declared.Edges[j]
 			if clusters := missing[one.AddOn.Name][edge.Dependency.Name]; len(clusters) > 0 {
 				found = append(found, one.finding(review.Judgement{
-					Rule: RuleNotPlaced, Field: declared.EdgePath(j), Message: uncovered(edge.AddOn, clusters),
+					Rule: RuleNotPlaced, Field: declared.EdgePath(j), Message: uncovered(evaluation.Finding{Dependency: &edge.Dependency}.Target(), clusters),
 				}))
 			}
 		}
 	}
 	return found
+}
+
+// notInstalled reports whether the add-on that an edge is on is not installed, or none of its alternatives is. An API may
+// be served by what is no add-on.
+func notInstalled(finding *evaluation.Finding) bool {
+	for end := range finding.Ends() {
+		if end.Verdict != evaluation.NotInstalled && (end == finding || end.Verdict != evaluation.Cycle) {
+			return false
+		}
+	}
+	return true
 }
 
 func uncovered(dependency string, clusters []string) string {

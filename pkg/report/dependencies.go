@@ -198,9 +198,17 @@ func (r *clusterReport) since(addOn string, finding *evaluation.Finding) *metav1
 	return &metav1.Time{Time: at.LastTransitionTime.UTC().Truncate(time.Second)}
 }
 
-// rootCauses are those of an edge that is not satisfied: of its dependency where that
+// rootCauses are those of an edge that is not satisfied. Where none of its alternatives is, they are those of each.
+func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) (causes []rootCause) {
+	for one := range finding.Causes() {
+		causes = append(causes, r.rootCausesOf(addOn, one)...)
+	}
+	return causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
+}
+
+// rootCausesOf are those of an edge on one add-on or API: of its dependency where that
 // fails because of one of its own, else the edge itself.
-func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) []rootCause {
+func (r *clusterReport) rootCausesOf(addOn string, finding *evaluation.Finding) []rootCause {
 	itself := []rootCause{causeOf(cause.Step{AddOn: addOn, Finding: finding})}
 	if !finding.Follows() {
 		return itself
@@ -274,12 +282,15 @@ func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
 func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
 	dependents := map[string][]string{}
 	for _, e := range r.edges {
-		if e.finding.Dependency == nil || e.finding.Dependency.API != nil ||
-			declaration.Conflicts(e.finding.Dependency) || e.Verdict == string(evaluation.NotApplicable) {
+		if e.finding.Dependency == nil || declaration.Conflicts(e.finding.Dependency) || e.Verdict == string(evaluation.NotApplicable) {
 			continue
 		}
-		on := name(e.finding.Target())
-		dependents[on] = append(dependents[on], e.AddOn)
+		for _, one := range evaluation.Named(e.finding.Dependency) {
+			if one.Dependency.API == nil {
+				on := name(one.Target())
+				dependents[on] = append(dependents[on], e.AddOn)
+			}
+		}
 	}
 	for _, on := range slices.Sorted(maps.Keys(dependents)) {
 		slices.Sort(dependents[on])

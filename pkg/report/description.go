@@ -64,8 +64,10 @@ type Need struct {
 	Config string `json:"config,omitempty"`
 	// ConfigMessage says what does not work with other settings.
 	ConfigMessage string `json:"configMessage,omitempty"`
-	// Registered: the hub has a ClusterManagementAddOn for it. It is nil for what is no add-on.
+	// Registered: the hub has a ClusterManagementAddOn for it, or for one of the alternatives. It is nil for what is no add-on.
 	Registered *bool `json:"registered,omitempty"`
+	// Unregistered are the alternatives for which the hub has no ClusterManagementAddOn.
+	Unregistered []string `json:"unregistered,omitempty"`
 }
 
 // Describe describes an add-on among all that are registered, and the AddOnTemplates of the hub.
@@ -110,9 +112,17 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		if edge.Dependency.When != nil {
 			need.When = whenOf(edge.Dependency.When)
 		}
-		if edge.AddOn != "" {
-			registered := declared.Registered(edge.AddOn)
-			need.Registered = &registered
+		for end := range edge.Ends() {
+			if end.AddOn == "" {
+				continue
+			}
+			registered := declared.Registered(end.AddOn)
+			if need.Registered == nil || registered {
+				need.Registered = &registered
+			}
+			if len(edge.Alternatives) > 0 && !registered {
+				need.Unregistered = append(need.Unregistered, end.AddOn)
+			}
 		}
 		needs = append(needs, need)
 	}
@@ -159,7 +169,7 @@ func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting
 		}
 		needs, conflicts := false, false
 		for i := range edges {
-			on, excludes := edges[i].AddOn == addOn, declaration.Conflicts(&edges[i].Dependency)
+			on, excludes := edges[i].IsOn(addOn), declaration.Conflicts(&edges[i].Dependency)
 			needs = needs || on && !excludes
 			conflicts = conflicts || on && excludes
 		}
@@ -174,6 +184,13 @@ func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting
 }
 
 func whatOf(dependency *addonv1alpha1.AddonDependency) string {
+	if declaration.HasAlternatives(dependency) {
+		var alternatives []string
+		for _, one := range evaluation.Named(dependency) {
+			alternatives = append(alternatives, whatOf(one.Dependency))
+		}
+		return "one of: " + strings.Join(alternatives, "; ")
+	}
 	finding := evaluation.Finding{Dependency: dependency}
 	what := "add-on " + finding.Target()
 	if dependency.API != nil {

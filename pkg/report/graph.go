@@ -60,6 +60,9 @@ type GraphEdge struct {
 	Type addonv1alpha1.DependencyType `json:"type"`
 	// Version is the range that the edge accepts.
 	Version string `json:"version,omitempty"`
+	// Alternative: it is one of several of the same name, of which one that is satisfied is enough. The numbers are those of all
+	// together.
+	Alternative bool `json:"alternative,omitempty"`
 	// Conditional: it applies on some clusters only.
 	Conditional bool `json:"conditional,omitempty"`
 	// Satisfied and Unsatisfied are numbers of clusters.
@@ -70,7 +73,7 @@ type GraphEdge struct {
 // FindGraph returns the graph of a fleet, or of one managed cluster. With an add-on, it
 // has only what that add-on depends on and what depends on it, directly or not.
 func FindGraph(of *snapshot.Snapshot, cluster, addOn string) *Graph {
-	g := &grapher{of: of, nodes: map[string]*GraphNode{}, edges: map[[2]string]*GraphEdge{}}
+	g := &grapher{of: of, nodes: map[string]*GraphNode{}, edges: map[[2]string][]*GraphEdge{}}
 	g.declared()
 	for _, name := range of.Names() {
 		if cmp.Or(cluster, name) == name {
@@ -100,7 +103,7 @@ func FindGraph(of *snapshot.Snapshot, cluster, addOn string) *Graph {
 type grapher struct {
 	of    *snapshot.Snapshot
 	nodes map[string]*GraphNode
-	edges map[[2]string]*GraphEdge // by dependent and name of the edge
+	edges map[[2]string][]*GraphEdge // by dependent and name of the edge
 	order []*GraphEdge
 }
 
@@ -131,13 +134,15 @@ func (g *grapher) declaration(addOn string, declared declaration.Declaration, of
 		if ofTemplate && g.edges[[2]string{addOn, edge.Name}] != nil {
 			continue
 		}
-		finding := evaluation.Finding{Dependency: edge}
-		kind := NodeAddOn
-		if edge.API != nil {
-			kind = NodeAPI
+		for _, finding := range evaluation.Named(edge) {
+			kind := NodeAddOn
+			if finding.Dependency.API != nil {
+				kind = NodeAPI
+			}
+			added := g.add(addOn, &finding, kind)
+			added.Version, added.Conditional = finding.Dependency.Version, ofTemplate || edge.When != nil
+			added.Alternative = declaration.HasAlternatives(edge)
 		}
-		added := g.add(addOn, &finding, kind)
-		added.Version, added.Conditional = edge.Version, ofTemplate || edge.When != nil
 	}
 	for i := range declared.Platform {
 		finding := evaluation.Finding{Requirement: &declared.Platform[i]}
@@ -150,7 +155,8 @@ func (g *grapher) declaration(addOn string, declared declaration.Declaration, of
 func (g *grapher) add(from string, finding *evaluation.Finding, kind NodeKind) *GraphEdge {
 	edge := &GraphEdge{From: from, To: finding.Target(), Name: finding.Name(), Type: finding.Type()}
 	g.node(edge.To, kind)
-	g.edges[[2]string{from, edge.Name}] = edge
+	ends := [2]string{from, edge.Name}
+	g.edges[ends] = append(g.edges[ends], edge)
 	g.order = append(g.order, edge)
 	return edge
 }
@@ -174,13 +180,13 @@ func (g *grapher) count(cluster string) {
 			node.Held++
 		}
 		for _, finding := range findings(addOn.Name) {
-			edge := g.edges[[2]string{addOn.Name, finding.Name()}]
-			switch {
-			case edge == nil:
-			case finding.Unsatisfied():
-				edge.Unsatisfied++
-			case finding.Verdict == evaluation.Satisfied:
-				edge.Satisfied++
+			for _, edge := range g.edges[[2]string{addOn.Name, finding.Name()}] {
+				switch {
+				case finding.Unsatisfied():
+					edge.Unsatisfied++
+				case finding.Verdict == evaluation.Satisfied:
+					edge.Satisfied++
+				}
 			}
 		}
 	}

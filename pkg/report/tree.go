@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
@@ -69,6 +70,9 @@ type Node struct {
 	// Repeated: its nodes are shown elsewhere in the tree.
 	Repeated bool   `json:"repeated,omitempty"`
 	Nodes    []Node `json:"nodes,omitempty"`
+	// Alternatives are what the edge is on where it has alternatives: one that is satisfied is enough. They have a verdict
+	// where none is.
+	Alternatives []Node `json:"alternatives,omitempty"`
 }
 
 // OK reports whether all is known to be well.
@@ -162,12 +166,46 @@ func (g *grower) grow(node Node) Node {
 func (g *grower) dependencies(addOn string) (nodes []Node) {
 	for _, finding := range g.findings(addOn) {
 		node := edge(&finding, finding.Target())
-		if finding.Dependency != nil && finding.Dependency.API != nil {
-			node.Providers = g.of.Declared.Providers(finding.Dependency.API.AddonAPI)
+		if finding.Dependency != nil && declaration.HasAlternatives(finding.Dependency) {
+			node.Alternatives = g.alternatives(&finding)
+			nodes = append(nodes, node)
+			continue
 		}
-		nodes = append(nodes, g.grow(node))
+		nodes = append(nodes, g.end(&finding, node))
 	}
 	return nodes
+}
+
+// end completes the node of an add-on, API or requirement.
+func (g *grower) end(finding *evaluation.Finding, node Node) Node {
+	if finding.Dependency != nil && finding.Dependency.API != nil {
+		node.Providers = g.of.Declared.Providers(finding.Dependency.API.AddonAPI)
+	}
+	return g.grow(node)
+}
+
+func (g *grower) alternatives(of *evaluation.Finding) (nodes []Node) {
+	for end := range of.Ends() {
+		if end != of {
+			node := edge(end, end.Target())
+			node.Edge = "" // that of the node above
+			nodes = append(nodes, g.end(end, node))
+		}
+	}
+	if len(nodes) > 0 {
+		return nodes
+	}
+	for _, named := range evaluation.Named(of.Dependency) {
+		nodes = append(nodes, g.end(&named, Node{Name: named.Target(), Type: named.Type()}))
+	}
+	return nodes
+}
+
+func isOn(finding *evaluation.Finding, addOn string) bool {
+	if finding.Dependency == nil {
+		return false
+	}
+	return slices.ContainsFunc(evaluation.Named(finding.Dependency), func(one evaluation.Finding) bool { return one.Target() == addOn })
 }
 
 func (g *grower) dependents(addOn string) (nodes []Node) {
@@ -176,7 +214,7 @@ func (g *grower) dependents(addOn string) (nodes []Node) {
 			continue
 		}
 		for _, finding := range g.findings(dependent) {
-			if finding.Target() == addOn {
+			if isOn(&finding, addOn) {
 				nodes = append(nodes, g.grow(edge(&finding, dependent)))
 			}
 		}
@@ -211,6 +249,10 @@ func (n *Node) writeShape(to *strings.Builder) {
 	fmt.Fprintf(to, "%q %q %s %s %s %q %t(", n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Repeated)
 	for i := range n.Nodes {
 		n.Nodes[i].writeShape(to)
+	}
+	to.WriteString("|")
+	for i := range n.Alternatives {
+		n.Alternatives[i].writeShape(to)
 	}
 	to.WriteString(")")
 }

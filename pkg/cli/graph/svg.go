@@ -23,7 +23,7 @@ const (
 	margin    = 24.0
 	header    = 62.0 // title and date
 	legend    = 64.0
-	minWidth  = 720.0 // what the legend needs
+	minWidth  = 790.0 // what the legend needs
 	maxName   = 48    // characters in a box
 	quiet     = "#57606a"
 )
@@ -158,7 +158,7 @@ func (l *lines) edge(edge *report.GraphEdge, way layered.Way, from layered.Box) 
 	if edge.Unsatisfied > 0 {
 		color = broken
 	}
-	if edge.Type != addonv1alpha1.DependencyTypeRequired {
+	if dashed(edge) {
 		dashes = ` stroke-dasharray="5,4"`
 	}
 	relation := " depends on "
@@ -224,7 +224,7 @@ func (l *lines) legend(y float64) {
 	}
 	x, y = margin, y+22
 	for _, one := range []struct{ color, dashes, means string }{
-		{"#57606a", "", "requires"}, {"#57606a", ` stroke-dasharray="5,4"`, "is optional, or needed if installed"}, {broken, "", "fails on that many managed clusters"},
+		{"#57606a", "", "requires"}, {"#57606a", ` stroke-dasharray="5,4"`, "is optional, needed if installed, or one of several"}, {broken, "", "fails on that many managed clusters"},
 	} {
 		l.add(`<path d="M%.1f,%.1f h22" stroke="%s" stroke-width="1.4"%s/>`, x, y-4, one.color, one.dashes)
 		l.text(x+28, y, "start", smallSize, quiet, one.means, "")

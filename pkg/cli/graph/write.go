@@ -45,7 +45,7 @@ func mermaid(out io.Writer, graph *report.Graph) error {
 	for i := range graph.Edges {
 		edge := &graph.Edges[i]
 		arrow := "-->"
-		if edge.Type != addonv1alpha1.DependencyTypeRequired {
+		if dashed(edge) {
 			arrow = "-.->"
 		}
 		if label := note(edge); label != "" {
@@ -78,7 +78,7 @@ func dot(out io.Writer, graph *report.Graph) error {
 	for i := range graph.Edges {
 		edge := &graph.Edges[i]
 		attributes := []string{fmt.Sprintf("label=%q", note(edge))}
-		if edge.Type != addonv1alpha1.DependencyTypeRequired {
+		if dashed(edge) {
 			attributes = append(attributes, "style=dashed")
 		}
 		if edge.Unsatisfied > 0 {
@@ -124,11 +124,19 @@ func fill(node *report.GraphNode) string {
 	}
 }
 
+// dashed reports whether an add-on can work without what an edge is on.
+func dashed(edge *report.GraphEdge) bool {
+	return edge.Type != addonv1alpha1.DependencyTypeRequired || edge.Alternative
+}
+
 // note is the label of an edge; empty for none.
 func note(edge *report.GraphEdge) string {
 	var notes []string
 	if edge.Type == addonv1alpha1.DependencyTypeConflicts {
 		notes = append(notes, "conflicts")
+	}
+	if edge.Alternative {
+		notes = append(notes, text.Name(edge.Name)+": one of several")
 	}
 	if edge.Version != "" {
 		notes = append(notes, text.OneLine(edge.Version))

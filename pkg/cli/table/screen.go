@@ -106,7 +106,8 @@ func ColorOfVerdict(verdict evaluation.Verdict) terminal.Color {
 	case evaluation.Held, evaluation.Tolerated, evaluation.Waived:
 		return terminal.Yellow
 	case evaluation.NotInstalled, evaluation.NotAvailable, evaluation.VersionMismatch, evaluation.VersionUnknown,
-		evaluation.APINotServed, evaluation.RequirementNotMet, evaluation.SettingMismatch, evaluation.Conflict, evaluation.Cycle:
+		evaluation.APINotServed, evaluation.RequirementNotMet, evaluation.SettingMismatch, evaluation.Conflict,
+		evaluation.NoAlternative, evaluation.Cycle:
 		return terminal.Red
 	default:
 		return terminal.None

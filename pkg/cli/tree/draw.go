@@ -87,6 +87,10 @@ func rows(node *report.Node, drawn treeprint.Tree, now time.Time) [][]string {
 		below := &node.Nodes[i]
 		all = append(all, rows(below, drawn.AddBranch(label(below)), now)...)
 	}
+	for i := range node.Alternatives {
+		below := &node.Alternatives[i]
+		all = append(all, rows(below, drawn.AddBranch(label(below)), now)...)
+	}
 	return all
 }
 

@@ -222,7 +222,7 @@ func (p *printer) printPaths() error {
 		branch := tree
 		way := ""
 		for i, step := range path {
-			way += "/" + step.Finding.Name()
+			way += "/" + step.Finding.Name() + " " + step.Finding.Target() // alternatives have the name of their edge
 			if _, drawn := branches[way]; !drawn {
 				branches[way] = branch.AddBranch(p.label(step.Finding, i+1, i == len(path)-1))
 			}

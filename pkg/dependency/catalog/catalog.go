@@ -25,6 +25,8 @@ type Catalog struct {
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
+	// circular has the add-ons that wait for each other where alternatives are waited for.
+	circular map[string]*ConditionalCycle
 	// templates are the AddOnTemplates that declare something, by name, and variantsOf their
 	// names by add-on, ascending.
 	templates  map[string]templated
@@ -81,7 +83,7 @@ func (c *Catalog) connect() {
 		edges[addOn], required[addOn] = c.targetsOf(addOn)
 	}
 	c.edges, c.required = graph.New(edges), graph.New(required)
-	c.conditional = findConditionalCycles(declared)
+	c.conditional, c.circular = findConditionalCycles(declared), findCircular(declared)
 	c.providers = findProviders(declared)
 }
 
@@ -112,14 +114,16 @@ func (r registrations) renew(
 }
 
 // targets are the add-ons that edges are on, and those that are always waited
-// for: an edge with a condition does not apply everywhere, nor does one that policies override.
+// for: an edge with a condition does not apply everywhere, nor does one that policies override. An alternative may not be
+// waited for.
 func targets(declared declaration.Declaration) (all, required []string) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		if edge.AddOn == "" {
-			continue
+		for end := range edge.Ends() {
+			if end.AddOn != "" {
+				all = append(all, end.AddOn)
+			}
 		}
-		all = append(all, edge.AddOn)
 		if edge.Waits() && edge.When == nil && len(edge.Overrides) == 0 {
 			required = append(required, edge.AddOn)
 		}

@@ -35,7 +35,7 @@ func (c *Catalog) equal(before *Catalog, addOn string) bool {
 	return before.Registered(addOn) && c.unreadFor(addOn) == before.unreadFor(addOn) &&
 		c.equalDeclaration(before, c.declarations[addOn], before.declarations[addOn]) &&
 		maps.EqualFunc(c.Cycles(addOn), before.Cycles(addOn), slices.Equal) &&
-		c.conditional[addOn].text() == before.conditional[addOn].text()
+		c.conditional[addOn].text() == before.conditional[addOn].text() && c.circular[addOn].text() == before.circular[addOn].text()
 }
 
 // equalDeclaration compares what is declared, and the versions and providers of what it is on.
@@ -49,8 +49,14 @@ func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declarat
 // differs reports whether the provider or the version of what an edge is on has
 // changed.
 func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
-	if api := edge.Dependency.API; api != nil {
-		return !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI))
+	for end := range edge.Ends() {
+		if api := end.Dependency.API; api != nil {
+			if !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI)) {
+				return true
+			}
+		} else if end.MayCompareVersion() && c.versions[end.AddOn] != before.versions[end.AddOn] {
+			return true
+		}
 	}
-	return edge.MayCompareVersion() && c.versions[edge.AddOn] != before.versions[edge.AddOn]
+	return false
 }

@@ -28,6 +28,10 @@ type ConditionalCycle struct {
 	// and dependency. One that holds is enough for the edge to apply.
 	conditions map[[2]string][]Condition
 	inputs     input.Set
+	// anyOf: the graph has alternatives too. alternatives: it has one.
+	anyOf, alternatives bool
+	// ways are the ways back to each member, where no edge has a condition.
+	ways map[string]func() *graph.WayBack
 	// statement is all of this as text: equal for equal conditional cycles.
 	statement func() string
 }
@@ -60,19 +64,23 @@ func (c Condition) inputs() input.Set {
 }
 
 // eachWaiting calls a function with each edge between add-ons that is waited for, or may be where
-// policies say so, and with its condition.
-func eachWaiting(declarations []variant, call func(edge *declaration.Edge, condition Condition)) {
+// policies say so, with the add-on that it is on, and with its condition. With anyOf, alternatives are waited for too.
+func eachWaiting(declarations []variant, anyOf bool, call func(on string, edge *declaration.Edge, condition Condition)) {
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
 			edge := &v.declared.Edges[i]
-			if !edge.MayWait() {
+			if waits := edge.MayWait() || anyOf && edge.MayWaitForAny(); !waits {
 				continue
 			}
 			condition := Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template}
 			if len(edge.Overrides) > 0 {
 				condition.Overridden = edge
 			}
-			call(edge, condition)
+			for end := range edge.Ends() {
+				if end.AddOn != "" {
+					call(end.AddOn, edge, condition)
+				}
+			}
 		}
 	}
 }
@@ -86,8 +94,8 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	required := map[string][]string{}
 	uncertain := false
 	for addOn, all := range declarations {
-		eachWaiting(all, func(edge *declaration.Edge, condition Condition) {
-			required[addOn] = append(required[addOn], edge.AddOn)
+		eachWaiting(all, false, func(on string, _ *declaration.Edge, condition Condition) {
+			required[addOn] = append(required[addOn], on)
 			uncertain = uncertain || condition != (Condition{})
 		})
 	}
@@ -96,7 +104,7 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	}
 	found := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(required).Cyclic() {
-		k := newConditionalCycle(members, declarations)
+		k := newConditionalCycle(members, declarations, false)
 		if len(k.conditions) == 0 {
 			continue // a cycle like any other
 		}
@@ -107,16 +115,17 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	return found
 }
 
-func newConditionalCycle(members []string, declarations map[string][]variant) *ConditionalCycle {
-	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}}
+func newConditionalCycle(members []string, declarations map[string][]variant, anyOf bool) *ConditionalCycle {
+	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, anyOf: anyOf}
 	required := make(map[string][]string, len(members))
 	for _, from := range members {
-		eachWaiting(declarations[from], func(edge *declaration.Edge, condition Condition) {
-			if _, within := slices.BinarySearch(members, edge.AddOn); !within {
+		eachWaiting(declarations[from], anyOf, func(on string, edge *declaration.Edge, condition Condition) {
+			if _, within := slices.BinarySearch(members, on); !within {
 				return
 			}
-			required[from] = append(required[from], edge.AddOn)
-			ends := [2]string{from, edge.AddOn}
+			k.alternatives = k.alternatives || len(edge.Alternatives) > 0
+			required[from] = append(required[from], on)
+			ends := [2]string{from, on}
 			k.conditions[ends] = append(k.conditions[ends], condition)
 		})
 	}
@@ -127,6 +136,9 @@ func newConditionalCycle(members []string, declarations map[string][]variant) *C
 		for _, condition := range conditions {
 			k.inputs |= condition.inputs()
 		}
+	}
+	if len(k.conditions) == 0 {
+		k.conditions = nil // without the room for those that were deleted
 	}
 	k.graph = graph.New(required)
 	k.statement = sync.OnceValue(func() string { return k.state(declarations) })
@@ -148,11 +160,11 @@ func certain(conditions []Condition, declarations int) bool {
 func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 	var statement strings.Builder
 	for _, from := range k.members {
-		eachWaiting(declarations[from], func(edge *declaration.Edge, condition Condition) {
-			if _, within := slices.BinarySearch(k.members, edge.AddOn); !within {
+		eachWaiting(declarations[from], k.anyOf, func(on string, edge *declaration.Edge, condition Condition) {
+			if _, within := slices.BinarySearch(k.members, on); !within {
 				return
 			}
-			fmt.Fprintf(&statement, "%q→%q", from, edge.AddOn)
+			fmt.Fprintf(&statement, "%q→%q", from, on)
 			if condition.Templated {
 				fmt.Fprintf(&statement, " in %q", condition.Template)
 			}
@@ -178,16 +190,19 @@ func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
 // named dependent, only where the search gets to its edge, and at most once.
 func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, condition Condition) bool) map[string][]string {
 	known := map[[2]string]bool{}
-	return k.graph.CyclesWhere(addOn, func(from, to string) bool {
-		ends := [2]string{from, to}
-		does, evaluated := known[ends]
-		if !evaluated {
-			conditions, conditional := k.conditions[ends]
-			does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
-			known[ends] = does
-		}
-		return does
-	})
+	return k.graph.CyclesWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
+}
+
+// does reports whether an edge applies, and keeps that in known. It calls applies at most once for each condition.
+func (k *ConditionalCycle) does(known map[[2]string]bool, from, to string, applies func(dependent string, condition Condition) bool) bool {
+	ends := [2]string{from, to}
+	does, evaluated := known[ends]
+	if !evaluated {
+		conditions, conditional := k.conditions[ends]
+		does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
+		known[ends] = does
+	}
+	return does
 }
 
 // possible are the cycles that the member would be on if all conditions held,

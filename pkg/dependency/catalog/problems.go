@@ -24,6 +24,14 @@ func (c *Catalog) Problems(addOn string) []declaration.Problem {
 		problem.At = declared.PathOf(dependency)
 		problems = append(problems, problem)
 	}
+	c.circularEdges(addOn, declared, func(edge int, cycle []string) {
+		problem := declaration.NewProblem(declaration.ProblemCycle,
+			fmt.Sprintf("%s: each alternative of %q waits for the add-on itself: %s", declared.Path, text.Name(declared.Edges[edge].Dependency.Name),
+				CycleText(cycle)),
+			"add an alternative that does not, or make one of these dependencies Optional")
+		problem.At = declared.EdgePath(edge)
+		problems = append(problems, problem)
+	})
 	for _, cycle := range c.conditional[addOn].possible(addOn, cycles) {
 		problems = append(problems, declaration.NewProblem(declaration.ProblemConditionalCycle,
 			fmt.Sprintf("%s: %s, where the conditions of its dependencies hold together", declared.Path, CycleText(cycle)),
@@ -46,6 +54,9 @@ func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Pr
 		if of := &declared.Dependencies[i]; of.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(of) {
 			continue // that it is not there is fine
 		}
+		if problem, found := c.unregistered(declared, i); found {
+			problems = append(problems, problem)
+		}
 		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
 			problem := declaration.NewProblem(declaration.ProblemNotRegistered,
 				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
@@ -55,6 +66,26 @@ func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Pr
 		}
 	}
 	return problems
+}
+
+// unregistered returns the problem of an edge with alternatives of which none can be there. Where one can be, the others
+// may be for other hubs.
+func (c *Catalog) unregistered(declared declaration.Declaration, edge int) (declaration.Problem, bool) {
+	alternatives := declared.Edges[edge].Alternatives
+	var names []string
+	for i := range alternatives {
+		if alternatives[i].AddOn == "" || c.Registered(alternatives[i].AddOn) {
+			return declaration.Problem{}, false
+		}
+		names = append(names, alternatives[i].AddOn)
+	}
+	if len(names) == 0 {
+		return declaration.Problem{}, false
+	}
+	problem := declaration.NewProblem(declaration.ProblemNotRegistered,
+		fmt.Sprintf("%s: none of %s has a ClusterManagementAddOn on this hub", declared.Path, text.Names(names, ", ")), "register one or correct the names")
+	problem.At = declared.EdgePath(edge)
+	return problem, true
 }
 
 // CycleText spells a cycle out; a very long one without its middle.

@@ -40,12 +40,12 @@ func (c *Catalog) Requests(installed ...string) Requests {
 func request(declared declaration.Declaration, addOn string, apis map[addonv1alpha1.AddonAPI][]string, addOns map[string]bool) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		switch dependency := &edge.Dependency; {
-		case dependency.API != nil:
-			api := dependency.API
-			apis[api.AddonAPI] = append(apis[api.AddonAPI], api.Fields...)
-		case edge.MayCompareVersion():
-			addOns[edge.AddOn] = true
+		for end := range edge.Ends() {
+			if api := end.Dependency.API; api != nil {
+				apis[api.AddonAPI] = append(apis[api.AddonAPI], api.Fields...)
+			} else if end.MayCompareVersion() {
+				addOns[end.AddOn] = true
+			}
 		}
 		if edge.When != nil && edge.When.Inputs().Any(input.Version) {
 			addOns[addOn] = true

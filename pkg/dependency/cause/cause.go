@@ -90,6 +90,7 @@ var phrases = map[evaluation.Verdict]string{
 	evaluation.RequirementNotMet: "is not met",
 	evaluation.SettingMismatch:   "has other settings than are needed",
 	evaluation.Conflict:          "is installed, which conflicts",
+	evaluation.NoAlternative:     "has no alternative that is available",
 	evaluation.Cycle:             "is on a cycle of dependencies",
 }
 

@@ -69,11 +69,13 @@ func (w *way) path() (path Path) {
 }
 
 // stepsFrom returns a way for each edge that fails, and without which the add-on cannot
-// work.
+// work. Where no alternative of an edge is satisfied, each is a way: the repair of any is one of the edge.
 func stepsFrom(before *way, addOn string, findings []evaluation.Finding) (ways []*way) {
 	for i := range findings {
-		finding := &findings[i]
-		if finding.Unsatisfied() && finding.Blocks() {
+		if !findings[i].Unsatisfied() || !findings[i].Blocks() {
+			continue
+		}
+		for finding := range findings[i].Causes() {
 			ways = append(ways, &way{Step{AddOn: addOn, Finding: finding}, before})
 		}
 	}

@@ -49,7 +49,7 @@ func Message(findings []evaluation.Finding, limit int) string {
 		if i == 0 {
 			// What else a sentence has is bounded by itself.
 			if excess := utf8.RuneCountInString(sentence) - left; excess > 0 {
-				sentence = withoutMark(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)))
+				sentence = text.Cut(withoutMark(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess))), left)
 			}
 		} else {
 			sentence = separator + sentence

@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"iter"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +28,19 @@ const (
 // dependency something else is new, such as a label of the cluster.
 const maxReaction = time.Hour
 
+// ends are the findings on one add-on, API or requirement each.
+func ends(findings []evaluation.Finding) iter.Seq[*evaluation.Finding] {
+	return func(yield func(*evaluation.Finding) bool) {
+		for i := range findings {
+			for end := range findings[i].Ends() {
+				if !yield(end) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // ReactionTo returns to what Degraded, written now, reacts, and how long that took. There
 // is none where the status stays, or where no condition of a dependency is newer than
 // what is stored: another dependency is not installed, or the platform changed.
@@ -47,18 +61,20 @@ func ReactionTo(
 			reaction, latest = to, condition.LastTransitionTime.Time
 		}
 	}
-	for i := range findings {
-		switch f := &findings[i]; {
+	for f := range ends(findings) {
+		switch {
 		case f.Dependency != nil && f.Dependency.Tolerate != "": // what was tolerated is no delay
 		case f.Follows():
 			consider(ReactionPropagated, f.Degraded)
 			consider(ReactionPropagated, f.Available)
 		case f.Unsatisfied():
 			consider(ReactionNoticed, f.Available)
-		case desired.Status == metav1.ConditionFalse && f.Dependency != nil && f.Dependency.API == nil:
-			observed := on.Named(declaration.Target(f.Dependency))
-			consider(ReactionRecovered, observed.Available)
-			consider(ReactionRecovered, observed.Degraded)
+		case desired.Status == metav1.ConditionFalse && f.Dependency != nil:
+			for _, one := range evaluation.Named(f.Dependency) {
+				observed := on.Named(declaration.Target(one.Dependency))
+				consider(ReactionRecovered, observed.Available)
+				consider(ReactionRecovered, observed.Degraded)
+			}
 		}
 	}
 	took := now.Sub(latest)

@@ -41,7 +41,7 @@ func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) 
 // PathOf is the path of the first edge on an add-on, where it is declared by field; else
 // that of all edges.
 func (d Declaration) PathOf(addOn string) string {
-	return d.EdgePath(slices.IndexFunc(d.Dependencies, func(dependency addonv1alpha1.AddonDependency) bool { return Target(&dependency) == addOn }))
+	return d.EdgePath(slices.IndexFunc(d.Edges, func(edge Edge) bool { return edge.IsOn(addOn) }))
 }
 
 // EdgePath is the path of an edge by its number, where it is declared by field; else that of
@@ -59,18 +59,25 @@ func (d Declaration) Outline() Declaration {
 	outline := Declaration{Invalid: d.Invalid, Path: d.Path}
 	for i := range d.Edges {
 		edge := &d.Edges[i]
-		if edge.AddOn == "" {
+		if edge.AddOn == "" && len(edge.Alternatives) == 0 {
 			continue
 		}
-		kept := Edge{AddOn: edge.AddOn, Dependency: addonv1alpha1.AddonDependency{
-			Type: edge.Dependency.Type, Version: edge.Dependency.Version, Prereleases: edge.Dependency.Prereleases,
-		}}
+		kept := edge.outline()
+		for j := range edge.Alternatives { // those on APIs too: where there is one, not all can be circular
+			kept.Alternatives = append(kept.Alternatives, edge.Alternatives[j].outline())
+		}
 		if edge.When != nil {
 			kept.When = &When{}
 		}
 		outline.Edges = append(outline.Edges, kept)
 	}
 	return outline
+}
+
+func (e *Edge) outline() Edge {
+	return Edge{AddOn: e.AddOn, Dependency: addonv1alpha1.AddonDependency{
+		Type: e.Dependency.Type, Version: e.Dependency.Version, Prereleases: e.Dependency.Prereleases,
+	}}
 }
 
 var (

@@ -18,8 +18,10 @@ import (
 type Edge struct {
 	// Dependency is the entry as declared, with its type defaulted.
 	Dependency addonv1alpha1.AddonDependency
-	// AddOn is the add-on that the edge is on; empty for an API.
+	// AddOn is the add-on that the edge is on; empty for an API, and for alternatives.
 	AddOn string
+	// Alternatives are those of which one satisfies the edge, each as an edge of its own, in the order declared; nil: it has none.
+	Alternatives []Edge
 	// Versions are those that are accepted; nil: all.
 	Versions *versions.Range
 	// Tolerate is how long it is satisfied after its add-on became unavailable.
@@ -39,27 +41,41 @@ type Edge struct {
 // compileEdge reads the parts of an entry that the proposal does not have.
 func compileEdge(entry addonv1alpha1.AddonDependency, path *field.Path) (Edge, field.ErrorList) {
 	compiled := Edge{Dependency: entry, AddOn: Target(&entry)}
-	var errs field.ErrorList
-	if entry.Version != "" && utf8.RuneCountInString(entry.Version) <= maxRange {
-		accepted, err := versions.ParseRange(entry.Version, entry.Prereleases)
-		if err != nil {
-			errs = append(errs, invalidRange(path.Child("version"), entry.Version, err))
-		}
-		compiled.Versions = accepted
-	}
+	accepted, errs := compileRange(&entry, path)
+	alternatives, alternativeErrs := compileAlternatives(&entry, path.Child("anyOf"))
+	compiled.Versions, compiled.Alternatives = accepted, alternatives
 	tolerate, tolerateErrs := compileTolerate(&entry, path.Child("tolerate"))
 	config, configErrs := compileConfig(&entry, path.Child("config"))
 	when, whenErrs := compileWhen(entry.When, path.Child("when"))
 	compiled.Tolerate, compiled.Config, compiled.When = tolerate, config, when
-	return compiled, slices.Concat(errs, tolerateErrs, configErrs, whenErrs)
+	return compiled, slices.Concat(errs, alternativeErrs, tolerateErrs, configErrs, whenErrs)
+}
+
+// compileRange reads which versions satisfy an edge; nil: all.
+func compileRange(entry *addonv1alpha1.AddonDependency, path *field.Path) (*versions.Range, field.ErrorList) {
+	if entry.Version == "" || utf8.RuneCountInString(entry.Version) > maxRange {
+		return nil, nil
+	}
+	accepted, err := versions.ParseRange(entry.Version, entry.Prereleases)
+	if err != nil {
+		return nil, field.ErrorList{invalidRange(path.Child("version"), entry.Version, err)}
+	}
+	return accepted, nil
 }
 
 func invalidRange(path *field.Path, value string, err error) *field.Error {
 	return field.Invalid(path, text.Excerpt(value), err.Error())
 }
 
+// MayWaitForAny reports whether the dependent waits on the edge until one of its alternatives is there, by itself or
+// where a policy says so.
+func (e *Edge) MayWaitForAny() bool {
+	return len(e.Alternatives) > 0 && (e.Dependency.Type == addonv1alpha1.DependencyTypeRequired ||
+		slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool { return o.Type == addonv1alpha1.DependencyTypeRequired }))
+}
+
 // Waits reports whether the dependent waits on the edge until an add-on is
-// available, where the edge applies.
+// available, where the edge applies. It does not wait for any alternative: another one may do.
 func (e *Edge) Waits() bool {
 	return e.AddOn != "" && e.Dependency.Type == addonv1alpha1.DependencyTypeRequired
 }
@@ -74,10 +90,10 @@ func Conflicts(dependency *addonv1alpha1.AddonDependency) bool {
 	return dependency.Type == addonv1alpha1.DependencyTypeConflicts
 }
 
-// Target is the add-on that an edge is on; empty for an edge on an API.
+// Target is the add-on that an edge is on; empty for an edge on an API, and for one with alternatives.
 func Target(dependency *addonv1alpha1.AddonDependency) string {
 	switch {
-	case dependency.API != nil:
+	case dependency.API != nil, HasAlternatives(dependency):
 		return ""
 	case dependency.AddOn != "":
 		return dependency.AddOn

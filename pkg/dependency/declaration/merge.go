@@ -88,12 +88,18 @@ func at(list []any, place int) any {
 }
 
 // identityOf returns what an element keeps while its other properties change: the name
-// of an edge, or group, version and kind of an API, or key and operator of a
-// requirement on labels.
+// of an edge, the add-on or API of an alternative, group, version and kind of an API, or key
+// and operator of a requirement on labels.
 func identityOf(element any) string {
 	object, _ := element.(map[string]any)
 	if name, named := object["name"].(string); named {
 		return name
+	}
+	if addOn, names := object["addOn"].(string); names {
+		return addOn
+	}
+	if api, isOn := object["api"].(map[string]any); isOn {
+		return identityOf(api)
 	}
 	var parts []string
 	for _, property := range []string{"group", "version", "kind", "key", "operator"} {

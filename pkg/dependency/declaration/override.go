@@ -58,7 +58,7 @@ func (e *Edge) Under(effect *policy.Effect) *Edge {
 	}
 	changed := *e
 	if effect.Type != "" {
-		changed.Dependency.Type = effect.Type
+		changed.Dependency.Type, changed.Alternatives = effect.Type, withType(e.Alternatives, effect.Type)
 	}
 	if len(effect.Versions) > 0 && e.AddOn != "" {
 		changed.Dependency.Version, changed.Versions = strings.Join(effect.Versions, " and "), nil
@@ -107,6 +107,7 @@ func (e *Edge) Blocking() *Edge {
 	}
 	blocking := *e
 	blocking.Dependency.Type = addonv1alpha1.DependencyTypeRequired
+	blocking.Alternatives = withType(e.Alternatives, addonv1alpha1.DependencyTypeRequired)
 	return &blocking
 }
 
@@ -119,6 +120,10 @@ func (e *Edge) withoutEffect(of *policy.Override) (because string, ignored bool)
 		return "", false
 	case Conflicts(&e.Dependency):
 		return "a dependency of type Conflicts can only be waived", true
+	case len(e.Alternatives) > 0 && ifInstalled:
+		return "a dependency with anyOf has no type IfInstalled", true
+	case len(e.Alternatives) > 0 && of.Version != "":
+		return "version has no effect: the dependency has alternatives, each with its own range", of.Type == ""
 	case e.AddOn == "" && ifInstalled:
 		return "an API has no type IfInstalled", true
 	case e.AddOn == "" && of.Version != "":

@@ -32,7 +32,7 @@ const (
 	// annotations.
 	MaxBytes = 192 << 10
 	// MaxValues is how many values a declaration may have, of any depth. 256 dependencies
-	// with all that they may have are fewer, but for lists in selectors.
+	// with all that they may have are fewer, but for lists in selectors and in alternatives.
 	MaxValues      = 20_000
 	maxIdentifiers = 16
 	maxIdentifier  = 64
@@ -69,6 +69,7 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 			errs = append(errs, field.NotSupported(at.Child("type"), entry.Type, knownTypes))
 		}
 		errs = append(errs, validateCombination(entry, at)...)
+		errs = append(errs, validateAnyOf(&entry, at)...)
 		errs = append(errs, validateDocs(entry.Docs, at.Child("docs"))...)
 		errs = append(errs, tooLong(at.Child("addOn"), entry.AddOn, maxName)...)
 		errs = append(errs, tooLong(at.Child("version"), entry.Version, maxRange)...)

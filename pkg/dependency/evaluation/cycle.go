@@ -1,8 +1,10 @@
 package evaluation
 
 import (
+	"cmp"
 	"errors"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -18,8 +20,8 @@ var cycleRule = rule{
 
 // cycleInputs are what decides whether the edges of a conditional cycle apply.
 func cycleInputs(c *catalog.Catalog, addOn string) input.Set {
-	if conditional := c.Conditional(addOn); conditional != nil {
-		return conditional.Inputs()
+	if tied := c.Tied(addOn); tied != nil {
+		return tied.Inputs()
 	}
 	return 0
 }
@@ -32,31 +34,48 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 		return c.Cycles(addOn)
 	}
 	return conditional.Cycles(addOn, func(dependent string, condition catalog.Condition) bool {
-		if condition.Templated {
-			template, known := variantOf(c, dependent, state)
-			if !known || template != condition.Template {
-				return false
-			}
-		}
-		if condition.Overridden != nil && !waitsUnder(condition.Overridden, state) {
-			return false
-		}
-		if condition.When == nil {
-			return true
-		}
-		does, err := applies(c, condition.When, dependent, state)
+		does, err := waitsWhere(c, dependent, condition, state)
 		return does && !errors.Is(err, errUnread) && !errors.Is(err, errTooMany)
 	})
 }
 
-// waitsUnder reports whether an edge that policies override is waited for on the cluster. Where it is not
-// known what they want, it is not. The state keeps when the first waiver ends.
-func waitsUnder(edge *declaration.Edge, state *State) bool {
+// waitsWhere reports whether an edge of the dependent with this condition is waited for on the cluster. Where that is not
+// known yet it may be, with errUnread. Else the error is that of the condition.
+func waitsWhere(c *catalog.Catalog, dependent string, condition catalog.Condition, state *State) (bool, error) {
+	var unread error
+	if condition.Templated {
+		template, known := variantOf(c, dependent, state)
+		switch {
+		case !known:
+			unread = errUnread
+		case template != condition.Template:
+			return false, nil
+		}
+	}
+	if condition.Overridden != nil {
+		waits, known := waitsUnder(condition.Overridden, state)
+		switch {
+		case !known:
+			unread = errUnread
+		case !waits:
+			return false, nil
+		}
+	}
+	if condition.When == nil {
+		return true, unread
+	}
+	does, err := applies(c, condition.When, dependent, state)
+	return does, cmp.Or(unread, err)
+}
+
+// waitsUnder reports whether an edge that policies override is waited for on the cluster, and whether it is known what
+// they want. The state keeps when the first waiver ends.
+func waitsUnder(edge *declaration.Edge, state *State) (waits, known bool) {
 	effect := policy.Together(edge.Overrides, state.Cluster.Labels, state.Cluster.Now)
 	if effect.Waived && (state.closes.IsZero() || effect.Until.Before(state.closes)) {
 		state.closes = effect.Until
 	}
-	return !effect.Waived && effect.Unknown == "" && edge.Under(&effect).Waits()
+	return !effect.Waived && edge.Under(&effect).Dependency.Type == addonv1alpha1.DependencyTypeRequired, effect.Unknown == ""
 }
 
 // evaluateCycle reports whether the edge is on one of the cycles.

@@ -158,7 +158,8 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	}
 	cycles := cyclesOn(e.Catalog, addOn, &state)
 	state.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
-	g := given{catalog: e.Catalog, cluster: &state.Cluster, state: &state}
+	g := given{catalog: e.Catalog, cluster: &state.Cluster, state: &state, circles: circlesOn(e.Catalog, addOn, &state)}
+	state.spent = 0
 	findings, shared := p.satisfied, true
 	for i := range p.subjects {
 		s := &p.subjects[i]
@@ -236,6 +237,10 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 	if counts.edge != nil && evaluateCycle(counts.edge, cycles, f) {
 		return
 	}
+	if counts.kind == kindAnyOf {
+		evaluateAnyOf(g, counts.edge, f)
+		return
+	}
 	counts.kind.evaluate(g, f)
 	evaluateSetting(g, f)
 }
@@ -243,6 +248,11 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 // inputs are what the verdict depends on.
 func (s *subject) inputs() input.Set {
 	inputs := rules[s.kind].inputs | s.overriddenInputs()
+	if s.kind == kindAnyOf {
+		for end := range s.edge.Ends() {
+			inputs |= rules[kindOf(&end.Dependency, nil)].inputs
+		}
+	}
 	if s.edge != nil && s.edge.When != nil {
 		inputs |= s.edge.When.Inputs()
 	}

@@ -50,6 +50,9 @@ type Detail struct {
 	Unreported bool
 	// Served: the API is served, and the edge fails for its fields only.
 	Served bool
+	// Alternatives are the findings on the alternatives of the edge, in the order declared, where none is satisfied and none
+	// is held.
+	Alternatives []Finding
 	// Providers are the add-ons that bring the API.
 	Providers []string
 	// ConditionError explains why the edge's condition could not be evaluated; the
@@ -70,12 +73,18 @@ func (f Finding) Name() string {
 	}
 }
 
-// Target names what the edge is on: an add-on, an API as messages name it, or a
-// requirement. Edges of different add-ons on the same have the same.
+// Target names what the edge is on: an add-on, an API as messages name it, a
+// requirement, or alternatives. Edges of different add-ons on the same have the same.
 func (f Finding) Target() string {
 	switch {
 	case f.Requirement != nil || f.Dependency == nil:
 		return f.Name()
+	case declaration.HasAlternatives(f.Dependency):
+		var names []string
+		for _, one := range Named(f.Dependency) {
+			names = append(names, one.Target())
+		}
+		return either(names)
 	case f.Dependency.API != nil:
 		return shown(apiName(f.Dependency.API.AddonAPI))
 	default:

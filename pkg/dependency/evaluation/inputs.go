@@ -34,7 +34,7 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 		read[addOn] |= p.own & ofItself
 	}
 	if inCycle := cycleInputs(declared, addOn) & ofItself; inCycle != 0 {
-		for _, member := range declared.Conditional(addOn).Members() {
+		for _, member := range declared.Tied(addOn).Members() {
 			read[member] |= inCycle
 		}
 	}
@@ -51,18 +51,32 @@ const ofItself = input.AddOn | input.Config | input.Template | input.Version
 // readTargets adds what is read of the add-ons that edges are on.
 func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.Set) {
 	for i := range p.subjects {
-		if s := &p.subjects[i]; s.edge != nil && s.edge.AddOn != "" {
-			read[s.edge.AddOn] |= s.inputs() & input.Versions
-			if s.edge.Config != nil {
-				read[s.edge.AddOn] |= input.Config
-			}
-			if s.edge.Tolerate > 0 {
-				read[s.edge.AddOn] |= input.Lapses
-			}
-			if s.edge.MayExplain() && declared.Install(s.edge.AddOn).Placed {
-				read[s.edge.AddOn] |= input.Placements
-			}
+		s := &p.subjects[i]
+		if s.edge == nil {
+			continue
 		}
+		for j := range s.edge.Alternatives {
+			one := subject{edge: &s.edge.Alternatives[j], kind: kindOf(&s.edge.Alternatives[j].Dependency, nil)}
+			one.readTarget(declared, read)
+		}
+		s.readTarget(declared, read)
+	}
+}
+
+func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Set) {
+	on := s.edge.AddOn
+	if on == "" {
+		return
+	}
+	read[on] |= s.inputs() & input.Versions
+	if s.edge.Config != nil {
+		read[on] |= input.Config
+	}
+	if s.edge.Tolerate > 0 {
+		read[on] |= input.Lapses
+	}
+	if s.edge.MayExplain() && declared.Install(on).Placed {
+		read[on] |= input.Placements
 	}
 }
 
@@ -99,7 +113,7 @@ func (e *Evaluator) WithInput(of input.Set) []string {
 func (e *Evaluator) Readers(addOn string, own input.Set) (readers []string) {
 	switch {
 	case cycleInputs(e.Catalog, addOn).Any(own):
-		readers = e.Conditional(addOn).Members()
+		readers = e.Tied(addOn).Members()
 	case e.OwnInputs(addOn).Any(own):
 		readers = []string{addOn}
 	}

@@ -29,7 +29,9 @@ func absent(g *given, f *Finding) {
 }
 
 // Unexplained reports whether it could not be read yet why the dependency is not installed.
-func (f Finding) Unexplained() bool { return f.Detail != nil && f.Detail.Unexplained }
+func (f Finding) Unexplained() bool {
+	return f.Detail != nil && (f.Detail.Unexplained || slices.ContainsFunc(f.Detail.Alternatives, Finding.Unexplained))
+}
 
 // Assumed returns the finding as it is if no Placement selects the cluster, where that could not be
 // read. What was reported so before stays meanwhile: a restart is to change no message.
@@ -38,8 +40,14 @@ func (f Finding) Assumed() Finding {
 		return f
 	}
 	detail := *f.Detail
-	detail.Because, detail.Unexplained = unselected, false
-	f.Detail = &detail
+	if f.Detail = &detail; len(detail.Alternatives) == 0 {
+		detail.Because, detail.Unexplained = unselected, false
+		return f
+	}
+	detail.Alternatives = slices.Clone(detail.Alternatives)
+	for i := range detail.Alternatives {
+		detail.Alternatives[i] = detail.Alternatives[i].Assumed()
+	}
 	return f
 }
 
@@ -74,6 +82,9 @@ func notReportedYet(f *Finding) string {
 func (f Finding) Pending() bool {
 	if !f.Blocks() || f.Dependency == nil {
 		return false
+	}
+	if f.Verdict == NoAlternative && f.Detail != nil {
+		return slices.ContainsFunc(f.Detail.Alternatives, Finding.Pending)
 	}
 	return f.Verdict == NotInstalled ||
 		f.Verdict == NotAvailable && f.Detail != nil && (!f.Detail.Installing.IsZero() || !f.Detail.Removing.IsZero())

@@ -16,6 +16,7 @@ func TestKindsAreComplete(t *testing.T) {
 		{Name: "a", Type: "Conflicts"},
 		{Name: "a", Type: "Conflicts", Version: ">= 1"},
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}}},
+		{Name: "a", AnyOf: []addonv1alpha1.DependencyAlternative{{AddOn: "b"}, {AddOn: "c"}}},
 	} {
 		found[kindOf(&dependency, nil)] = true
 	}
@@ -25,6 +26,9 @@ func TestKindsAreComplete(t *testing.T) {
 	for k := range kinds {
 		if !found[k] {
 			t.Errorf("nothing is of kind %d", k)
+		}
+		if k == kindAnyOf {
+			continue // it reads what its alternatives read, and its findings consist of theirs
 		}
 		if rules[k].sentence == nil || rules[k].found == nil {
 			t.Errorf("kind %d has no sentence", k)

@@ -22,6 +22,7 @@ const (
 	kindConflict
 	kindConflictingVersion
 	kindAPI
+	kindAnyOf
 	kindKubernetes
 	kindOCM
 	kindClaim
@@ -50,6 +51,8 @@ func kindOf(dependency *addonv1alpha1.AddonDependency, requirement *declaration.
 		return kindOCM
 	case requirement != nil:
 		return kindKubernetes
+	case declaration.HasAlternatives(dependency):
+		return kindAnyOf
 	case dependency.API != nil:
 		return kindAPI
 	case declaration.Conflicts(dependency) && declaration.ComparesVersion(dependency):
@@ -63,7 +66,7 @@ func kindOf(dependency *addonv1alpha1.AddonDependency, requirement *declaration.
 	}
 }
 
-// evaluate finds the verdict by the rule of the kind, and what it rests on. The
+// evaluate finds the verdict by the rule of the kind, and what it rests on, but for alternatives. The
 // functions are named here, not in rules: what is passed to a function that is
 // only known at run time is allocated for each evaluation.
 func (k kind) evaluate(g *given, f *Finding) {
@@ -95,6 +98,8 @@ type given struct {
 	requirement *declaration.Requirement
 	state       *State
 	cluster     *Cluster // of the state
+	// circles are those that alternatives of the add-on are on; nil: none.
+	circles *circles
 }
 
 // Sentence describes an edge that is not satisfied: the proposal's text, the
@@ -129,6 +134,10 @@ func (f *Finding) Found() string {
 }
 
 func (f *Finding) rule() rule {
+	if f.Dependency != nil && declaration.HasAlternatives(f.Dependency) && f.Verdict != Waived {
+		// Not in rules: what was found of an alternative is found by the rule of its kind.
+		return rule{sentence: anyOfSentence, found: anyOfFound}
+	}
 	switch f.Verdict {
 	case Cycle:
 		return cycleRule

@@ -24,6 +24,8 @@ const (
 	SettingMismatch Verdict = "SettingMismatch"
 	// Conflict: the add-on that the dependent conflicts with is installed.
 	Conflict Verdict = "Conflict"
+	// NoAlternative: no alternative of the edge is satisfied.
+	NoAlternative Verdict = "NoAlternative"
 	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
 	Cycle Verdict = "Cycle"
 	// Held: the cluster cannot be reached or its agent has not reported yet, so nothing new is known of the edge.
@@ -39,7 +41,7 @@ const (
 // Verdicts lists every Verdict.
 var Verdicts = []Verdict{
 	Satisfied, NotInstalled, NotAvailable, VersionMismatch, VersionUnknown, APINotServed, RequirementNotMet,
-	SettingMismatch, Conflict, Cycle, Held, Tolerated, Waived, NotApplicable,
+	SettingMismatch, Conflict, NoAlternative, Cycle, Held, Tolerated, Waived, NotApplicable,
 }
 
 // Unsatisfied reports whether an edge with the verdict is known not to be satisfied.

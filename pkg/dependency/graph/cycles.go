@@ -41,61 +41,18 @@ func (g *Graph) search(id int, applies func(from, to int) bool) map[string][]str
 	if len(wanted) == 0 {
 		return nil
 	}
-	distance := g.distancesTo(id, wanted, applies)
+	back := g.wayBack(id, wanted, applies)
 	var cycles map[string][]string
 	for _, dependency := range g.to[id] { // in order, because applies may have a limit
-		if !wanted[dependency] || distance[dependency] < 0 {
+		if !wanted[dependency] || !back.leads(dependency) {
 			continue
 		}
 		if cycles == nil {
 			cycles = map[string][]string{}
 		}
-		cycles[g.names[dependency]] = g.canonical(g.walk(id, dependency, distance, applies))
+		cycles[g.names[dependency]] = g.canonical(back.from(dependency))
 	}
 	return cycles
-}
-
-// distancesTo counts the edges on the shortest way to the target from each of
-// the wanted nodes, and from all that is nearer than the farthest of them; the
-// rest is -1.
-func (g *Graph) distancesTo(target int, wanted map[int]bool, applies func(from, to int) bool) []int {
-	left := len(wanted)
-	if wanted[target] {
-		left--
-	}
-	distance := slices.Repeat([]int{-1}, len(g.names))
-	distance[target] = 0
-	for queue := []int{target}; len(queue) > 0 && left > 0; queue = queue[1:] {
-		to := queue[0]
-		for _, from := range g.from[to] {
-			if distance[from] >= 0 || g.components.of[from] != g.components.of[target] || !applies(from, to) {
-				continue
-			}
-			distance[from] = distance[to] + 1
-			queue = append(queue, from)
-			if wanted[from] {
-				left--
-			}
-		}
-	}
-	return distance
-}
-
-// walk lists the nodes of the cycle that leaves start for next and returns by
-// the shortest way, of equally short ones by the smallest names.
-func (g *Graph) walk(start, next int, distance []int, applies func(from, to int) bool) []int {
-	cycle := []int{start}
-	for node := next; node != start; {
-		cycle = append(cycle, node)
-		if distance[node] == 1 {
-			break
-		}
-		nearer := slices.IndexFunc(g.to[node], func(to int) bool {
-			return distance[to] == distance[node]-1 && applies(node, to)
-		})
-		node = g.to[node][nearer]
-	}
-	return cycle
 }
 
 // canonical rotates a cycle to its smallest member and closes it there.

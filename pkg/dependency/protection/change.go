@@ -24,8 +24,8 @@ func Affected(declared *catalog.Catalog, addOn string) []string {
 	for _, cycle := range declared.Cycles(addOn) {
 		affected.Insert(cycle...)
 	}
-	if conditional := declared.Conditional(addOn); conditional != nil {
-		affected.Insert(conditional.Members()...)
+	if tied := declared.Tied(addOn); tied != nil {
+		affected.Insert(tied.Members()...)
 	}
 	return sets.List(affected)
 }
@@ -33,14 +33,22 @@ func Affected(declared *catalog.Catalog, addOn string) []string {
 // comparing returns the add-ons with an edge on an add-on that compares versions.
 func comparing(declared *catalog.Catalog, addOn string) []string {
 	return slices.DeleteFunc(slices.Clone(declared.Dependents(addOn)), func(dependent string) bool {
-		return !hasEdge(declared, dependent, func(edge *declaration.Edge) bool { return edge.AddOn == addOn && edge.MayCompareVersion() })
+		return !hasEnd(declared, dependent, func(end *declaration.Edge) bool { return end.AddOn == addOn && end.MayCompareVersion() })
 	})
 }
 
-func hasEdge(declared *catalog.Catalog, addOn string, matches func(*declaration.Edge) bool) bool {
-	return slices.ContainsFunc(declared.Declarations(addOn), func(one declaration.Declaration) bool {
-		return slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool { return matches(&edge) })
-	})
+// hasEnd reports whether an edge of the add-on matches, or an alternative of one.
+func hasEnd(declared *catalog.Catalog, addOn string, matches func(*declaration.Edge) bool) bool {
+	for _, one := range declared.Declarations(addOn) {
+		for i := range one.Edges {
+			for end := range one.Edges[i].Ends() {
+				if matches(end) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // Compared returns the add-ons, ascending, whose versions or installation can contradict what an add-on declares.
@@ -48,9 +56,10 @@ func Compared(declared *catalog.Catalog, addOn string) []string {
 	compared := sets.New[string]()
 	for _, one := range declared.Declarations(addOn) {
 		for i := range one.Edges {
-			edge := &one.Edges[i]
-			if edge.AddOn != "" && (declaration.Conflicts(&edge.Dependency) || edge.MayCompareVersion()) {
-				compared.Insert(edge.AddOn)
+			for end := range one.Edges[i].Ends() {
+				if end.AddOn != "" && (declaration.Conflicts(&end.Dependency) || end.MayCompareVersion()) {
+					compared.Insert(end.AddOn)
+				}
 			}
 		}
 	}
@@ -78,12 +87,17 @@ func Needs(f evaluation.Finding) string {
 	case f.Requirement != nil:
 		return fmt.Sprintf("requires %s '%s'", f.Requirement.Subject, wanted(f.Requirement.Wanted))
 	}
-	needs := "requires " + text.Name(declaration.Target(f.Dependency))
-	if f.Verdict == evaluation.Conflict {
-		needs = "conflicts with " + text.Name(declaration.Target(f.Dependency))
+	var ends []string
+	for _, end := range evaluation.Named(f.Dependency) {
+		named := end.Target()
+		if declaration.ComparesVersion(end.Dependency) {
+			named += fmt.Sprintf(" in version '%s'", wanted(end.Dependency.Version))
+		}
+		ends = append(ends, named)
 	}
-	if declaration.ComparesVersion(f.Dependency) {
-		needs += fmt.Sprintf(" in version '%s'", wanted(f.Dependency.Version))
+	needs := "requires " + strings.Join(ends, " or ")
+	if f.Verdict == evaluation.Conflict {
+		needs = "conflicts with " + ends[0]
 	}
 	if f.Type() == addonv1alpha1.DependencyTypeIfInstalled {
 		needs += " where it is installed"

@@ -58,11 +58,12 @@ func TestAffectedByOCM(t *testing.T) {
 		fixture.Specified(t, "requiring", `requirements: {ocm: ">= 1.2"}`),
 		fixture.Specified(t, "of-kubernetes", `requirements: {kubernetes: ">= 1.30"}`),
 		fixture.Specified(t, "comparing", `dependencies: [{name: released, version: ">= 1.2"}]`),
+		fixture.Specified(t, "choosing", `dependencies: [{name: x, anyOf: [{addOn: other}, {addOn: released, version: ">= 1.2"}]}]`),
 		fixture.Specified(t, "comparing-other", `dependencies: [{name: other, version: ">= 1.2"}]`),
 		fixture.Specified(t, "depending", `dependencies: [{name: released}]`),
 	}))
 	got := strings.Join(AffectedByOCM(declared, func(addOn string) bool { return addOn == "released" }), " ")
-	if got != "comparing requiring" {
+	if got != "choosing comparing requiring" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -98,6 +99,12 @@ func TestNeeds(t *testing.T) {
 		{
 			edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "base", Version: "1\n\x1b[2J", Type: required}),
 			"requires base in version '1  [2J'",
+		},
+		{
+			edge(evaluation.NoAlternative, addonv1alpha1.AddonDependency{Name: "x", Type: required, AnyOf: []addonv1alpha1.DependencyAlternative{
+				{AddOn: "base", Version: ">= 2"}, {AddOn: "other", Version: "1.x"},
+			}}),
+			"requires base in version '>= 2' or other in version '1.x'",
 		},
 		{cycle, "is on the dependency cycle: a → b → a"},
 		{

@@ -23,16 +23,26 @@ const maxSentences = 500
 // MayContradict reports whether the installation of an add-on can contradict anything: it has a requirement or is on a
 // cycle, or an edge that it has, or that is on it, compares versions or is a conflict.
 func MayContradict(declared *catalog.Catalog, addOn string) bool {
-	if len(declared.Cycles(addOn)) > 0 || declared.Conditional(addOn) != nil {
+	if len(declared.Cycles(addOn)) > 0 || declared.Tied(addOn) != nil {
 		return true
 	}
 	for _, dependent := range append(declared.Dependents(addOn), addOn) {
 		for _, one := range declared.Declarations(dependent) {
 			if dependent == addOn && len(one.Platform) > 0 || slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool {
-				return (dependent == addOn || edge.AddOn == addOn) && (declaration.Conflicts(&edge.Dependency) || edge.MayCompareVersion())
+				return (dependent == addOn || edge.IsOn(addOn)) && mayContradict(&edge)
 			}) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// mayContradict reports whether an edge is a conflict, or compares versions.
+func mayContradict(edge *declaration.Edge) bool {
+	for end := range edge.Ends() {
+		if declaration.Conflicts(&end.Dependency) || end.MayCompareVersion() {
+			return true
 		}
 	}
 	return false
@@ -89,6 +99,8 @@ func contradicts(f evaluation.Finding) bool {
 		return f.Blocks()
 	case evaluation.RequirementNotMet: // a claim without a value may not be reported yet
 		return f.Detail != nil && f.Detail.Version.Number != ""
+	case evaluation.NoAlternative: // another alternative may follow
+		return f.Blocks() && f.Detail != nil && !slices.ContainsFunc(f.Detail.Alternatives, func(one evaluation.Finding) bool { return !contradicts(one) })
 	default:
 		return false
 	}

@@ -31,11 +31,19 @@ var Modes = map[string]dependencyv1alpha1.Protection{
 
 // Requires reports whether a dependent cannot work without an add-on that is not installed: one of these
 // verdicts on its edges is that it requires it. What is held, waived, Optional, or does not apply requires
-// nothing.
+// nothing, and so does an edge that another alternative satisfies.
 func Requires(findings []evaluation.Finding, removed string) bool {
-	return slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
-		return f.Dependency != nil && declaration.Target(f.Dependency) == removed && f.Verdict == evaluation.NotInstalled && f.Blocks()
-	})
+	for i := range findings {
+		if !findings[i].Blocks() {
+			continue
+		}
+		for f := range findings[i].Ends() {
+			if f.Dependency != nil && declaration.Target(f.Dependency) == removed && f.Verdict == evaluation.NotInstalled {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Edge is what a change takes from a dependent: that an add-on is installed, if it is removed, or else what it needs, in

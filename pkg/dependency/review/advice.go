@@ -32,11 +32,17 @@ const (
 func Advise(declared declaration.Declaration) (judged []Judgement) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		if edge.AddOn != "" && !declaration.Conflicts(&edge.Dependency) && len(validation.IsDNS1123Subdomain(edge.AddOn)) > 0 {
-			judged = append(judged, Judgement{
-				RuleImpossible, true, declared.EdgePath(i),
-				fmt.Sprintf("no add-on can have the name %q, so this dependency is never satisfied", edge.AddOn),
-			})
+		what := "dependency"
+		if len(edge.Alternatives) > 0 {
+			what = "alternative"
+		}
+		for end := range edge.Ends() {
+			if end.AddOn != "" && !declaration.Conflicts(&end.Dependency) && len(validation.IsDNS1123Subdomain(end.AddOn)) > 0 {
+				judged = append(judged, Judgement{
+					RuleImpossible, true, declared.EdgePath(i),
+					fmt.Sprintf("no add-on can have the name %q, so this %s is never satisfied", end.AddOn, what),
+				})
+			}
 		}
 		if edge.Dependency.Message == "" {
 			judged = append(judged, Judgement{

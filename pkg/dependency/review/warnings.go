@@ -37,19 +37,20 @@ func longChain(addOn string, declared declaration.Declaration, others *catalog.O
 // an author means of a conflict.
 func EveryVersion(declared declaration.Declaration) (judged []Judgement) {
 	for i := range declared.Edges {
-		edge := &declared.Edges[i]
-		if declaration.Conflicts(&edge.Dependency) || !edge.Versions.AcceptsEveryRelease() {
-			continue
-		}
-		remedy := "leave version out if any will do"
-		if edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled {
-			remedy = "remove the dependency if any version will do"
-		}
-		judged = append(judged, Judgement{RuleEveryVersion, false, declared.EdgePath(i), fmt.Sprintf(
-			"every release of %q is in the range %q, but an add-on that reports no version is not: %s",
-			text.Name(edge.AddOn), shown(edge.Dependency.Version), remedy)})
-		if len(judged) == maxConflicts {
-			break
+		for edge := range declared.Edges[i].Ends() {
+			if declaration.Conflicts(&edge.Dependency) || !edge.Versions.AcceptsEveryRelease() {
+				continue
+			}
+			remedy := "leave version out if any will do"
+			if edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled {
+				remedy = "remove the dependency if any version will do"
+			}
+			judged = append(judged, Judgement{RuleEveryVersion, false, declared.EdgePath(i), fmt.Sprintf(
+				"every release of %q is in the range %q, but an add-on that reports no version is not: %s",
+				text.Name(edge.AddOn), shown(edge.Dependency.Version), remedy)})
+			if len(judged) == maxConflicts {
+				return judged
+			}
 		}
 	}
 	return judged

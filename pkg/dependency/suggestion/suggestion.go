@@ -68,8 +68,10 @@ func sorted(found map[string]*Suggestion) []Suggestion {
 func declares(declared *catalog.Catalog, addOn string, api kind, providers []string) bool {
 	edges := declared.Declaration(addOn).Edges
 	for i := range edges {
-		if on := edges[i].Dependency.API; on != nil && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, edges[i].AddOn) {
-			return true
+		for end := range edges[i].Ends() {
+			if on := end.Dependency.API; on != nil && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, end.AddOn) {
+				return true
+			}
 		}
 	}
 	return false

@@ -15,11 +15,16 @@ func (c *cluster) contribute(add func(series, int)) {
 	for _, addOn := range c.addOns {
 		for i, e := range addOn.edges.edges {
 			verdict := code(addOn.codes[i])
-			e.contribute(addOn.addOn, verdict, c.lost || verdict.has(codeHeld), add)
-			if verdict.has(codeBlocks) {
+			if !e.alternative {
+				e.contribute(addOn.addOn, verdict, c.lost || verdict.has(codeHeld), add)
+			}
+			if verdict.has(codeBlocks) && e.isCause(verdict.verdict()) {
 				failing[addOn.addOn] = append(failing[addOn.addOn], cause.FailingEdge{
 					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.has(codeFollows),
 				})
+			}
+			if i+1 < len(addOn.edges.edges) && addOn.edges.edges[i+1].alternative && !e.alternative {
+				continue // its alternatives are what is required
 			}
 			if verdict.has(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable && verdict.verdict() != evaluation.Waived {
 				required[e.target] = true

@@ -28,6 +28,19 @@ func follows(name string) evaluation.Finding {
 	return found
 }
 
+// anyOf is a finding on an edge t on b, c or d, with findings on these.
+func anyOf(verdict evaluation.Verdict, alternatives ...evaluation.Finding) evaluation.Finding {
+	found := finding("t", verdict)
+	found.Dependency.AnyOf = []addonv1alpha1.DependencyAlternative{{AddOn: "b"}, {AddOn: "c"}, {AddOn: "d"}}
+	for i := range alternatives {
+		alternatives[i].Dependency.AddOn = found.Dependency.AnyOf[i].AddOn
+	}
+	if len(alternatives) > 0 {
+		found.Detail = &evaluation.Detail{Alternatives: alternatives}
+	}
+	return found
+}
+
 // alias is an edge that has another name than its add-on.
 func alias(name, addOn string, verdict evaluation.Verdict) evaluation.Finding {
 	found := finding(name, verdict)
@@ -53,6 +66,21 @@ func TestFleet(t *testing.T) {
 					`{addon="a",dependency="b",type="Required"} 1`, `{addon="a",dependency="c",type="Optional"} 1`,
 				},
 				NameRequiring: {`{addon="b"} 1`},
+			},
+		},
+		"no alternative": {
+			sets: []set{
+				{"c1/a", findings{anyOf(
+					evaluation.NoAlternative, finding("t", evaluation.NotInstalled), finding("t", evaluation.Cycle), finding("t", evaluation.NotAvailable),
+				)}},
+				{"c2/a", findings{anyOf(evaluation.Satisfied)}},
+			},
+			want: map[string][]string{
+				NameEdges:       {`{addon="a",dependency="t",type="Required"} 2`},
+				NameUnsatisfied: {`{addon="a",dependency="t",type="Required",verdict="NoAlternative"} 1`},
+				NameRequiring:   {`{addon="b"} 2`, `{addon="c"} 2`, `{addon="d"} 2`},
+				NameRoots:       {`{addon="b",verdict="NotInstalled"} 1`, `{addon="d",verdict="NotAvailable"} 1`},
+				NameVictims:     {`{addon="b"} 1`, `{addon="d"} 1`},
 			},
 		},
 		"waived": {

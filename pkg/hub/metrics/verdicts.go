@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -13,7 +14,11 @@ type edges struct {
 	edges []edge
 }
 
-type edge struct{ dependency, target, kind string }
+// edge is one that is declared, or, after the edge that it is of, an alternative.
+type edge struct {
+	dependency, target, kind string
+	alternative              bool
+}
 
 // verdicts are the last ones on the edges of an add-on on one managed cluster. The zero
 // value is that of an add-on without edges. Equal values are equal by ==.
@@ -56,9 +61,10 @@ func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, sh
 		}
 		return verdicts{edges: before.edges, codes: string(codes)}
 	}
-	known := sharedEdges(addOn, findings, shared)
-	for i := range findings {
-		codes = append(codes, byte(codeOf(&findings[i], known.edges[i], before)))
+	all := entriesOf(findings)
+	known := sharedEdges(addOn, all, shared)
+	for i := range all {
+		codes = append(codes, byte(codeOf(all[i].finding, known.edges[i], before)))
 	}
 	if string(codes) == before.codes {
 		return verdicts{edges: known, codes: before.codes}
@@ -71,15 +77,15 @@ func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, sh
 const maxShared = 8
 
 // sharedEdges returns the edges that the findings are on, from those that are shared if they are there.
-func sharedEdges(addOn string, findings []evaluation.Finding, shared map[string][]*edges) *edges {
-	same := func(e edge, finding evaluation.Finding) bool { return e == edgeOf(&finding) }
+func sharedEdges(addOn string, all []entry, shared map[string][]*edges) *edges {
+	same := func(e edge, of entry) bool { return e == of.edge() }
 	of := shared[addOn]
-	if i := slices.IndexFunc(of, func(known *edges) bool { return slices.EqualFunc(known.edges, findings, same) }); i >= 0 {
+	if i := slices.IndexFunc(of, func(known *edges) bool { return slices.EqualFunc(known.edges, all, same) }); i >= 0 {
 		return of[i]
 	}
 	known := &edges{addOn: addOn}
-	for i := range findings {
-		known.edges = append(known.edges, edgeOf(&findings[i]))
+	for i := range all {
+		known.edges = append(known.edges, all[i].edge())
 	}
 	if len(of) == maxShared {
 		of = slices.Delete(of, 0, 1) // what was declared first is most likely the past
@@ -88,15 +94,56 @@ func sharedEdges(addOn string, findings []evaluation.Finding, shared map[string]
 	return known
 }
 
-func edgeOf(finding *evaluation.Finding) edge {
-	return edge{dependency: text.Name(finding.Name()), target: finding.Target(), kind: string(finding.Type())}
+// entry is what was found of an edge, or of an alternative.
+type entry struct {
+	finding     *evaluation.Finding
+	alternative bool
+}
+
+// entriesOf are those of the findings. Alternatives of which nothing was found are like their edge.
+func entriesOf(findings []evaluation.Finding) []entry {
+	all := make([]entry, 0, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		all = append(all, entry{finding: f})
+		if f.Dependency == nil || !declaration.HasAlternatives(f.Dependency) {
+			continue
+		}
+		if f.Verdict == evaluation.NoAlternative {
+			for end := range f.Ends() {
+				all = append(all, entry{end, true})
+			}
+			continue
+		}
+		named := evaluation.Named(f.Dependency)
+		for j := range named {
+			named[j].Verdict = f.Verdict
+			all = append(all, entry{&named[j], true})
+		}
+	}
+	return all
+}
+
+func (e entry) edge() edge {
+	return edge{text.Name(e.finding.Name()), e.finding.Target(), string(e.finding.Type()), e.alternative}
+}
+
+// isCause reports whether what was found can be, or lead to, a root cause: of an edge without a satisfied alternative, its
+// alternatives are, but for those that wait for the add-on itself.
+func (e edge) isCause(found evaluation.Verdict) bool {
+	if e.alternative {
+		return found != evaluation.Cycle
+	}
+	return found != evaluation.NoAlternative
 }
 
 // codeOf is the code of a finding; of one that is held it is that of before.
 func codeOf(finding *evaluation.Finding, e edge, before verdicts) code {
 	if finding.Held() {
 		if before.edges != nil {
-			same := func(other edge) bool { return other.dependency == e.dependency }
+			same := func(other edge) bool {
+				return other.dependency == e.dependency && other.alternative == e.alternative && (!e.alternative || other.target == e.target)
+			}
 			if i := slices.IndexFunc(before.edges.edges, same); i >= 0 {
 				return code(before.codes[i]) | codeHeld
 			}

@@ -14,6 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -62,11 +63,11 @@ func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of remo
 }
 
 // read returns the add-ons that have to be read for the verdicts of others: themselves, and all that they need if
-// conditions decide whether they are on a cycle.
+// conditions decide whether they are on a cycle, or if they have alternatives.
 func (d declared) read(addOns []string) []string {
 	read := sets.New(addOns...)
 	for _, addOn := range addOns {
-		if d.Conditional(addOn) == nil {
+		if d.Tied(addOn) == nil && !d.hasAlternatives(addOn) {
 			continue
 		}
 		for _, need := range d.Needs(addOn) {
@@ -74,6 +75,13 @@ func (d declared) read(addOns []string) []string {
 		}
 	}
 	return sets.List(read)
+}
+
+// hasAlternatives reports whether an edge of the add-on has alternatives: another one may stay.
+func (d declared) hasAlternatives(addOn string) bool {
+	return slices.ContainsFunc(d.Declarations(addOn), func(one declaration.Declaration) bool {
+		return slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool { return len(edge.Alternatives) > 0 })
+	})
 }
 
 // removedFrom returns the add-ons that are removed from managed clusters where they are installed, by the names of

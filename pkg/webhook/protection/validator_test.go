@@ -177,6 +177,11 @@ func deleting[T client.Object](of T) T {
 	return of
 }
 
+func available(of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	of.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Fine")}
+	return of
+}
+
 func cluster() *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"tier": "edge"}}}
 }
@@ -419,6 +424,22 @@ func TestReviewOfRegistrations(t *testing.T) {
 			options: `{"propagationPolicy":"Foreground"}`, refuses: all + refusal,
 		},
 		{name: "nobody requires it", removed: "other", mode: enforce, objects: fleetOf},
+		{
+			name: "another alternative stays on some clusters", removed: "base", mode: enforce, refuses: edge + refusal,
+			objects: []client.Object{
+				registered("base", "{}"), registered("other", "{}"),
+				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
+				managed("core1", "core"), on("core1", "base"), on("core1", "leaf"), available(on("core1", "other")),
+				managed("edge", "edge"), on("edge", "base"), on("edge", "leaf"),
+			},
+		},
+		{
+			name: "another alternative may be an API", removed: "base", mode: enforce,
+			objects: []client.Object{
+				registered("base", "{}"), registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {api: {kind: Tunnel}}]}]`),
+				managed("edge", "edge"), on("edge", "base"), on("edge", "leaf"),
+			},
+		},
 		{
 			name: "refused on some clusters", removed: "base", mode: warn, refuses: edge + refusal,
 			objects: policy("{protection: Enforce, clusterSelector: {matchLabels: {tier: edge}}}"),

@@ -61,6 +61,7 @@ var evaluated = map[string]string{
 	"new-gateway":        "cluster-gateway=Satisfied",
 	"patient-gateway":    "cluster-proxy=Satisfied",
 	"tunnel-user":        "cluster-proxy=Satisfied multiplexing=VersionMismatch",
+	"remote-gateway":     "tunnel=Satisfied",
 	"role-propagator":    "permission-api=APINotServed",
 	"role-validator":     "permission-api=APINotServed",
 	"cluster-permission": "",

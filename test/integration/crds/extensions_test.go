@@ -36,6 +36,12 @@ dependencies:
   type: Optional
   message: Roles are not propagated
   api: {group: rbac.open-cluster-management.io, version: v1alpha1, kind: ClusterPermission, fields: [spec.clusterRole.subjects]}
+- name: any-tunnel
+  message: Clusters behind a firewall are unreachable
+  anyOf:
+  - {addOn: cluster-proxy, version: ">= 0.9", prereleases: {identifiers: [rc]}}
+  - {addOn: submariner}
+  - {api: {group: example.io, kind: Tunnel, fields: [spec.mode]}}
 - name: core-api
   docs: https://docs.example.io:8443/core-api?lang=en#pods
   api: {kind: ConfigMap}
@@ -88,6 +94,30 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("IfInstalled on an API", `dependencies: [{name: a, type: IfInstalled, api: {kind: Pod}}]`, "type IfInstalled needs version"),
 			Entry("a link to a script", `dependencies: [{name: a, docs: "javascript:alert(1)"}]`, "spec.dependencies[0].docs"),
 			Entry("a long link", `dependencies: [{name: a, docs: "https://a.io/`+strings.Repeat("x", 512)+`"}]`, "spec.dependencies[0].docs"),
+			Entry("one alternative", `dependencies: [{name: a, anyOf: [{addOn: b}]}]`, "spec.dependencies[0].anyOf"),
+			Entry("nine alternatives", `dependencies: [{name: a, anyOf: [{addOn: a},{addOn: b},{addOn: c},{addOn: d},{addOn: e},{addOn: f},`+
+				`{addOn: g},{addOn: h},{addOn: i}]}]`, "spec.dependencies[0].anyOf"),
+			Entry("the same alternative twice", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c},{addOn: b}]}]`,
+				"spec.dependencies[0].anyOf[2]: Duplicate"),
+			Entry("an alternative that is nothing", `dependencies: [{name: a, anyOf: [{addOn: b},{version: "1"}]}]`, "set one of addOn and api"),
+			Entry("an alternative that is both", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c, api: {kind: Pod}}]}]`,
+				"set one of addOn and api"),
+			Entry("a range for an alternative API", `dependencies: [{name: a, anyOf: [{addOn: b},{version: "1", api: {kind: Pod}}]}]`,
+				"the version of an API is api.version"),
+			Entry("prereleases of an alternative without a range", `dependencies: [{name: a, anyOf: [{addOn: b},{addOn: c, prereleases: {}}]}]`,
+				"prereleases needs version"),
+			Entry("alternatives and an add-on", `dependencies: [{name: a, addOn: b, anyOf: [{addOn: b},{addOn: c}]}]`, "addOn excludes anyOf"),
+			Entry("alternatives and a range", `dependencies: [{name: a, version: "1", anyOf: [{addOn: b},{addOn: c}]}]`, "version excludes anyOf"),
+			Entry("alternatives and prereleases", `dependencies: [{name: a, prereleases: {}, anyOf: [{addOn: b},{addOn: c}]}]`,
+				"prereleases excludes anyOf"),
+			Entry("alternatives and an API", `dependencies: [{name: a, api: {kind: Pod}, anyOf: [{addOn: b},{addOn: c}]}]`, "api excludes anyOf"),
+			Entry("alternatives and tolerance", `dependencies: [{name: a, tolerate: 2m, anyOf: [{addOn: b},{addOn: c}]}]`, "tolerate excludes anyOf"),
+			Entry("alternatives and settings", `dependencies: [{name: a, config: {expression: "true"}, anyOf: [{addOn: b},{addOn: c}]}]`,
+				"config excludes anyOf"),
+			Entry("alternatives to conflict with", `dependencies: [{name: a, type: Conflicts, anyOf: [{addOn: b},{addOn: c}]}]`,
+				"type must be Required or Optional where anyOf is set"),
+			Entry("alternatives if installed", `dependencies: [{name: a, type: IfInstalled, version: "1", anyOf: [{addOn: b},{addOn: c}]}]`,
+				"type must be Required or Optional where anyOf is set"),
 			Entry("tolerance without a unit", `dependencies: [{name: a, tolerate: "2"}]`, "spec.dependencies[0].tolerate"),
 			Entry("short tolerance", `dependencies: [{name: a, tolerate: 500ms}]`, "must be a duration from 1s to 24h"),
 			Entry("long tolerance", `dependencies: [{name: a, tolerate: 24h1s}]`, "must be a duration from 1s to 24h"),

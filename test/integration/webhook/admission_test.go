@@ -66,6 +66,13 @@ var _ = Describe("Registering an add-on", func() {
 				Entry("for a cycle by the annotation", func() *unstructured.Unstructured {
 					return annotated(version, "gateway", "[{name: base}]")
 				}, "base → gateway → base"),
+				Entry("for alternatives that all wait for it", func() *unstructured.Unstructured {
+					edge := map[string]any{"name": "any", "anyOf": []any{map[string]any{"addOn": "base"}, map[string]any{"addOn": "gateway"}}}
+					return clusterManagementAddOn(version, "gateway", []any{edge})
+				}, `each alternative of "any" waits for the add-on itself: dependency cycle: base → gateway → base`),
+				Entry("for one alternative by the annotation", func() *unstructured.Unstructured {
+					return annotated(version, "gateway", "[{name: any, anyOf: [{addOn: other}]}]")
+				}, "must have 2 to 8 alternatives"),
 				Entry("for a name that stands twice", func() *unstructured.Unstructured {
 					return clusterManagementAddOn(version, "gateway", required("other", "other"))
 				}, `spec.dependencies[1].name: "other" is declared more than once`),

@@ -60,6 +60,13 @@ type ClusterManagementAddOnSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'IfInstalled' || has(self.version)",message="type IfInstalled needs version: without a range it requires nothing"
 // +kubebuilder:validation:XValidation:rule="!has(self.tolerate) || !has(self.api) && (!has(self.type) || self.type in ['Required', 'Optional'])",message="tolerate is for an add-on that has to be available: a Required or an Optional one"
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'Conflicts' || !has(self.api)",message="type Conflicts is for an add-on, not for an API"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.addOn)",message="addOn excludes anyOf: each alternative names its own add-on"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.version)",message="version excludes anyOf: each alternative has its own range"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.prereleases)",message="prereleases excludes anyOf: each alternative has its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.api)",message="api excludes anyOf: each alternative names its own API"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.tolerate)",message="tolerate excludes anyOf: alternatives tolerate nothing"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.config)",message="config excludes anyOf: the settings of alternatives are not checked"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.type) || self.type in ['Required', 'Optional']",message="type must be Required or Optional where anyOf is set"
 type AddonDependency struct {
 	// name is the name of the dependent add-on.
 	// This should match the name of a ClusterManagementAddOn resource.
@@ -123,6 +130,14 @@ type AddonDependency struct {
 	// api is the API depended on, instead of an add-on: the managed cluster must serve it. name is then a local name.
 	// +optional
 	API *DependencyAPI `json:"api,omitempty"`
+
+	// anyOf are alternatives: the edge is satisfied where one of them is. name is then a local name, and type is Required or
+	// Optional. An alternative that waits for the dependent itself never satisfies the edge.
+	// +optional
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=set
+	AnyOf []DependencyAlternative `json:"anyOf,omitempty"`
 
 	// tolerate is how long an add-on that becomes unavailable still satisfies the edge, such as "2m": from 1s to 24h. An
 	// add-on that is not installed, or has another version, fails at once. The default is not at all.

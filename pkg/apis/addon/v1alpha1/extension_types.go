@@ -87,6 +87,33 @@ type DependencyAPI struct {
 	Fields []string `json:"fields,omitempty"`
 }
 
+// DependencyAlternative is one of the add-ons and APIs of which an edge needs any.
+// +structType=atomic
+// +kubebuilder:validation:XValidation:rule="has(self.addOn) != has(self.api)",message="an alternative is an add-on or an API: set one of addOn and api"
+// +kubebuilder:validation:XValidation:rule="!has(self.version) || has(self.addOn)",message="version is a range for an add-on; the version of an API is api.version"
+// +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version"
+type DependencyAlternative struct {
+	// addOn is the add-on that satisfies the edge where it is available.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	AddOn string `json:"addOn,omitempty"`
+
+	// version is the range of versions of the add-on that satisfy the edge, as on an edge.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Version string `json:"version,omitempty"`
+
+	// prereleases lets prereleases satisfy version, as on an edge.
+	// +optional
+	Prereleases *DependencyPrereleases `json:"prereleases,omitempty"`
+
+	// api is the API that satisfies the edge where the managed cluster serves it, as on an edge.
+	// +optional
+	API *DependencyAPI `json:"api,omitempty"`
+}
+
 // DependencyWhen says on which managed clusters an edge applies: where all that is given holds.
 // +kubebuilder:validation:MinProperties=1
 type DependencyWhen struct {
