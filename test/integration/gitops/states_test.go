@@ -36,7 +36,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		record(ctx, addOn("credentials"), "not-reported.yaml", "Available=Unknown ManagedClusterAddOnLeaseNotFound")
 		renew("credentials")
 		record(ctx, addOn("credentials"), "healthy.yaml", "Available=True ManagedClusterAddOnLeaseUpdated")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("to an add-on whose Required dependency is missing, and is there again", func(ctx context.Context) {
 		register(ctx, "gateway", requiring)
@@ -47,7 +47,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 			"Degraded=True RequiredDependencyNotSatisfied", "Available=False RequiredDependencyNotSatisfied")
 		install(ctx, "credentials")
 		record(ctx, addOn("gateway"), "recovered.yaml", "Degraded=False DependenciesSatisfied", "Available=True ManagedClusterAddOnLeaseUpdated")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("to an add-on whose Optional dependency is missing", func(ctx context.Context) {
 		register(ctx, "streaming", wishing)
@@ -55,7 +55,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		install(ctx, "streaming")
 		record(ctx, addOn("streaming"), "optional-missing.yaml",
 			"Degraded=True DependencyNotSatisfied", "Available=True ManagedClusterAddOnLeaseUpdated")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("to an add-on from a template that requires another, in Customized mode", func(ctx context.Context) {
 		template(ctx, "templated", configMap("templated"))
@@ -67,7 +67,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		renew("tunnel")
 		install(ctx, "tunnel")
 		record(ctx, addOn("templated"), "template-recovered.yaml", "Degraded=False DependenciesSatisfied", "Available=True ProbeAvailable")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("while a Placement installs an add-on, and after it", func(ctx context.Context) {
 		place(ctx)
@@ -90,7 +90,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		report(ctx, "placed", `{"observedGeneration":1,"replicas":1,"readyReplicas":1,"availableReplicas":1,"unavailableReplicas":0}`)
 		record(ctx, addOn("placed"), "installed.yaml", "Available=True ProbeAvailable", "Progressing=False Completed")
 		record(ctx, registration("placed"), "registration-installed.yaml", "Progressing=False Completed")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("while an add-on and its registration are deleted", func(ctx context.Context) {
 		hook := &batchv1.Job{
@@ -116,7 +116,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		Expect(hub.Client.Delete(ctx, registration("hooked"), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		record(ctx, addOn("hooked"), "deleting.yaml")
 		record(ctx, registration("hooked"), "registration-deleting.yaml")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("to add-ons on a lost cluster", func(ctx context.Context) {
 		register(ctx, "blocked", "[{name: absent, message: Nothing is there.}]")
@@ -132,7 +132,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		record(ctx, addOn("gateway"), "lost.yaml", "Available=Unknown ManagedClusterLeaseUpdateStopped")
 		record(ctx, addOn("blocked"), "lost-required-missing.yaml",
 			"Available=Unknown ManagedClusterLeaseUpdateStopped", "Degraded=True RequiredDependencyNotSatisfied")
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 })
 
 // made is a registration with this declaration, and a template if there is one.
