@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
@@ -49,8 +50,12 @@ func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declarat
 // differs reports whether the provider or the version of what an edge is on has
 // changed.
 func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
-	if api := edge.Dependency.API; api != nil {
+	switch api := edge.Dependency.API; declaration.ServedBy(&edge.Dependency) {
+	case "":
+		return edge.MayCompareVersion() && c.versions[edge.AddOn] != before.versions[edge.AddOn]
+	case addonv1alpha1.APIServerHub:
+		return false
+	default:
 		return !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI))
 	}
-	return edge.MayCompareVersion() && c.versions[edge.AddOn] != before.versions[edge.AddOn]
 }
