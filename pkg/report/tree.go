@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
@@ -162,7 +163,7 @@ func (g *grower) grow(node Node) Node {
 func (g *grower) dependencies(addOn string) (nodes []Node) {
 	for _, finding := range g.findings(addOn) {
 		node := edge(&finding, finding.Target())
-		if finding.Dependency != nil && finding.Dependency.API != nil {
+		if finding.API() != "" && declaration.ServedBy(finding.Dependency) != addonv1alpha1.APIServerHub {
 			node.Providers = g.of.Declared.Providers(finding.Dependency.API.AddonAPI)
 		}
 		nodes = append(nodes, g.grow(node))

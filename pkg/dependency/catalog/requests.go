@@ -33,7 +33,9 @@ type Installed struct {
 
 // Requests returns what add-ons need to know of the managed cluster that they are installed
 // on, and that runs their agents; see RequestsOf.
-func (c *Catalog) Requests(installed ...string) Requests { return c.RequestsOf(Installed{Own: installed}) }
+func (c *Catalog) Requests(installed ...string) Requests {
+	return c.RequestsOf(Installed{Own: installed})
+}
 
 // RequestsOf returns what add-ons need to know of one managed cluster. Whether an edge applies there does not count, nor which
 // AddOnTemplate runs, nor whether the add-on depended on is installed: the report

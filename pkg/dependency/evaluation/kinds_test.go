@@ -16,6 +16,8 @@ func TestKindsAreComplete(t *testing.T) {
 		{Name: "a", Type: "Conflicts"},
 		{Name: "a", Type: "Conflicts", Version: ">= 1"},
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}}},
+		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "Hub"}},
+		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "HostingCluster"}},
 	} {
 		found[kindOf(&dependency, nil)] = true
 	}

@@ -10,6 +10,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Suggestion is a dependency that an add-on may need.
@@ -68,7 +69,9 @@ func sorted(found map[string]*Suggestion) []Suggestion {
 func declares(declared *catalog.Catalog, addOn string, api kind, providers []string) bool {
 	edges := declared.Declaration(addOn).Edges
 	for i := range edges {
-		if on := edges[i].Dependency.API; on != nil && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, edges[i].AddOn) {
+		on := edges[i].Dependency.API
+		isHere := declaration.ServedBy(&edges[i].Dependency) == addonv1alpha1.APIServerManagedCluster
+		if isHere && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, edges[i].AddOn) {
 			return true
 		}
 	}
