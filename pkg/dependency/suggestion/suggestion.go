@@ -10,7 +10,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Suggestion is a dependency that an add-on may need.
@@ -70,7 +69,7 @@ func declares(declared *catalog.Catalog, addOn string, api kind, providers []str
 	edges := declared.Declaration(addOn).Edges
 	for i := range edges {
 		on := edges[i].Dependency.API
-		isHere := declaration.ServedBy(&edges[i].Dependency) == addonv1alpha1.APIServerManagedCluster
+		isHere := on != nil && cmp.Or(on.ServedBy, addonv1alpha1.APIServerManagedCluster) == addonv1alpha1.APIServerManagedCluster
 		if isHere && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, edges[i].AddOn) {
 			return true
 		}
