@@ -21,8 +21,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// cacheOptions limit what is cached of registered add-ons, AddOnTemplates and policies, and of Secrets and ConfigMaps
-// to the one of each that the webhook may read.
+// cacheOptions limit what is cached of registered add-ons and AddOnTemplates, and of Secrets and ConfigMaps to the one
+// of each that the webhook may read. Policies are cached as they are: a hub need not serve them, and a cache with
+// options for a kind that is not served cannot be made.
 func cacheOptions(secret types.NamespacedName) cache.Options {
 	only := func(name string) cache.ByObject {
 		return cache.ByObject{
@@ -31,11 +32,10 @@ func cacheOptions(secret types.NamespacedName) cache.Options {
 		}
 	}
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
-		&addonv1alpha1.ClusterManagementAddOn{}:     {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
-		&addonv1alpha1.AddOnTemplate{}:              {Transform: stripTemplate, UnsafeDisableDeepCopy: ptr.To(true)},
-		&dependencyv1alpha1.AddOnDependencyPolicy{}: {UnsafeDisableDeepCopy: ptr.To(true)},
-		&corev1.Secret{}:                            only(secret.Name),
-		&corev1.ConfigMap{}:                         only(names.WebhookCA),
+		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
+		&addonv1alpha1.AddOnTemplate{}:          {Transform: stripTemplate, UnsafeDisableDeepCopy: ptr.To(true)},
+		&corev1.Secret{}:                        only(secret.Name),
+		&corev1.ConfigMap{}:                     only(names.WebhookCA),
 	}}
 }
 

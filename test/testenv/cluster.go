@@ -125,6 +125,9 @@ func (c *Cluster) Client(add ...func(*runtime.Scheme) error) (client.WithWatch, 
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
+// EtcdURL is where its etcd serves.
+func (c *Cluster) EtcdURL() string { return c.env.ControlPlane.Etcd.URL.String() }
+
 // AddUser makes a user known by a client certificate. It holds across restarts.
 func (c *Cluster) AddUser(name string, groups ...string) (*User, error) {
 	user, err := c.env.AddUser(envtest.User{Name: name, Groups: groups}, nil)

@@ -27,6 +27,8 @@ type Fleet struct {
 	Hub      *Hub
 	Clusters []string
 	AddOns   []AddOn
+	// first are the add-ons of the first cluster.
+	first *stored
 }
 
 // NewFleet registers the add-ons at a hub that has none, and Absent, which is
@@ -69,20 +71,45 @@ func (h *Hub) Declare(ctx context.Context, addOn AddOn) error {
 // Grow lets clusters join until there are that many, each with all add-ons
 // installed and available. It calls joined after each.
 func (f *Fleet) Grow(ctx context.Context, size int, joined func()) error {
+	if size > 0 && f.first == nil {
+		if err := f.joinFirst(ctx); err != nil {
+			return err
+		}
+		joined()
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
-	first := len(f.Clusters)
-	for i := first; i < size; i++ {
+	for i := len(f.Clusters); i < size; i++ {
 		cluster := fmt.Sprintf("cluster%d", i+1)
 		f.Clusters = append(f.Clusters, cluster)
 		group.Go(func() error {
 			defer joined()
-			return f.join(ctx, cluster)
+			if err := f.join(ctx, cluster); err != nil {
+				return err
+			}
+			return f.first.copyTo(ctx, cluster)
 		})
 	}
 	return group.Wait()
 }
 
+// joinFirst lets the cluster join whose add-ons are installed through the API server.
+func (f *Fleet) joinFirst(ctx context.Context) (err error) {
+	const cluster = "cluster1"
+	if err := f.join(ctx, cluster); err != nil {
+		return err
+	}
+	for _, addOn := range f.AddOns {
+		if err := f.Hub.Install(ctx, cluster, addOn.Name); err != nil {
+			return err
+		}
+	}
+	f.Clusters = append(f.Clusters, cluster)
+	f.first, err = f.Hub.readStored(ctx, cluster)
+	return err
+}
+
+// join creates a cluster without add-ons.
 func (f *Fleet) join(ctx context.Context, name string) error {
 	if err := f.Hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 		return fmt.Errorf("join cluster %s: %w", name, err)
@@ -94,15 +121,7 @@ func (f *Fleet) join(ctx context.Context, name string) error {
 	if err := f.Hub.Client.Create(ctx, cluster); err != nil {
 		return fmt.Errorf("join cluster %s: %w", name, err)
 	}
-	if err := f.Hub.ReportCluster(ctx, name, metav1.ConditionTrue); err != nil {
-		return err
-	}
-	for _, addOn := range f.AddOns {
-		if err := f.Hub.Install(ctx, name, addOn.Name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.Hub.ReportCluster(ctx, name, metav1.ConditionTrue)
 }
 
 // Install installs an add-on on a cluster, available, with all that OCM's own
