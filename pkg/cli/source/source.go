@@ -17,11 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cmdline"
@@ -205,23 +203,6 @@ func (s *Source) connect(limit time.Duration, skip func(*rest.Config) *rest.Conf
 		return nil, config.Host, cmdline.HubError(fmt.Errorf("reach the hub: %w", err))
 	}
 	return discoverer{hub, config}, config.Host, nil
-}
-
-// discoverer is a client that also discovers the APIs of the hub.
-type discoverer struct {
-	client.WithWatch
-	config *rest.Config
-}
-
-var _ snapshot.Discoverer = discoverer{}
-
-// Discovery implements snapshot.Discoverer.
-func (d discoverer) Discovery() (apidiscovery.API, error) {
-	documents, err := discovery.NewDiscoveryClientForConfig(d.config)
-	if err != nil {
-		return apidiscovery.API{}, cmdline.HubError(fmt.Errorf("reach the hub: %w", err))
-	}
-	return apidiscovery.API{REST: documents.RESTClient(), Client: "the plugin's user"}, nil
 }
 
 // configError is a wrong call where a flag chose what cannot be used, else one of the hub.
