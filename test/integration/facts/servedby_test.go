@@ -34,6 +34,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 		register(ctx, quiet, addonv1alpha1.AddonDependency{Name: "missing"})
 		c.install(ctx, quiet)
 		Eventually(c.degraded(ctx, quiet)).Should(HavePrefix(failing))
+		m.rest() // until all other watches are open
 		asked, watched := m.traffic.asked.Load(), m.traffic.watching.Load()
 
 		By("an edge that requires the hub to serve the API")
@@ -42,7 +43,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 		Eventually(c.degraded(ctx, gateway)).Should(Equal(
 			"RequiredDependencyNotSatisfied: Required API 'Widget." + group + "' is not served by the hub. (not served)"))
 		Expect(m.traffic.asked.Load()).To(BeNumerically(">", asked))
-		Expect(m.traffic.watching.Load()).To(BeNumerically("==", watched+2), "CRDs and APIServices")
+		Eventually(m.traffic.watching.Load).Should(BeNumerically("==", watched+2), "CRDs and APIServices")
 		define(ctx, group, "Widget", "v1")
 		before := now(c.resourceVersion(ctx, quiet))
 		for range 2 {
