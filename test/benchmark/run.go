@@ -36,7 +36,7 @@ func run(ctx context.Context, o options) (err error) {
 			{Name: "Seed", Value: strconv.FormatUint(o.seed, 10)},
 		},
 	}
-	for _, scenario := range scenarios {
+	for _, scenario := range scenarios { // the results so far are kept where it is interrupted
 		if !o.selected(scenario) {
 			continue
 		}
@@ -45,7 +45,7 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		found := s.play(ctx, scenario)
 		if ctx.Err() != nil {
-			return errors.Join(ctx.Err(), finish(report, o)) // earlier results are kept
+			return errors.Join(fmt.Errorf("scenario %s and what follows it were not measured: %w", scenario.id, ctx.Err()), write(report, o))
 		}
 		report.Scenarios = append(report.Scenarios, found)
 	}
@@ -70,14 +70,22 @@ func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario 
 	return found
 }
 
-// finish writes the report, and returns an error that lists the missed bounds.
-func finish(report *result.Report, o options) error {
+// write writes the report.
+func write(report *result.Report, o options) error {
 	report.Took = time.Since(report.Started)
 	slices.SortStableFunc(report.Scenarios, func(a, b *result.Scenario) int { return number(a.ID) - number(b.ID) })
 	if err := report.Write(o.out, o.name); err != nil {
 		return err
 	}
 	fmt.Printf("\nTook %s. The figures are in %s/%s.*\n", report.Took.Round(time.Second), o.out, o.name)
+	return nil
+}
+
+// finish writes the report, and returns an error that lists the missed bounds.
+func finish(report *result.Report, o options) error {
+	if err := write(report, o); err != nil {
+		return err
+	}
 	missed := report.Missed()
 	if len(missed) == 0 {
 		fmt.Println("All bounds hold.")
