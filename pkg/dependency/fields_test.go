@@ -55,7 +55,8 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: a, api: {kind: Served, version: v1, fields: [spec.new]}}]}`,
 	},
 	"dependencies.api.servedBy": {
-		`{dependencies: [{name: a, api: {kind: Served, version: v1}}]}`, `{dependencies: [{name: a, api: {kind: Served, version: v1, servedBy: Hub}}]}`,
+		`{dependencies: [{name: a, api: {kind: Served, version: v1}}]}`,
+		`{dependencies: [{name: a, api: {kind: Served, version: v1, servedBy: Hub}}]}`,
 	},
 	"dependencies.config": {
 		`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, config: {expression: "config.?mode.orValue('') == 'grpc'"}}]}`,

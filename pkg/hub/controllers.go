@@ -62,6 +62,12 @@ func newTriggers() triggers {
 	}
 }
 
+// counted follows a catalog that was published.
+func (t triggers) counted() {
+	t.policies.Enqueue(policies.Key)
+	t.hubAPIs.Enqueue(hubapis.Key)
+}
+
 // setupControllers adds the controllers to the manager.
 func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
 	var (
@@ -80,11 +86,10 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	if err != nil {
 		return err
 	}
-	discovered, err := addDiscovery(mgr, func() { on.hubAPIs.Enqueue(hubapis.Key) })
+	served, err := setupHubAPIs(mgr, reader, store, on)
 	if err != nil {
 		return err
 	}
-	served := &hubapis.Served{}
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
@@ -109,13 +114,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Metrics: measured, Recorder: recorder,
 			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
 			Templates: inputs.Templates, Declare: on.declare, Policies: overriding.List,
-			Counted: func() {
-				on.policies.Enqueue(policies.Key)
-				on.hubAPIs.Enqueue(hubapis.Key)
-			},
-		},
-		&hubapis.Reconciler{
-			Fleet: reader, Declarations: store, APIs: discovered, Served: served, Changed: on.hubAPIs, Evaluate: on.evaluate,
+			Counted: on.counted,
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,
@@ -168,8 +167,8 @@ func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watche
 	return watches, fleet.Objects{Reader: lazy}, err
 }
 
-// addDiscovery adds what discovers the APIs that the hub serves to the manager.
-func addDiscovery(mgr ctrl.Manager, changed func()) (*apidiscovery.Watcher, error) {
+// setupHubAPIs adds what discovers the APIs that the hub serves to the manager.
+func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.Store, on triggers) (*hubapis.Served, error) {
 	definitions, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create metadata client of the hub: %w", err)
@@ -178,11 +177,15 @@ func addDiscovery(mgr ctrl.Manager, changed func()) (*apidiscovery.Watcher, erro
 	if err != nil {
 		return nil, fmt.Errorf("create discovery client of the hub: %w", err)
 	}
-	watcher := apidiscovery.New(definitions, apidiscovery.API{REST: documents.RESTClient(), Client: "addon-manager"}, changed)
+	api := apidiscovery.API{REST: documents.RESTClient(), Client: "addon-manager"}
+	watcher := apidiscovery.New(definitions, api, func() { on.hubAPIs.Enqueue(hubapis.Key) })
 	if err := mgr.Add(watcher); err != nil {
 		return nil, fmt.Errorf("add discovery of the hub: %w", err)
 	}
-	return watcher, nil
+	served := &hubapis.Served{}
+	return served, (&hubapis.Reconciler{
+		Fleet: reader, Declarations: store, APIs: watcher, Served: served, Changed: on.hubAPIs, Evaluate: on.evaluate,
+	}).SetupWithManager(mgr)
 }
 
 // newFactsInformer adds the informer of ManagedClusterFacts to the manager.

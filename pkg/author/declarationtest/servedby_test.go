@@ -22,16 +22,24 @@ dependencies:
 		on     Cluster
 		want   string
 	}{
-		"Both":    {"the cluster runs the agent itself", Cluster{Hub: hub, APIs: monitors}, ""},
-		"NoHub":   {"the managed cluster does not count", Cluster{APIs: append(monitors, placement)}, "Required API 'Placement.g.io' is not served by the hub. (not served)"},
-		"NoField": {"its schema is imagined without", Cluster{Hub: ServedAPIs{hub.APIs, map[addonv1alpha1.AddonAPI][]string{placement: {"spec.b"}}}, APIs: monitors}, "Required API 'Placement.g.io' does not have the required fields on the hub. (served, but its schema has no field spec.a)"},
-		"Hosted":  {"the hosting cluster counts", Cluster{Hub: hub, AddOns: hosted, HostingClusters: map[string]ServedAPIs{"hub-east": {APIs: monitors}}}, ""},
+		"Both": {"the cluster runs the agent itself", Cluster{Hub: hub, APIs: monitors}, ""},
+		"NoHub": {
+			"the managed cluster does not count", Cluster{APIs: append(monitors, placement)}, "Required API 'Placement.g.io' is not served by the hub. (not served)",
+		},
+		"NoField": {
+			"its schema is imagined without", Cluster{Hub: ServedAPIs{hub.APIs, map[addonv1alpha1.AddonAPI][]string{placement: {"spec.b"}}}, APIs: monitors}, "Required API 'Placement.g.io' does not have the required fields on the hub. (served, but its schema has no field spec.a)",
+		},
+		"Hosted": {
+			"the hosting cluster counts", Cluster{Hub: hub, AddOns: hosted, HostingClusters: map[string]ServedAPIs{"hub-east": {APIs: monitors}}}, "",
+		},
 		"NotThere": {
-			"the managed cluster does not count", Cluster{Hub: hub, APIs: monitors, AddOns: hosted, HostingClusters: map[string]ServedAPIs{"hub-east": {}}},
+			"the managed cluster does not count",
+			Cluster{Hub: hub, APIs: monitors, AddOns: hosted, HostingClusters: map[string]ServedAPIs{"hub-east": {}}},
 			notThere + " by hosting cluster 'hub-east'. (not served)",
 		},
 		"Unregistered": {
-			"the annotation names no cluster", Cluster{Hub: hub, APIs: monitors, AddOns: hosted},
+			"the annotation names no cluster",
+			Cluster{Hub: hub, APIs: monitors, AddOns: hosted},
 			notThere + " by hosting cluster 'hub-east'. (not known: the hub has no managed cluster of that name, " +
 				"which the annotation addon.open-cluster-management.io/hosting-cluster-name of the ManagedClusterAddOn has)",
 		},

@@ -22,7 +22,8 @@ func TestAPIsThatAreNotKnownOnTheHub(t *testing.T) {
 		"None":  {"nothing requires an API of the hub", nil, ""},
 		"Known": {"a missing API is no matter of the hub's health", []dependencyv1alpha1.APIFact{fact("A", "True"), fact("B", "False")}, ""},
 		"Unknown": {
-			"these verdicts are held", []dependencyv1alpha1.APIFact{fact("A", "True"), fact("B", "Unknown")},
+			"these verdicts are held",
+			[]dependencyv1alpha1.APIFact{fact("A", "True"), fact("B", "Unknown")},
 			`the kind B of the group "a.io", which dependencies require, is not known: 503`,
 		},
 	} {

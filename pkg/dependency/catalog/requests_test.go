@@ -77,11 +77,13 @@ dependencies:
 		want      Requests
 	}{
 		"Own": {
-			"the cluster runs the agent itself", Installed{Own: []string{"x"}},
+			"the cluster runs the agent itself",
+			Installed{Own: []string{"x"}},
 			Requests{APIs: []addonv1alpha1.DependencyAPI{here, onHost}, AddOns: []string{"versioned"}},
 		},
 		"Hosted": {
-			"another cluster has to serve the API", Installed{Hosted: []string{"x"}},
+			"another cluster has to serve the API",
+			Installed{Hosted: []string{"x"}},
 			Requests{APIs: []addonv1alpha1.DependencyAPI{here}, AddOns: []string{"versioned"}},
 		},
 		"Hosting": {

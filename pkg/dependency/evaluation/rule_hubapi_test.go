@@ -37,13 +37,21 @@ func TestAPIsOfTheHub(t *testing.T) {
 			others: []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "p", `provides: [{group: g.io, kind: Placement}]`)},
 			want:   "placement=APINotServed", message: "Required API 'Placement.g.io/v1beta1' is not served by the hub. (not served)",
 		},
-		"NotDiscovered":   {reason: "a new edge degrades no fleet for a moment", spec: spec, want: "placement=Held"},
-		"ManagedOnly":     {reason: "the managed cluster does not count", spec: spec, cluster: onCluster, want: "placement=Held"},
-		"CannotBeKnown":   {reason: "it says nothing about the add-on", spec: spec, cluster: knows(evaluation.APIFact{Served: "Unknown"}), want: "placement=Held"},
-		"LostCluster":     {reason: "nothing is written to what cannot be reached", spec: spec, cluster: lost, want: "placement=Held"},
-		"FieldsAwaited":   {reason: "a field of a new edge", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True"}), want: "placement=Held"},
-		"FieldsUnknown":   {reason: "its schema cannot be read", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True", Fields: field("Unknown")}), want: "placement=Held"},
-		"FieldsSatisfied": {reason: "its schema has it", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True", Fields: field("True", "v1beta1")}), want: "placement=Satisfied"},
+		"NotDiscovered": {reason: "a new edge degrades no fleet for a moment", spec: spec, want: "placement=Held"},
+		"ManagedOnly":   {reason: "the managed cluster does not count", spec: spec, cluster: onCluster, want: "placement=Held"},
+		"CannotBeKnown": {
+			reason: "it says nothing about the add-on", spec: spec, cluster: knows(evaluation.APIFact{Served: "Unknown"}), want: "placement=Held",
+		},
+		"LostCluster": {reason: "nothing is written to what cannot be reached", spec: spec, cluster: lost, want: "placement=Held"},
+		"FieldsAwaited": {
+			reason: "a field of a new edge", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True"}), want: "placement=Held",
+		},
+		"FieldsUnknown": {
+			reason: "its schema cannot be read", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True", Fields: field("Unknown")}), want: "placement=Held",
+		},
+		"FieldsSatisfied": {
+			reason: "its schema has it", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True", Fields: field("True", "v1beta1")}), want: "placement=Satisfied",
+		},
 		"FieldsMissing": {
 			reason: "its schema has it in another version only", spec: withFields,
 			cluster: knows(evaluation.APIFact{Served: "True", Fields: field("True", "v1")}), want: "placement=APINotServed",

@@ -45,9 +45,10 @@ func reader(t *testing.T, spec string, more ...client.Object) client.Reader {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(more, &registered, x)...).WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string {
-		return []string{object.GetName()}
-	}).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(more, &registered, x)...).
+		WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string {
+			return []string{object.GetName()}
+		}).Build()
 }
 
 func joined(name string) *clusterv1.ManagedCluster {
@@ -89,7 +90,8 @@ func TestAPIsOfTheHubAreTaken(t *testing.T) {
 		case "/apis/g.io":
 			_, _ = w.Write([]byte(`{"kind":"APIGroup","apiVersion":"v1","name":"g.io","versions":[{"groupVersion":"g.io/v1","version":"v1"}]}`))
 		case "/apis/g.io/v1":
-			_, _ = w.Write([]byte(`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"g.io/v1","resources":[{"name":"things","kind":"Thing"}]}`))
+			_, _ = w.Write([]byte(`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"g.io/v1",` +
+				`"resources":[{"name":"things","kind":"Thing"}]}`))
 		case "/apis/broken.io":
 			http.Error(w, "password=secret", http.StatusInternalServerError)
 		default:

@@ -48,7 +48,9 @@ func newBench(t *testing.T, addOns ...string) *bench {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).
-		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexName, func(object client.Object) []string { return []string{object.GetName()} })
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexName, func(object client.Object) []string {
+			return []string{object.GetName()}
+		})
 	for _, name := range addOns {
 		for _, cluster := range []string{"c1", "c2"} {
 			builder.WithObjects(&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}})
@@ -89,10 +91,11 @@ func (b *bench) expect(t *testing.T, when string, want ...string) {
 	}
 }
 
-func (b *bench) served(t *testing.T, kind string, want metav1.ConditionStatus) {
+// served compares what is known of the kind Thing.
+func (b *bench) served(t *testing.T, want metav1.ConditionStatus) {
 	t.Helper()
-	if got := b.Served.Known()[addonv1alpha1.AddonAPI{Group: "a.io", Kind: kind}].Served; got != want {
-		t.Errorf("%s is served: %q, want %q", kind, got, want)
+	if got := b.Served.Known()[addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Thing"}].Served; got != want {
+		t.Errorf("it is served: %q, want %q", got, want)
 	}
 }
 
@@ -111,14 +114,14 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 	if diff := cmp.Diff(map[string]apidiscovery.Fields{"a.io": {}}, b.watched); diff != "" {
 		t.Errorf("watches -want, +got:\n%s", diff)
 	}
-	b.served(t, "Thing", "")
+	b.served(t, "")
 
 	b.groups["a.io"] = apidiscovery.Group{Known: true}
 	b.expect(t, "the hub serves neither", "c1/x", "c1/y", "c2/x", "c2/y")
 	b.expect(t, "nothing has changed")
 	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}, "More": {"v1"}}}
 	b.expect(t, "one is served", "c1/x", "c2/x")
-	b.served(t, "Thing", "True")
+	b.served(t, "True")
 
 	b.failure = errors.New("away")
 	b.groups["a.io"] = apidiscovery.Group{Known: true}
@@ -143,15 +146,15 @@ func TestWhatIsNotKnownAtTheMoment(t *testing.T) {
 	b.expect(t, "it is served", "c1/x", "c2/x")
 	b.groups["a.io"] = apidiscovery.Group{}
 	b.expect(t, "the watch begins anew")
-	b.served(t, "Thing", "True")
+	b.served(t, "True")
 
 	b.declare(fixture.Specified(t, "x", `dependencies: [{name: a, api: {group: a.io, kind: Thing, servedBy: Hub, fields: [spec.a]}}]`))
 	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
 	b.expect(t, "a field is not looked up yet")
-	b.served(t, "Thing", "True")
+	b.served(t, "True")
 	b.groups["a.io"] = apidiscovery.Group{Known: true, Forbidden: "addon-manager may not list and watch customresourcedefinitions"}
 	b.expect(t, "a right was taken away", "c1/x", "c2/x")
-	b.served(t, "Thing", "Unknown")
+	b.served(t, "Unknown")
 }
 
 func TestReconcileWaitsForTheCatalog(t *testing.T) {

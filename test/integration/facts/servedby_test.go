@@ -138,7 +138,7 @@ var _ = Describe("Edges on APIs of the hosting cluster", func() {
 			return hub.Update(ctx, installed)
 		}).Should(Succeed())
 	}
-	is := func(ctx context.Context, name string, status metav1.ConditionStatus) *clusterv1.ManagedCluster {
+	is := func(ctx context.Context, name string, status metav1.ConditionStatus) {
 		GinkgoHelper()
 		joined := &clusterv1.ManagedCluster{}
 		if err := hub.Get(ctx, types.NamespacedName{Name: name}, joined); apierrors.IsNotFound(err) {
@@ -152,7 +152,6 @@ var _ = Describe("Edges on APIs of the hosting cluster", func() {
 			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Tested",
 		})
 		Expect(hub.Status().Update(ctx, joined)).To(Succeed())
-		return joined
 	}
 	requestedOf := func(ctx context.Context, of *cluster) func() ([]string, error) {
 		return func() ([]string, error) {
@@ -168,11 +167,13 @@ var _ = Describe("Edges on APIs of the hosting cluster", func() {
 	It("follow the facts of the cluster that runs the agent", func(ctx context.Context) {
 		c.install(ctx, gateway)
 		c.startAgent()
-		Eventually(c.degraded(ctx, gateway)).Should(And(HavePrefix(failing), ContainSubstring("is not served. (not served)")), "it runs its agent itself")
+		Eventually(c.degraded(ctx, gateway)).Should(
+			And(HavePrefix(failing), ContainSubstring("is not served. (not served)")), "it runs its agent itself")
 
 		By("a cluster that does not exist running it")
 		hostOn(ctx, host.name)
-		Eventually(c.degraded(ctx, gateway)).Should(And(ContainSubstring(by+host.name+"'"), ContainSubstring("the hub has no managed cluster of that name")))
+		Eventually(c.degraded(ctx, gateway)).Should(
+			And(ContainSubstring(by+host.name+"'"), ContainSubstring("the hub has no managed cluster of that name")))
 		Eventually(requestedOf(ctx, c)).Should(BeEmpty())
 		Consistently(requestedOf(ctx, host)).Should(BeEmpty(), "no agent could report")
 

@@ -172,7 +172,8 @@ func customResource(group, kind string) *apiextensionsv1.CustomResourceDefinitio
 // host has another managed cluster run the agent of an add-on; empty: its own one does.
 func host(cluster, addOn, by string) {
 	GinkgoHelper()
-	alter(&addonv1alpha1.ManagedClusterAddOn{}, types.NamespacedName{Namespace: cluster, Name: addOn}, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
+	key := types.NamespacedName{Namespace: cluster, Name: addOn}
+	alter(&addonv1alpha1.ManagedClusterAddOn{}, key, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
 		metav1.SetMetaDataAnnotation(&a.ObjectMeta, ocmv1alpha1.HostingClusterNameAnnotationKey, by)
 	})
 }
