@@ -47,7 +47,8 @@ func TestWhySaysWhatCanBeDoneOnOtherClusters(t *testing.T) {
 		not     string
 	}{
 		"the hub": {onHub, []string{"why"}, []string{
-			"1. Kind.g.io/v1 on the hub is not served", "is not served by the hub. (not served)", "note       the hub does not serve the API: install",
+			"1. Kind.g.io/v1 on the hub is not served", "is not served by the hub. (not served)",
+			"note       the hub does not serve the API: install",
 		}, "b provides"},
 		"the hub, as a tree":     {onHub, []string{"tree", "a"}, []string{"Kind.g.io/v1 on the hub"}, "provided"},
 		"the hub, described":     {onHub, []string{"describe", "a"}, []string{"API Kind.g.io/v1 on the hub"}, ""},
@@ -55,7 +56,8 @@ func TestWhySaysWhatCanBeDoneOnOtherClusters(t *testing.T) {
 		"the hub, reported":      {onHub, []string{"report", "-n", "c1"}, []string{"Kind.g.io/v1 on the hub"}, ""},
 		"a hub without response": {broken, []string{"tree", "a"}, []string{"whether the hub serves the API Kind.g.io/v1 is not known: 503"}, ""},
 		"no such hosting cluster": {hosted, []string{"why"}, []string{
-			"Kind.g.io/v1 on hosting cluster east is not known to be served", "which is no managed cluster", "run        kubectl get managedclusters",
+			"Kind.g.io/v1 on hosting cluster east is not known to be served", "which is no managed cluster",
+			"run        kubectl get managedclusters",
 		}, ""},
 		"a hosting cluster": {registered, []string{"why"}, []string{
 			"Kind.g.io/v1 on hosting cluster east is not served", "note       b provides the API",
@@ -79,7 +81,8 @@ func TestWhySaysWhatCanBeDoneOnOtherClusters(t *testing.T) {
 	if err := json.Unmarshal([]byte(run(t, "why", "-o", "json", "--from", file(t, registered))), &causes); err != nil {
 		t.Fatal(err)
 	}
-	if len(causes.Items) != 1 || causes.Items[0].ServedBy != addonv1alpha1.APIServerHostingCluster || causes.Items[0].HostingCluster != "east" {
+	if len(causes.Items) != 1 || causes.Items[0].ServedBy != addonv1alpha1.APIServerHostingCluster ||
+		causes.Items[0].HostingCluster != "east" {
 		t.Errorf("got %+v", causes.Items)
 	}
 }

@@ -122,7 +122,8 @@ func (d *Declarations) imagine(c Cluster) (whatif.Cluster, error) {
 
 func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
 	observed := evaluation.Observation{
-		Name: addOn.Name, Installed: true, HostingCluster: addOn.HostingCluster, Labels: addOn.Labels, Annotations: addOn.Annotations, Config: addOn.Variables,
+		Name: addOn.Name, Installed: true, HostingCluster: addOn.HostingCluster,
+		Labels: addOn.Labels, Annotations: addOn.Annotations, Config: addOn.Variables,
 		Available: &metav1.Condition{Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue},
 	}
 	version := versions.In(addOn.Annotations)

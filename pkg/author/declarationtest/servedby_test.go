@@ -15,6 +15,7 @@ dependencies:
 	placement := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Placement"}
 	monitor := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Monitor"}
 	hub, monitors := ServedAPIs{APIs: []addonv1alpha1.AddonAPI{placement}}, []addonv1alpha1.AddonAPI{monitor}
+	older := ServedAPIs{hub.APIs, map[addonv1alpha1.AddonAPI][]string{placement: {"spec.b"}}}
 	hosted := []AddOn{{Name: "x", HostingCluster: "hub-east"}}
 	const notThere = "Required API 'Monitor.g.io/v1' is not served"
 	for name, test := range map[string]struct {
@@ -24,13 +25,20 @@ dependencies:
 	}{
 		"Both": {"the cluster runs the agent itself", Cluster{Hub: hub, APIs: monitors}, ""},
 		"NoHub": {
-			"the managed cluster does not count", Cluster{APIs: append(monitors, placement)}, "Required API 'Placement.g.io' is not served by the hub. (not served)",
+			"the managed cluster does not count",
+			Cluster{APIs: append(monitors, placement)},
+			"Required API 'Placement.g.io' is not served by the hub. (not served)",
 		},
 		"NoField": {
-			"its schema is imagined without", Cluster{Hub: ServedAPIs{hub.APIs, map[addonv1alpha1.AddonAPI][]string{placement: {"spec.b"}}}, APIs: monitors}, "Required API 'Placement.g.io' does not have the required fields on the hub. (served, but its schema has no field spec.a)",
+			"its schema is imagined without",
+			Cluster{Hub: older, APIs: monitors},
+			"Required API 'Placement.g.io' does not have the required fields on the hub. " +
+				"(served, but its schema has no field spec.a)",
 		},
 		"Hosted": {
-			"the hosting cluster counts", Cluster{Hub: hub, AddOns: hosted, HostingClusters: map[string]ServedAPIs{"hub-east": {APIs: monitors}}}, "",
+			"the hosting cluster counts",
+			Cluster{Hub: hub, AddOns: hosted, HostingClusters: map[string]ServedAPIs{"hub-east": {APIs: monitors}}},
+			"",
 		},
 		"NotThere": {
 			"the managed cluster does not count",

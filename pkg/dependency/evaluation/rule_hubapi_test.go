@@ -47,15 +47,18 @@ func TestAPIsOfTheHub(t *testing.T) {
 			reason: "a field of a new edge", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True"}), want: "placement=Held",
 		},
 		"FieldsUnknown": {
-			reason: "its schema cannot be read", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True", Fields: field("Unknown")}), want: "placement=Held",
+			reason: "its schema cannot be read", spec: withFields,
+			cluster: knows(evaluation.APIFact{Served: "True", Fields: field("Unknown")}), want: "placement=Held",
 		},
 		"FieldsSatisfied": {
-			reason: "its schema has it", spec: withFields, cluster: knows(evaluation.APIFact{Served: "True", Fields: field("True", "v1beta1")}), want: "placement=Satisfied",
+			reason: "its schema has it", spec: withFields,
+			cluster: knows(evaluation.APIFact{Served: "True", Fields: field("True", "v1beta1")}), want: "placement=Satisfied",
 		},
 		"FieldsMissing": {
 			reason: "its schema has it in another version only", spec: withFields,
 			cluster: knows(evaluation.APIFact{Served: "True", Fields: field("True", "v1")}), want: "placement=APINotServed",
-			message: "Required API 'Placement.g.io/v1beta1' does not have the required fields on the hub. (served, but its schema has no field spec.a)",
+			message: "Required API 'Placement.g.io/v1beta1' does not have the required fields on the hub. " +
+				"(served, but its schema has no field spec.a)",
 		},
 	} {
 		t.Run(name, tc.run)

@@ -151,7 +151,8 @@ func (m mapping) clusters() clusterHandle {
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
 			m.observeCluster(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
 			m.onCluster(ctx, e.ObjectNew.Name, m.changed(e.ObjectOld, e.ObjectNew), q)
-			if was, is := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew); was != is && (was != metav1.ConditionTrue || is == "") {
+			was, is := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew)
+			if was != is && (was != metav1.ConditionTrue || is == "") {
 				m.hosted(ctx, e.ObjectNew.Name, q)
 			}
 		},

@@ -113,10 +113,12 @@ func TestEventsOfHostedAddOnsEnqueueBothClusters(t *testing.T) {
 		want    []string
 	}{
 		"Created": {
-			func(q queue) { handler.Create(t.Context(), event.TypedCreateEvent[installed]{Object: elsewhere()}, q) }, []string{"/cluster1", "/cluster2"},
+			func(q queue) { handler.Create(t.Context(), event.TypedCreateEvent[installed]{Object: elsewhere()}, q) },
+			[]string{"/cluster1", "/cluster2"},
 		},
 		"Deleted": {
-			func(q queue) { handler.Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: elsewhere()}, q) }, []string{"/cluster1", "/cluster2"},
+			func(q queue) { handler.Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: elsewhere()}, q) },
+			[]string{"/cluster1", "/cluster2"},
 		},
 		"Moved": {func(q queue) {
 			handler.Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: elsewhere(), ObjectNew: itself}, q)

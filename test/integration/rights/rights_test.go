@@ -140,7 +140,9 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 			{Name: "missing"},
 			{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
-			{Name: "on-the-hub", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "OnHub"}, ServedBy: "Hub"}},
+			{Name: "on-the-hub", API: &addonv1alpha1.DependencyAPI{
+				AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "OnHub"}, ServedBy: addonv1alpha1.APIServerHub,
+			}},
 		}
 		Expect(admin.Create(ctx, registered)).To(Succeed())
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
