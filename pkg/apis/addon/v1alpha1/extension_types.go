@@ -84,7 +84,6 @@ type DependencyAPI struct {
 	//   addon.open-cluster-management.io/hosting-cluster-name of the ManagedClusterAddOn names it; without the annotation,
 	//   it is the managed cluster itself.
 	// +optional
-	// +kubebuilder:validation:Enum=ManagedCluster;Hub;HostingCluster
 	ServedBy APIServer `json:"servedBy,omitempty"`
 
 	// fields are the fields that the schema of the API must have, where it is served: paths of property
