@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"open-cluster-management.io/interlock/pkg/agent/addons"
-	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/ownlease"
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -101,7 +101,7 @@ func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, error
 	if err != nil {
 		return nil, fmt.Errorf("create discovery client of the managed cluster: %w", err)
 	}
-	return apidiscovery.New(definitions, documents.RESTClient(), on.report), nil
+	return apidiscovery.New(definitions, apidiscovery.API{REST: documents.RESTClient(), Client: "addon-agent"}, on.report), nil
 }
 
 // addOwnLease renews the agent's own lease where the agent runs, like every add-on. It

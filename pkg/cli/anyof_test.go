@@ -15,7 +15,7 @@ import (
 func alternatives() snapshot.Content {
 	content := small("a, b, c", "")
 	tunnel := addonv1alpha1.AddonAPI{Kind: "Tunnel"}
-	facts := requesting(tunnel)
+	facts := requesting("c1", tunnel)
 	facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(tunnel), Served: metav1.ConditionFalse}}
 	content.Facts = []dependencyv1alpha1.ManagedClusterFacts{facts}
 	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{{

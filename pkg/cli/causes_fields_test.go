@@ -19,7 +19,7 @@ func TestWhySaysWhatCanBeDoneAboutFields(t *testing.T) {
 		content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{
 			{Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api, Fields: []string{"spec.new"}}},
 		}
-		facts := requesting(api)
+		facts := requesting("c1", api)
 		facts.Spec.APIs[0].Fields = []string{"spec.new"}
 		facts.Status.APIs = []dependencyv1alpha1.APIFact{
 			{API: dependencyv1alpha1.API(api), Served: metav1.ConditionTrue, Versions: []string{"v1"}, Fields: fields},

@@ -60,7 +60,7 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	serving.Facts = []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: facts.Namespace, Name: facts.Name}}}
 	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}
 	unreported := serving
-	unreported.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting(api)}
+	unreported.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
 	silent := func(reason string, of addonv1alpha1.ManagedClusterAddOn) snapshot.Content {
 		content, one := small("a: b, b", "a"), installed("c1", "b", false, reason, 1)
 		if one.Annotations, one.Status.Namespace = of.Annotations, of.Status.Namespace; reason == "" {
@@ -131,9 +131,9 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	}
 }
 
-// requesting are facts of c1, whose agent has not reported for long.
-func requesting(api addonv1alpha1.AddonAPI) dependencyv1alpha1.ManagedClusterFacts {
-	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "c1"}}
+// requesting are facts of a cluster whose agent has not reported for long.
+func requesting(cluster string, api addonv1alpha1.AddonAPI) dependencyv1alpha1.ManagedClusterFacts {
+	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
 	facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: dependencyv1alpha1.API(api)}}
 	return facts
 }
@@ -146,7 +146,7 @@ func TestATreeKeepsTheNamesOfEdges(t *testing.T) {
 		{Name: "tunnel", AddOn: "b"}, {Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api}},
 	}
 	content.Registrations[1].Spec.Provides = []addonv1alpha1.AddonAPI{api}
-	content.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting(api)}
+	content.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
 	for verb, want := range map[string]string{
 		"tree a":              "├── b (as tunnel) ",
 		"tree a -n c1":        "└── Kind.g.io (as kinds) (provided by 'b') ",

@@ -90,6 +90,14 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1}}]}]}`,
 		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1, fields: [spec.new]}}]}]}`,
 	},
+	"dependencies.anyOf.api.servedBy": {
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1}}]}]}`,
+		`{dependencies: [{name: x, anyOf: [{addOn: a}, {api: {kind: Served, version: v1, servedBy: Hub}}]}]}`,
+	},
+	"dependencies.api.servedBy": {
+		`{dependencies: [{name: a, api: {kind: Served, version: v1}}]}`,
+		`{dependencies: [{name: a, api: {kind: Served, version: v1, servedBy: Hub}}]}`,
+	},
 	"dependencies.config": {
 		`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, config: {expression: "config.?mode.orValue('') == 'grpc'"}}]}`,
 	},

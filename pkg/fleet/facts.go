@@ -17,12 +17,8 @@ import (
 func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 	object = cmp.Or(object, &dependencyv1alpha1.ManagedClusterFacts{})
 	facts := evaluation.Facts{
-		APIs:     make(evaluation.APIFacts, len(object.Status.APIs)),
+		APIs:     APIFactsOf(object.Status.APIs),
 		Versions: make(map[string]evaluation.VersionFact, len(object.Status.AddOns)),
-	}
-	for i := range object.Status.APIs {
-		reported := &object.Status.APIs[i]
-		facts.APIs[addonv1alpha1.AddonAPI(reported.API)] = apiFact(reported)
 	}
 	if object.Status.ObservedGeneration == object.Generation {
 		for i := range object.Spec.APIs {
@@ -35,6 +31,15 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 		facts.Versions[reported.Name] = evaluation.VersionFact{
 			Version: reported.Version, Former: reported.FormerAnnotation, Message: reported.Message,
 		}
+	}
+	return facts
+}
+
+// APIFactsOf returns what is reported of APIs.
+func APIFactsOf(reported []dependencyv1alpha1.APIFact) evaluation.APIFacts {
+	facts := make(evaluation.APIFacts, len(reported))
+	for i := range reported {
+		facts[addonv1alpha1.AddonAPI(reported[i].API)] = apiFact(&reported[i])
 	}
 	return facts
 }

@@ -32,3 +32,6 @@ func (l live) Facts(ctx context.Context, _ *catalog.Catalog, cluster string) (ev
 func (live) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
 	return false, false, nil
 }
+
+// HubAPIs implements Reader. The fake client has no discovery.
+func (live) HubAPIs(context.Context) (evaluation.APIFacts, error) { return nil, nil }

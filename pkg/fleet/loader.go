@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,6 +39,8 @@ type Reader interface {
 	Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error)
 	// Facts returns what the agent of a cluster reports to the add-ons there.
 	Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
+	// HubAPIs returns what is known of the APIs that edges require of the hub. It is shared and must not be changed.
+	HubAPIs(ctx context.Context) (evaluation.APIFacts, error)
 }
 
 // Memory has what the objects of a hub no longer show.
@@ -86,6 +89,9 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 			return evaluation.State{}, err
 		}
 	}
+	if err := l.loadHosts(ctx, declared, slices.Values(state.AddOns), &state.Cluster); err != nil {
+		return evaluation.State{}, err
+	}
 	installed := func(addOn string) bool { return state.AddOns.Named(addOn).Installed }
 	if err := l.loadUnselected(ctx, declared, key.Name, installed, &state.Cluster); err != nil {
 		return evaluation.State{}, err
@@ -125,6 +131,9 @@ func (l Loader) Whole(
 			return described, nil, err
 		}
 		observed[name] = one
+	}
+	if err := l.loadHosts(ctx, declared, maps.Values(observed), &described); err != nil {
+		return described, nil, err
 	}
 	installed := func(addOn string) bool { return observed[addOn].Installed }
 	for _, name := range addOns {
@@ -183,6 +192,13 @@ func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, 
 			return err
 		}
 		into.Facts = facts
+	}
+	if inputs.Any(input.HubAPIs) {
+		known, err := l.Reader.HubAPIs(ctx)
+		if err != nil {
+			return err
+		}
+		into.HubAPIs = known
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ func observe(addOn *addonv1alpha1.ManagedClusterAddOn, inputs input.Set, into *e
 		version := versions.In(addOn.Annotations)
 		into.Version, into.FormerVersion = version.Current, version.Former
 	}
+	if inputs.Any(input.Hosting) && Hosted(addOn) {
+		into.HostingCluster = HostingCluster(addOn)
+	}
 	if inputs.Any(input.AddOn) {
 		into.Labels, into.Annotations = addOn.Labels, addOn.Annotations
 	}

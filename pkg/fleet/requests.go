@@ -24,6 +24,15 @@ func Requestable(all catalog.Requests) catalog.Requests {
 	return all
 }
 
+// APIRequests returns the requests of APIs, as agents get them.
+func APIRequests(apis []addonv1alpha1.DependencyAPI) []dependencyv1alpha1.APIRequest {
+	requests := make([]dependencyv1alpha1.APIRequest, len(apis))
+	for i := range apis {
+		requests[i] = dependencyv1alpha1.APIRequest{API: dependencyv1alpha1.API(apis[i].AddonAPI), Fields: apis[i].Fields}
+	}
+	return requests
+}
+
 // Unrequested returns what is needed and a spec does not request. Of an API it has the
 // fields that are not requested.
 func Unrequested(spec dependencyv1alpha1.ManagedClusterFactsSpec, needed catalog.Requests) catalog.Requests {

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -17,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -35,6 +39,8 @@ import (
 //	ManagedClusterFacts ─request→ facts
 //	AddOnTemplates ─declare→ declarations
 //	AddOnDependencyPolicies ─declare→ declarations ─policies→ policies
+//	declarations ─hubAPIs→ hubapis ─evaluate→ degraded
+//	CRDs and APIServices of the hub ─hubAPIs→ hubapis
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
 type triggers struct {
@@ -46,10 +52,20 @@ type triggers struct {
 	declare *trigger.Trigger
 	// policies enqueues the statuses of all policies.
 	policies *trigger.Trigger
+	// hubAPIs enqueues what the hub serves in the hubapis controller.
+	hubAPIs *trigger.Trigger
 }
 
 func newTriggers() triggers {
-	return triggers{request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New()}
+	return triggers{
+		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
+	}
+}
+
+// counted follows a catalog that was published.
+func (t triggers) counted() {
+	t.policies.Enqueue(policies.Key)
+	t.hubAPIs.Enqueue(hubapis.Key)
 }
 
 // setupControllers adds the controllers to the manager.
@@ -70,8 +86,12 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	if err != nil {
 		return err
 	}
+	served, err := setupHubAPIs(mgr, reader, store, on)
+	if err != nil {
+		return err
+	}
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
-	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported}
+	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
 	evaluated, err := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
@@ -94,7 +114,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Metrics: measured, Recorder: recorder,
 			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
 			Templates: inputs.Templates, Declare: on.declare, Policies: overriding.List,
-			Counted: func() { on.policies.Enqueue(policies.Key) },
+			Counted: on.counted,
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,
@@ -145,6 +165,27 @@ func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watche
 		err = errors.Join(err, mgr.Add(watch))
 	}
 	return watches, fleet.Objects{Reader: lazy}, err
+}
+
+// setupHubAPIs adds what discovers the APIs that the hub serves to the manager.
+func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.Store, on triggers) (*hubapis.Served, error) {
+	definitions, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("create metadata client of the hub: %w", err)
+	}
+	documents, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("create discovery client of the hub: %w", err)
+	}
+	api := apidiscovery.API{REST: documents.RESTClient(), Client: "addon-manager"}
+	watcher := apidiscovery.New(definitions, api, func() { on.hubAPIs.Enqueue(hubapis.Key) })
+	if err := mgr.Add(watcher); err != nil {
+		return nil, fmt.Errorf("add discovery of the hub: %w", err)
+	}
+	served := &hubapis.Served{}
+	return served, (&hubapis.Reconciler{
+		Fleet: reader, Declarations: store, APIs: watcher, Served: served, Changed: on.hubAPIs, Evaluate: on.evaluate,
+	}).SetupWithManager(mgr)
 }
 
 // newFactsInformer adds the informer of ManagedClusterFacts to the manager.

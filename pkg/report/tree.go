@@ -178,7 +178,7 @@ func (g *grower) dependencies(addOn string) (nodes []Node) {
 
 // end completes the node of an add-on, API or requirement.
 func (g *grower) end(finding *evaluation.Finding, node Node) Node {
-	if finding.Dependency != nil && finding.Dependency.API != nil {
+	if finding.API() != "" && declaration.ServedBy(finding.Dependency) != addonv1alpha1.APIServerHub {
 		node.Providers = g.of.Declared.Providers(finding.Dependency.API.AddonAPI)
 	}
 	return g.grow(node)

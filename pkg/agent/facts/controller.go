@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
@@ -121,16 +121,7 @@ func (r *Reconciler) installed(ctx context.Context, requested dependencyv1alpha1
 
 // watch watches the requested APIs and these leases, and nothing else.
 func (r *Reconciler) watch(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) {
-	groups := map[string]apidiscovery.Fields{}
-	for _, api := range requested.APIs {
-		if groups[api.Group] == nil {
-			groups[api.Group] = apidiscovery.Fields{}
-		}
-		if len(api.Fields) > 0 {
-			groups[api.Group][apidiscovery.Kind{Version: api.Version, Kind: api.Kind}] = api.Fields
-		}
-	}
-	r.APIs.Watch(groups)
+	r.APIs.Watch(apidiscovery.Groups(requested.APIs))
 	r.Leases.WatchVersions(installed)
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
@@ -60,7 +60,7 @@ func TestFieldFacts(t *testing.T) {
 		{name: "not served", requested: api{Group: "a.io", Kind: "Other"}, group: served(onlyV2, nil)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, known := apiFact(apiRequest{API: test.requested, Fields: []string{"spec.a", "spec.b"}}, test.group)
+			got, known := test.group.Fact(apiRequest{API: test.requested, Fields: []string{"spec.a", "spec.b"}})
 			if known == test.not {
 				t.Errorf("known: %t", known)
 			}

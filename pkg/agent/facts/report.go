@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
@@ -36,7 +35,7 @@ func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (depen
 	status := dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: from.agentAddOn}
 	complete := true
 	for _, api := range facts.Spec.APIs {
-		fact, known := apiFact(api, from.groups[api.Group])
+		fact, known := from.groups[api.Group].Fact(api)
 		if !known {
 			complete = false
 			fact, known = find(facts.Status.APIs, func(f dependencyv1alpha1.APIFact) bool { return f.API == api.API })
@@ -71,46 +70,6 @@ func find[Fact any](facts []Fact, matches func(Fact) bool) (found Fact, ok bool)
 		return facts[at], true
 	}
 	return found, false
-}
-
-// apiFact returns the fact on one API; false: not known yet.
-func apiFact(request dependencyv1alpha1.APIRequest, group apidiscovery.Group) (dependencyv1alpha1.APIFact, bool) {
-	api := request.API
-	fact := dependencyv1alpha1.APIFact{API: api}
-	fact.Versions = group.Kinds[api.Kind]
-	if len(fact.Versions) > dependencyv1alpha1.MaxVersions {
-		fact.Versions = fact.Versions[:dependencyv1alpha1.MaxVersions]
-	}
-	failures := discoveryFailures(api, group)
-	switch {
-	case !group.Known:
-		return fact, false
-	case group.Forbidden != "":
-		fact.Served, fact.Reason, fact.Message = metav1.ConditionUnknown, dependencyv1alpha1.ReasonForbidden, bounded(group.Forbidden)
-	case api.Version == "" && len(fact.Versions) > 0, slices.Contains(group.Kinds[api.Kind], api.Version):
-		fact.Served = metav1.ConditionTrue
-		known := setFields(&fact, request.Fields, group.Schemas)
-		return fact, known
-	case len(failures) > 0:
-		fact.Served, fact.Reason = metav1.ConditionUnknown, dependencyv1alpha1.ReasonDiscoveryFailed
-		fact.Message = bounded(strings.Join(failures, "; "))
-	default:
-		fact.Served = metav1.ConditionFalse
-	}
-	return fact, true
-}
-
-// discoveryFailures returns, sorted, the failures of those versions of the group that
-// may serve the API.
-func discoveryFailures(api dependencyv1alpha1.API, group apidiscovery.Group) []string {
-	var failures []string
-	for version, cause := range group.Failures {
-		if api.Version == "" || api.Version == version {
-			failures = append(failures, fmt.Sprintf("discovery of %s failed: %s", schema.GroupVersion{Group: api.Group, Version: version}, cause))
-		}
-	}
-	slices.Sort(failures)
-	return failures
 }
 
 // addOnFact returns the fact on one add-on; false: not known yet.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/agent/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 )
@@ -79,7 +79,7 @@ func TestAPIFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, known := apiFact(apiRequest{API: tt.requested}, tt.group)
+			got, known := tt.group.Fact(apiRequest{API: tt.requested})
 			if known == tt.not {
 				t.Errorf("known: %t", known)
 			}
@@ -96,7 +96,7 @@ func TestMoreVersionsThanCanBeTold(t *testing.T) {
 		versions[i] = "v" + strings.Repeat("1", i+1)
 	}
 	last := api{Group: "a.io", Version: versions[99], Kind: "Thing"}
-	got, _ := apiFact(apiRequest{API: last}, apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": versions}})
+	got, _ := apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": versions}}.Fact(apiRequest{API: last})
 	if got.Served != metav1.ConditionTrue || len(got.Versions) != dependencyv1alpha1.MaxVersions {
 		t.Errorf("%s with %d versions", got.Served, len(got.Versions))
 	}

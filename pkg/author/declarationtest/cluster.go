@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
@@ -30,8 +31,18 @@ type Cluster struct {
 	// Fields are the fields that the schema of such an API has, of those that dependencies
 	// require. An API without an entry has all of them.
 	Fields map[addonv1alpha1.AddonAPI][]string
+	// Hub are the APIs that the hub serves.
+	Hub ServedAPIs
+	// HostingClusters are the APIs of other managed clusters, which run agents of add-ons, by the names of these clusters.
+	HostingClusters map[string]ServedAPIs
 	// AddOns are those that are installed.
 	AddOns []AddOn
+}
+
+// ServedAPIs are the APIs of another cluster than the imagined one. Both fields are as those of Cluster.
+type ServedAPIs struct {
+	APIs   []addonv1alpha1.AddonAPI
+	Fields map[addonv1alpha1.AddonAPI][]string
 }
 
 // AddOn is one that is installed on an imagined cluster. It is available, unless a Required
@@ -46,6 +57,9 @@ type AddOn struct {
 	// Template is the AddOnTemplate that runs; empty: none. One that was not read, because it
 	// declares nothing, has no version.
 	Template string
+	// HostingCluster is the other managed cluster that runs its agent in hosted mode; empty: the cluster itself does.
+	// One that Cluster.HostingClusters does not have is not registered.
+	HostingCluster string
 	// Labels and Annotations are those of the ManagedClusterAddOn, Variables the
 	// customizedVariables of its AddOnDeploymentConfig.
 	Labels, Annotations, Variables map[string]string
@@ -91,13 +105,25 @@ func (d *Declarations) imagine(c Cluster) (whatif.Cluster, error) {
 		on.AddOns[addOn.Name] = observed
 		on.Facts.Versions[addOn.Name] = evaluation.VersionFact{Version: addOn.Version}
 	}
-	on.Facts.APIs = c.facts(d.declared.Requests(slices.Collect(maps.Keys(on.AddOns))...).APIs)
+	installed := slices.Collect(maps.Keys(on.AddOns))
+	on.Facts.APIs = ServedAPIs{c.APIs, c.Fields}.facts(d.declared.Requests(installed...).APIs)
+	on.HubAPIs = c.Hub.facts(d.declared.HubAPIs())
+	on.Hosts = map[string]evaluation.HostingCluster{}
+	requested := d.declared.RequestsOf(catalog.Installed{Hosting: installed}).APIs
+	for i := range c.AddOns {
+		name := c.AddOns[i].HostingCluster
+		served, registered := c.HostingClusters[name]
+		on.Hosts[name] = evaluation.HostingCluster{
+			Missing: !registered, Available: metav1.ConditionTrue, Facts: evaluation.Facts{APIs: served.facts(requested)},
+		}
+	}
 	return on, nil
 }
 
 func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
 	observed := evaluation.Observation{
-		Name: addOn.Name, Installed: true, Labels: addOn.Labels, Annotations: addOn.Annotations, Config: addOn.Variables,
+		Name: addOn.Name, Installed: true, HostingCluster: addOn.HostingCluster,
+		Labels: addOn.Labels, Annotations: addOn.Annotations, Config: addOn.Variables,
 		Available: &metav1.Condition{Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue},
 	}
 	version := versions.In(addOn.Annotations)
@@ -115,8 +141,8 @@ func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
 	return observed, nil
 }
 
-// facts are what the agent of the cluster reports when it is requested to.
-func (c Cluster) facts(requested []addonv1alpha1.DependencyAPI) evaluation.APIFacts {
+// facts are what is known of these APIs once they are requested.
+func (c ServedAPIs) facts(requested []addonv1alpha1.DependencyAPI) evaluation.APIFacts {
 	facts := evaluation.APIFacts{}
 	for _, api := range requested {
 		fact := evaluation.APIFact{Served: metav1.ConditionFalse}
@@ -137,8 +163,8 @@ func (c Cluster) facts(requested []addonv1alpha1.DependencyAPI) evaluation.APIFa
 	return facts
 }
 
-// fields are what the agent reports of the fields of an API that is served in these versions.
-func (c Cluster) fields(api addonv1alpha1.DependencyAPI, versions []string) map[string]evaluation.FieldFact {
+// fields are what is known of the fields of an API that is served in these versions.
+func (c ServedAPIs) fields(api addonv1alpha1.DependencyAPI, versions []string) map[string]evaluation.FieldFact {
 	if len(versions) == 0 {
 		versions = []string{""}
 	}

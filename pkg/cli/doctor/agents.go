@@ -80,10 +80,6 @@ func (h *hub) reached() (clusters []string) {
 // needsAgent reports whether a dependency of an add-on on a cluster needs what only an agent
 // can report.
 func (h *hub) needsAgent(cluster string) bool {
-	var installed []string
-	for _, addOn := range h.fleet.Installed(cluster) {
-		installed = append(installed, addOn.Name)
-	}
-	requests := h.fleet.Declared.Requests(installed...)
+	requests := h.fleet.Requests(cluster)
 	return !requests.Empty()
 }

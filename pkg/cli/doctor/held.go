@@ -27,6 +27,7 @@ func held(_ context.Context, h *hub) (results []result) {
 			"kubectl get managedclusters",
 		})
 	}
+	results = append(results, unknownOnHub(h)...)
 	verdicts, clusters := 0, such{}
 	for _, cluster := range h.reached() {
 		waiting := h.heldOn(cluster) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
@@ -40,9 +41,23 @@ func held(_ context.Context, h *hub) (results []result) {
 	}
 	return append(results, result{
 		note, fmt.Sprintf("Verdicts that are held on managed clusters that can be reached: %d, on %s, such as %s, "+
-			"until add-ons or addon-agent report there",
+			"until add-ons or addon-agent report there, or the hub responds",
 			verdicts, text.Count(clusters.count, "cluster"), clusters.first), fmt.Sprintf("kubectl addon report -n %s --all", clusters.first),
 	})
+}
+
+// unknownOnHub are the APIs of which the hub could not report whether it serves them.
+func unknownOnHub(h *hub) (results []result) {
+	for i := range h.fleet.Content.HubAPIs {
+		if fact := &h.fleet.Content.HubAPIs[i]; fact.Served == metav1.ConditionUnknown {
+			results = append(results, result{
+				unwell, fmt.Sprintf("Whether the hub serves the kind %s of the group %q, which dependencies require, is not known: %s",
+					fact.Kind, fact.Group, text.OneLine(fact.Message)),
+				"kubectl get apiservices",
+			})
+		}
+	}
+	return results
 }
 
 // heldOn is how many verdicts are held on a cluster.

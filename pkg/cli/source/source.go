@@ -202,7 +202,7 @@ func (s *Source) connect(limit time.Duration, skip func(*rest.Config) *rest.Conf
 	if err != nil {
 		return nil, config.Host, cmdline.HubError(fmt.Errorf("reach the hub: %w", err))
 	}
-	return hub, config.Host, nil
+	return discoverer{hub, config}, config.Host, nil
 }
 
 // configError is a wrong call where a flag chose what cannot be used, else one of the hub.

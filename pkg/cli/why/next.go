@@ -8,9 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // maxNames is how many characters of names a command has. It is to be pasted, not read, but
@@ -134,9 +136,30 @@ func unregistered(clusters []string) step {
 	}
 }
 
+// bringToHub makes the hub serve an API, or a newer schema of one.
+func bringToHub(item *report.RootCause) step {
+	note := "the hub does not serve the API: install what serves it on the hub"
+	if item.Served {
+		note = "upgrade what serves the API on the hub to a version whose API has the fields"
+	}
+	return step{run: "kubectl get --raw /apis", note: note}
+}
+
 // bring makes managed clusters serve an API, or a newer schema of one.
 func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
 	switch {
+	case item.ServedBy == addonv1alpha1.APIServerHub:
+		return bringToHub(item)
+	case item.HostingCluster != "" && of.Object(item.HostingCluster) == nil:
+		return step{
+			run: "kubectl get managedclusters",
+			note: fmt.Sprintf("the annotation %s of ManagedClusterAddOns names %s, which is no managed cluster: correct it, or register the cluster",
+				ocmv1alpha1.HostingClusterNameAnnotationKey, text.Name(item.HostingCluster)),
+		}
+	case item.HostingCluster != "":
+		on := *item
+		on.HostingCluster = ""
+		return bring(of, &on, []string{item.HostingCluster}, item.HostingCluster)
 	case item.Unreported && item.Served:
 		return step{
 			run:  fmt.Sprintf(readFacts, first, first),

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
@@ -50,12 +51,16 @@ func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declarat
 // changed.
 func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
 	for end := range edge.Ends() {
-		if api := end.Dependency.API; api != nil {
+		switch api := end.Dependency.API; declaration.ServedBy(&end.Dependency) {
+		case "":
+			if end.MayCompareVersion() && c.versions[end.AddOn] != before.versions[end.AddOn] {
+				return true
+			}
+		case addonv1alpha1.APIServerHub: // nothing provides it
+		default:
 			if !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI)) {
 				return true
 			}
-		} else if end.MayCompareVersion() && c.versions[end.AddOn] != before.versions[end.AddOn] {
-			return true
 		}
 	}
 	return false

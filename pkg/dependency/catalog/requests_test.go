@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -34,7 +35,7 @@ dependencies:
 	thing := addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "g.example.io", Kind: "Thing"}}
 	withFields := thing
 	withFields.Fields = []string{"spec.a", "spec.b", "spec.c"}
-	for name, tc := range map[string]struct {
+	for name, tc := range map[string]struct { // of add-ons that one cluster has, and whose agents run there
 		installed []string
 		want      Requests
 	}{
@@ -52,5 +53,52 @@ dependencies:
 		if got.Empty() != (name == "Nothing" || name == "NothingRequested") {
 			t.Errorf("%s: Empty() = %t", name, got.Empty())
 		}
+	}
+}
+
+func TestRequestsByCluster(t *testing.T) {
+	c := New([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", `
+dependencies:
+- {name: versioned, version: ">= 1"}
+- {name: here, api: {kind: Here}}
+- {name: too, api: {kind: Here, servedBy: ManagedCluster, fields: [spec.a]}}
+- {name: hub, api: {kind: OnHub, servedBy: Hub, fields: [spec.b]}}
+- {name: host, api: {kind: OnHost, servedBy: HostingCluster}}`),
+		fixture.Specified(t, "y", `dependencies: [{name: hub, api: {kind: OnHub, servedBy: Hub, fields: [spec.a]}}]`),
+	})
+	api := func(kind string, fields ...string) addonv1alpha1.DependencyAPI {
+		return addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: kind}, Fields: fields}
+	}
+	here, onHost := api("Here", "spec.a"), api("OnHost")
+	for name, tc := range map[string]struct {
+		reason    string
+		installed Installed
+		want      Requests
+	}{
+		"Own": {
+			"the cluster runs the agent itself",
+			Installed{Own: []string{"x"}},
+			Requests{APIs: []addonv1alpha1.DependencyAPI{here, onHost}, AddOns: []string{"versioned"}},
+		},
+		"Hosted": {
+			"another cluster has to serve the API",
+			Installed{Hosted: []string{"x"}},
+			Requests{APIs: []addonv1alpha1.DependencyAPI{here}, AddOns: []string{"versioned"}},
+		},
+		"Hosting": {
+			"nothing but that API matters there", Installed{Hosting: []string{"x"}}, Requests{APIs: []addonv1alpha1.DependencyAPI{onHost}},
+		},
+		"OnlyHub": {"no agent reports on the hub", Installed{Own: []string{"y"}, Hosting: []string{"y"}}, Requests{}},
+	} {
+		if diff := cmp.Diff(tc.want, c.RequestsOf(tc.installed), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s: -want, +got:\n%s", name, tc.reason, diff)
+		}
+	}
+	if diff := cmp.Diff([]addonv1alpha1.DependencyAPI{api("OnHub", "spec.a", "spec.b")}, c.HubAPIs()); diff != "" {
+		t.Errorf("hub: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]addonv1alpha1.DependencyAPI{api("OnHub", "spec.a")}, c.HubAPIs("y")); diff != "" {
+		t.Errorf("hub, of one add-on: -want, +got:\n%s", diff)
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"time"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Cause is what keeps add-ons from working, the same on every managed cluster.
@@ -15,6 +18,10 @@ type Cause struct {
 	AddOn string `json:"addOn,omitempty"`
 	// API is the one that is not served, as messages name it.
 	API string `json:"api,omitempty"`
+	// ServedBy is whose API server must serve the API, where that is not the managed cluster; HostingCluster names the
+	// other managed cluster that runs the add-on's agent.
+	ServedBy       addonv1alpha1.APIServer `json:"servedBy,omitempty"`
+	HostingCluster string                  `json:"hostingCluster,omitempty"`
 	// Unreported: whether the API is served, with the required fields, is not known, because no
 	// addon-agent reports it.
 	Unreported bool `json:"unreported,omitempty"`
@@ -40,9 +47,12 @@ func (s Step) Cause() Cause {
 	case finding.Requirement != nil:
 		cause.Requirement, cause.Dependent = finding.Requirement.Name, s.AddOn
 	case finding.Dependency != nil && finding.Dependency.API != nil:
-		cause.API = finding.Target()
+		cause.API = finding.API()
+		if by := declaration.ServedBy(finding.Dependency); by != addonv1alpha1.APIServerManagedCluster {
+			cause.ServedBy = by
+		}
 		if detail := finding.Detail; detail != nil {
-			cause.Unreported, cause.Served = detail.Unreported, detail.Served
+			cause.Unreported, cause.Served, cause.HostingCluster = detail.Unreported, detail.Served, detail.HostingCluster
 		}
 	case finding.Verdict == evaluation.Cycle && len(finding.Cycle) > 0:
 		cause.AddOn, cause.Cycle = finding.Cycle[0], catalog.CycleText(finding.Cycle)
@@ -61,6 +71,12 @@ func (c Cause) String() string {
 		return c.Cycle
 	}
 	what := c.AddOn + c.API + c.Requirement
+	switch {
+	case c.ServedBy == addonv1alpha1.APIServerHub:
+		what += " on the hub"
+	case c.HostingCluster != "":
+		what += " on hosting cluster " + text.Name(c.HostingCluster)
+	}
 	if c.Dependent != "" {
 		what += " of " + c.Dependent
 	}

@@ -131,3 +131,39 @@ func TestShared(t *testing.T) {
 		})
 	}
 }
+
+// An API of the hub is one cause for all clusters, and one of a hosting cluster for those that it runs agents for.
+func TestCausesOfAPIsOfOtherClusters(t *testing.T) {
+	step := func(by addonv1alpha1.APIServer, detail *evaluation.Detail) Step {
+		api := &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Thing"}, ServedBy: by}
+		return Step{AddOn: "a", Finding: &evaluation.Finding{
+			Dependency: &addonv1alpha1.AddonDependency{Name: "thing", API: api}, Verdict: evaluation.APINotServed, Detail: detail,
+		}}
+	}
+	east, west := &evaluation.Detail{HostingCluster: "east"}, &evaluation.Detail{HostingCluster: "west", Unreported: true}
+	for name, test := range map[string]struct {
+		reason string
+		step   Step
+		want   string
+	}{
+		"Managed":  {"the default", step("", nil), "Thing is not served"},
+		"Declared": {"the same", step(addonv1alpha1.APIServerManagedCluster, nil), "Thing is not served"},
+		"Hub":      {"the hub is one", step(addonv1alpha1.APIServerHub, nil), "Thing on the hub is not served"},
+		"HubField": {
+			"its schema is older", step(addonv1alpha1.APIServerHub, &evaluation.Detail{Served: true}),
+			"Thing on the hub does not have the required fields",
+		},
+		"Itself": {"it runs its own agent", step(addonv1alpha1.APIServerHostingCluster, nil), "Thing is not served"},
+		"East":   {"a cluster of many", step(addonv1alpha1.APIServerHostingCluster, east), "Thing on hosting cluster east is not served"},
+		"West": {
+			"another one", step(addonv1alpha1.APIServerHostingCluster, west), "Thing on hosting cluster west is not known to be served",
+		},
+	} {
+		if got := test.step.Cause().String(); got != test.want {
+			t.Errorf("%s: %s: got %q, want %q", name, test.reason, got, test.want)
+		}
+	}
+	if step("", nil).Cause() == step(addonv1alpha1.APIServerHub, nil).Cause() {
+		t.Error("an API of the hub has the cause of one of managed clusters")
+	}
+}

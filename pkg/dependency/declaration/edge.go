@@ -1,6 +1,7 @@
 package declaration
 
 import (
+	"cmp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -88,6 +89,14 @@ func (e *Edge) WantsVersion() bool {
 // Conflicts reports whether the edge is satisfied where its add-on is not installed.
 func Conflicts(dependency *addonv1alpha1.AddonDependency) bool {
 	return dependency.Type == addonv1alpha1.DependencyTypeConflicts
+}
+
+// ServedBy is whose API server must serve the API of an edge; empty for an edge on an add-on.
+func ServedBy(dependency *addonv1alpha1.AddonDependency) addonv1alpha1.APIServer {
+	if dependency.API == nil {
+		return ""
+	}
+	return cmp.Or(dependency.API.ServedBy, addonv1alpha1.APIServerManagedCluster)
 }
 
 // Target is the add-on that an edge is on; empty for an edge on an API, and for one with alternatives.

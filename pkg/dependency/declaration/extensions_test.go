@@ -77,6 +77,10 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, api: {kind: Pod, fields: [spec.nodeName, "spec.containers[].image"]}}]`,
 			[]string{"dependencies[0].api.fields[1]", `"spec.containers[].image"`, "property names with dots"},
 		},
+		"ServedBy": {
+			`dependencies: [{name: a, api: {kind: Pod, servedBy: hub}}]`,
+			[]string{"dependencies[0].api.servedBy", `"hub"`, `"ManagedCluster", "Hub", "HostingCluster"`},
+		},
 		"EmptyAPIField": {`dependencies: [{name: a, api: {kind: Pod, fields: [""]}}]`, []string{"dependencies[0].api.fields[0]"}},
 		"LongAPIField": {
 			`dependencies: [{name: a, api: {kind: Pod, fields: [` + strings.Repeat("x", 257) + `]}}]`,

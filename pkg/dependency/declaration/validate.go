@@ -49,6 +49,10 @@ var (
 		addonv1alpha1.DependencyTypeConflicts,
 	}
 
+	knownServers = []addonv1alpha1.APIServer{
+		addonv1alpha1.APIServerManagedCluster, addonv1alpha1.APIServerHub, addonv1alpha1.APIServerHostingCluster,
+	}
+
 	identifierForm = regexp.MustCompile(`^[0-9A-Za-z-]+$`)
 	groupForm      = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`)
 	apiVersionForm = regexp.MustCompile(`^([a-z]([-a-z0-9]*[a-z0-9])?)?$`)
@@ -76,6 +80,9 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 		errs = append(errs, validatePrereleases(entry.Prereleases, at.Child("prereleases").Child("identifiers"))...)
 		if entry.API != nil {
 			errs = append(errs, validateAPI(entry.API.AddonAPI, at.Child("api"))...)
+			if by := entry.API.ServedBy; by != "" && !slices.Contains(knownServers, by) {
+				errs = append(errs, field.NotSupported(at.Child("api").Child("servedBy"), by, knownServers))
+			}
 			errs = append(errs, validateFields(entry.API.Fields, at.Child("api").Child("fields"))...)
 		}
 		errs = append(errs, validateWhen(entry.When, at.Child("when"))...)

@@ -36,10 +36,16 @@ func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
 // maySatisfy reports whether the rule of an alternative may find it satisfied. Most that are not are found so without what a
 // finding explains, which would be allocated in each evaluation.
 func maySatisfy(g *given, alternative *declaration.Edge) bool {
-	if api := alternative.Dependency.API; api != nil {
+	switch api := alternative.Dependency.API; declaration.ServedBy(&alternative.Dependency) {
+	case "":
+		return g.state.AddOns.Named(alternative.AddOn).Works()
+	case addonv1alpha1.APIServerHub:
+		return g.cluster.HubAPIs[api.AddonAPI].Served == metav1.ConditionTrue
+	case addonv1alpha1.APIServerHostingCluster: // which cluster that is, its rule finds
+		return true
+	default:
 		return g.cluster.Facts.APIs[api.AddonAPI].Served == metav1.ConditionTrue
 	}
-	return g.state.AddOns.Named(alternative.AddOn).Works()
 }
 
 // evaluateAlternative finds the verdict on one alternative by itself.
@@ -146,7 +152,7 @@ func anyOfSentence(f *Finding) string {
 	for _, one := range Named(f.Dependency) {
 		what := "addon '" + one.Target() + "'"
 		if one.Dependency.API != nil {
-			what = "API '" + one.Target() + "'"
+			what = "API '" + one.API() + "'" + one.onServer()
 		}
 		if version := one.Dependency.Version; version != "" {
 			what += " in version '" + shown(version) + "'"

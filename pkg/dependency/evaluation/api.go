@@ -7,69 +7,117 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // apiRule is that of an edge on an API of the managed cluster.
-var apiRule = rule{
-	inputs: input.Facts,
-	sentence: func(f *Finding) string {
-		failure := "is not served"
-		switch detail := f.detail(); {
-		case detail.Served && detail.Unreported:
-			failure = "is not known to have the required fields"
-		case detail.Served:
-			failure = "does not have the required fields"
-		}
-		return fmt.Sprintf("%s API '%s' %s.", f.Type(), shown(apiName(f.Dependency.API.AddonAPI)), failure)
-	},
-	found: func(f *Finding) string {
-		detail := f.detail()
-		described := text.Cut(text.OneLine(detail.Because), maxReason)
-		if len(detail.Providers) > 0 {
-			described += "; provided by addon " + text.Names(detail.Providers, " or ")
-		}
-		return described
-	},
+var apiRule = rule{inputs: input.Facts, sentence: apiSentence, found: apiFound}
+
+func apiSentence(f *Finding) string {
+	failure := "is not served" + f.server("by")
+	switch detail := f.detail(); {
+	case detail.Served && detail.Unreported:
+		failure = "is not known to have the required fields" + f.server("on")
+	case detail.Served:
+		failure = "does not have the required fields" + f.server("on")
+	}
+	return fmt.Sprintf("%s API '%s' %s.", f.Type(), f.API(), failure)
+}
+
+func apiFound(f *Finding) string {
+	detail := f.detail()
+	described := text.Cut(text.OneLine(detail.Because), maxReason)
+	if len(detail.Providers) > 0 {
+		described += "; provided by addon " + text.Names(detail.Providers, " or ")
+	}
+	return described
+}
+
+// server names the cluster that must serve the API, after a preposition; empty where it is the
+// managed cluster itself.
+func (f *Finding) server(preposition string) string {
+	switch {
+	case declaration.ServedBy(f.Dependency) == addonv1alpha1.APIServerHub:
+		return " " + preposition + " the hub"
+	case f.detail().HostingCluster != "":
+		return fmt.Sprintf(" %s hosting cluster '%s'", preposition, text.Name(f.Detail.HostingCluster))
+	default:
+		return ""
+	}
 }
 
 // evaluateAPI looks up what the agent of the cluster reports of the API.
 func evaluateAPI(g *given, f *Finding) {
-	if until, held := g.cluster.factsHeld(); held {
+	evaluateReported(g, f, g.cluster, notReported)
+}
+
+// evaluateReported looks up what the agent of a cluster reports of the API. silent is why it is not known where it
+// has not reported it.
+func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
+	if until, held := on.factsHeld(); held {
 		f.Verdict, f.Until = Held, until
 		return
 	}
 	api := g.edge.Dependency.API
-	fact, answered := g.cluster.Facts.APIs[api.AddonAPI]
+	fact, answered := on.Facts.APIs[api.AddonAPI]
 	fields := lookUpFields(api, &fact)
-	due, pending := g.cluster.answerDue()
+	due, pending := on.answerDue()
 	switch {
 	case fact.Served == metav1.ConditionTrue && fields.satisfied():
 		f.Verdict = Satisfied
 	case pending && (!answered || fields.awaited):
 		f.Verdict, f.Until = Held, due
 	default:
-		f.Verdict = APINotServed
-		f.detail().Because, f.Detail.Providers = notServed(fact, answered), g.catalog.Providers(api.AddonAPI)
-		if fact.Served == metav1.ConditionTrue {
-			f.Detail.Because, f.Detail.Served = fields.explain(api, &fact), true
-		}
-		f.Detail.Unreported = fact.Served != metav1.ConditionFalse && len(fields.missing) == 0
+		f.unsatisfy(api, &fact, &fields, silent)
+		f.Detail.Providers = g.catalog.Providers(api.AddonAPI)
 	}
 }
 
+// unsatisfy sets that the API is not served, or not with its fields, and why.
+func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fields *apiFields, silent string) {
+	f.Verdict = APINotServed
+	f.detail().Because = notServed(*fact, silent)
+	if fact.Served == metav1.ConditionTrue {
+		f.Detail.Because, f.Detail.Served = fields.explain(api, fact, silent), true
+	}
+	f.Detail.Unreported = fact.Served != metav1.ConditionFalse && len(fields.missing) == 0
+}
+
 // notServed explains why an API counts as not served.
-func notServed(fact APIFact, answered bool) string {
+func notServed(fact APIFact, silent string) string {
 	switch {
-	case !answered:
-		return "not known: " + notReported
+	case fact.Served == "":
+		return "not known: " + silent
 	case fact.Served == metav1.ConditionFalse && len(fact.Versions) > 0:
 		return "served in " + strings.Join(fact.Versions, ", ")
 	case fact.Served == metav1.ConditionFalse:
 		return "not served"
 	default:
 		return "not known: " + fact.Message
+	}
+}
+
+// API names the API that the edge is on, as messages do; empty where it is on none.
+func (f Finding) API() string {
+	if f.Dependency == nil || f.Dependency.API == nil {
+		return ""
+	}
+	return shown(apiName(f.Dependency.API.AddonAPI))
+}
+
+// apiTarget names an API, and the cluster that must serve it where that is not the managed cluster.
+func (f Finding) apiTarget() string { return f.API() + f.onServer() }
+
+func (f Finding) onServer() string {
+	switch declaration.ServedBy(f.Dependency) {
+	case addonv1alpha1.APIServerHub:
+		return " on the hub"
+	case addonv1alpha1.APIServerHostingCluster:
+		return " on the hosting cluster"
+	default:
+		return ""
 	}
 }
 

@@ -65,8 +65,8 @@ func (f *APIFact) missingIn(version string, paths []string) []string {
 	return slices.Compact(missing)
 }
 
-// explain says why the fields of an API that is served do not satisfy the edge.
-func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact) string {
+// explain says why the fields of an API that is served do not satisfy the edge; see evaluateReported.
+func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, silent string) string {
 	none := "no field "
 	if len(f.missing) > 1 {
 		none = "no fields "
@@ -80,6 +80,6 @@ func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact) str
 	case f.unknown != "":
 		return "served, but its fields are not known: " + f.unknown
 	default:
-		return "served, but its fields are not known: " + notReported
+		return "served, but its fields are not known: " + silent
 	}
 }

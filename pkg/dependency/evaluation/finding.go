@@ -46,13 +46,15 @@ type Detail struct {
 	// since when one is being deleted.
 	Installing, Removing time.Time
 	// Unreported: whether the API is served, with its fields, is not known, because no
-	// addon-agent reports it.
+	// addon-agent reports it, or the hosting cluster does not exist.
 	Unreported bool
 	// Served: the API is served, and the edge fails for its fields only.
 	Served bool
 	// Alternatives are the findings on the alternatives of the edge, in the order declared, where none is satisfied and none
 	// is held.
 	Alternatives []Finding
+	// HostingCluster is set where another managed cluster, which runs the add-on's agent, has to serve the API.
+	HostingCluster string
 	// Providers are the add-ons that bring the API.
 	Providers []string
 	// ConditionError explains why the edge's condition could not be evaluated; the
@@ -86,7 +88,7 @@ func (f Finding) Target() string {
 		}
 		return either(names)
 	case f.Dependency.API != nil:
-		return shown(apiName(f.Dependency.API.AddonAPI))
+		return f.apiTarget()
 	default:
 		return text.Name(declaration.Target(f.Dependency))
 	}

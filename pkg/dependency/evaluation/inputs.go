@@ -14,8 +14,8 @@ type Need struct {
 	Name string
 	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses, and
 	// input.Placements where it is not installed; for the conditions of its own edges
-	// input.AddOn, input.Config and input.Version; and input.Template for which of its
-	// declarations counts.
+	// input.AddOn, input.Config and input.Version; input.Template for which of its
+	// declarations counts; and input.Hosting for which cluster runs its agent.
 	Inputs input.Set
 }
 
@@ -46,7 +46,7 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 }
 
 // ofItself are the inputs that are of the add-on's own ManagedClusterAddOn.
-const ofItself = input.AddOn | input.Config | input.Template | input.Version
+const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
 // readTargets adds what is read of the add-ons that edges are on.
 func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.Set) {
@@ -109,7 +109,7 @@ func (e *Evaluator) WithInput(of input.Set) []string {
 // Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
 // on these inputs of the named add-on there: itself, those that a condition of its edges
 // can tie into a cycle with it, and those that check its settings. The inputs are some of
-// AddOn, Config, Template and Version.
+// AddOn, Config, Template, Version and Hosting.
 func (e *Evaluator) Readers(addOn string, own input.Set) (readers []string) {
 	switch {
 	case cycleInputs(e.Catalog, addOn).Any(own):

@@ -17,6 +17,8 @@ func TestKindsAreComplete(t *testing.T) {
 		{Name: "a", Type: "Conflicts", Version: ">= 1"},
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}}},
 		{Name: "a", AnyOf: []addonv1alpha1.DependencyAlternative{{AddOn: "b"}, {AddOn: "c"}}},
+		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "Hub"}},
+		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "HostingCluster"}},
 	} {
 		found[kindOf(&dependency, nil)] = true
 	}

@@ -23,6 +23,8 @@ const (
 	kindConflictingVersion
 	kindAPI
 	kindAnyOf
+	kindHubAPI
+	kindHostingAPI
 	kindKubernetes
 	kindOCM
 	kindClaim
@@ -38,6 +40,7 @@ type rule struct {
 
 var rules = [kinds]rule{
 	kindAddOn: addOnRule, kindVersion: versionRule, kindAPI: apiRule,
+	kindHubAPI: hubAPIRule, kindHostingAPI: hostingAPIRule,
 	kindConflict: conflictRule, kindConflictingVersion: conflictingVersionRule,
 	kindKubernetes: kubernetesRule, kindOCM: ocmRule, kindClaim: claimRule,
 }
@@ -53,6 +56,10 @@ func kindOf(dependency *addonv1alpha1.AddonDependency, requirement *declaration.
 		return kindKubernetes
 	case declaration.HasAlternatives(dependency):
 		return kindAnyOf
+	case declaration.ServedBy(dependency) == addonv1alpha1.APIServerHub:
+		return kindHubAPI
+	case declaration.ServedBy(dependency) == addonv1alpha1.APIServerHostingCluster:
+		return kindHostingAPI
 	case dependency.API != nil:
 		return kindAPI
 	case declaration.Conflicts(dependency) && declaration.ComparesVersion(dependency):
@@ -79,6 +86,10 @@ func (k kind) evaluate(g *given, f *Finding) {
 		evaluateConflictingVersion(g, f)
 	case kindAPI:
 		evaluateAPI(g, f)
+	case kindHubAPI:
+		evaluateHubAPI(g, f)
+	case kindHostingAPI:
+		evaluateHostingAPI(g, f)
 	case kindKubernetes:
 		evaluateKubernetes(g, f)
 	case kindOCM:
@@ -93,6 +104,8 @@ func (k kind) evaluate(g *given, f *Finding) {
 // given is what a verdict is found from.
 type given struct {
 	catalog *catalog.Catalog
+	// addOn is the dependent.
+	addOn string
 	// Either edge or requirement is set.
 	edge        *declaration.Edge
 	requirement *declaration.Requirement

@@ -54,6 +54,10 @@ type Cluster struct {
 	PlacementsUnread bool `json:"placementsUnread,omitempty"`
 	// Facts is what the cluster's agent has reported.
 	Facts Facts `json:"facts,omitzero"`
+	// HubAPIs are the APIs that edges require of the hub. What is not in the map is not known yet.
+	HubAPIs APIFacts `json:"hubAPIs,omitempty"`
+	// Hosts are the other managed clusters that run agents of its add-ons, by name.
+	Hosts map[string]HostingCluster `json:"hosts,omitempty"`
 }
 
 // Observation is what the hub knows of one add-on on one managed cluster.
@@ -80,6 +84,9 @@ type Observation struct {
 	FormerVersion string `json:"formerVersion,omitempty"`
 	// Template has the versions of its AddOnTemplates.
 	Template versions.Templates `json:"template,omitzero"`
+	// HostingCluster is the other managed cluster that runs its agent; empty: its own one does. It is
+	// only read where edges need it.
+	HostingCluster string `json:"hostingCluster,omitempty"`
 
 	// The rest is only read for the conditions of the add-on's own edges.
 

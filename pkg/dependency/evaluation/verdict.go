@@ -16,7 +16,7 @@ const (
 	VersionMismatch Verdict = "VersionMismatch"
 	// VersionUnknown: no version of the add-on, or of the platform, is reported.
 	VersionUnknown Verdict = "VersionUnknown"
-	// APINotServed: the managed cluster does not serve the API, or no agent reports that it does.
+	// APINotServed: the cluster that has to does not serve the API, or no agent reports that it does.
 	APINotServed Verdict = "APINotServed"
 	// RequirementNotMet: the platform is not what the add-on requires.
 	RequirementNotMet Verdict = "RequirementNotMet"

@@ -4,7 +4,7 @@
 package input
 
 // Set is a set of inputs.
-type Set uint16
+type Set uint32
 
 // The inputs.
 const (
@@ -38,6 +38,10 @@ const (
 	Placements
 	// Policies are what AddOnDependencyPolicies override.
 	Policies
+	// HubAPIs are the APIs that the hub serves.
+	HubAPIs
+	// Hosting is which cluster runs the add-on's agent, and what the agent of that cluster reports.
+	Hosting
 )
 
 // Variables are what AddOnDeploymentConfigs are read for.

@@ -10,6 +10,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Suggestion is a dependency that an add-on may need.
@@ -69,7 +70,9 @@ func declares(declared *catalog.Catalog, addOn string, api kind, providers []str
 	edges := declared.Declaration(addOn).Edges
 	for i := range edges {
 		for end := range edges[i].Ends() {
-			if on := end.Dependency.API; on != nil && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, end.AddOn) {
+			on := end.Dependency.API
+			isHere := declaration.ServedBy(&end.Dependency) == addonv1alpha1.APIServerManagedCluster
+			if isHere && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, end.AddOn) {
 				return true
 			}
 		}

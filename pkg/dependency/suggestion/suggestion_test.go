@@ -97,6 +97,13 @@ func TestFind(t *testing.T) {
 			},
 			workloads: []Workload{certs, workload(t, "a", object("cert.io", "Certificate"))},
 		},
+		"declared of the hub's API": {
+			registered: []addonv1alpha1.ClusterManagementAddOn{
+				fixture.Specified(t, "a", "dependencies: [{name: tls, api: {group: cert.io, kind: Certificate, servedBy: Hub}}]"),
+			},
+			workloads: []Workload{certs, workload(t, "a", object("cert.io", "Certificate"))},
+			want:      "a: certs (Required) AddOnTemplate a: has Certificate x (cert.io)",
+		},
 		"provided by declaration": {
 			registered: []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "certs", "provides: [{group: cert.io, kind: Certificate}]")},
 			workloads:  []Workload{workload(t, "a", object("cert.io", "Certificate"))},

@@ -38,6 +38,7 @@ func (d *document) members() []member {
 		optional("addOnDeploymentConfigs", &d.Configs),
 		optional("addOnTemplates", &d.Templates),
 		optional("placementDecisions", &d.Decisions), optional("placementDecisionsRead", &d.DecisionsRead),
+		optional("hubAPIs", &d.HubAPIs), optional("hostingClusters", &d.Hosting),
 		optional("addOnDependencyPolicies", &d.Policies), optional("addOnDependencyPoliciesUnread", &d.PoliciesUnread),
 	}
 }

@@ -40,6 +40,8 @@ func TestFileReadsAsItWasWritten(t *testing.T) {
 		Decisions: []clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a-1"}}},
 		Policies:  []dependencyv1alpha1.AddOnDependencyPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}},
 		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true, PoliciesUnread: "forbidden",
+		HubAPIs: []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API{Kind: "Thing"}, Served: metav1.ConditionTrue}},
+		Hosting: Hosting{Clusters: []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "hub-east"}}}},
 	}
 	content.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "unreachable"}}
 	var json strings.Builder

@@ -7,8 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
@@ -124,27 +126,9 @@ func (r redaction) conditions(all []metav1.Condition) []metav1.Condition {
 // messages of conditions, claims, what agents report of APIs and versions, and the reasons of waivers.
 func (c Content) redacted() Content {
 	r := redaction{}
-	c.AddOns, c.Clusters, c.Facts = slices.Clone(c.AddOns), slices.Clone(c.Clusters), slices.Clone(c.Facts)
-	for i := range c.AddOns {
-		c.AddOns[i].Status.Conditions = r.conditions(c.AddOns[i].Status.Conditions)
-	}
-	for i := range c.Clusters {
-		status := &c.Clusters[i].Status
-		status.Conditions, status.ClusterClaims = r.conditions(status.Conditions), slices.Clone(status.ClusterClaims)
-		for j := range status.ClusterClaims {
-			status.ClusterClaims[j].Value = r.text(status.ClusterClaims[j].Value)
-		}
-	}
-	for i := range c.Facts {
-		status := &c.Facts[i].Status
-		status.APIs, status.AddOns = slices.Clone(status.APIs), slices.Clone(status.AddOns)
-		for j := range status.APIs {
-			status.APIs[j].Message = r.text(status.APIs[j].Message)
-		}
-		for j := range status.AddOns {
-			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
-		}
-	}
+	c.Clusters, c.AddOns, c.Facts = r.clusters(c.Clusters), r.addOns(c.AddOns), r.facts(c.Facts)
+	c.Hosting = Hosting{r.clusters(c.Hosting.Clusters), r.addOns(c.Hosting.AddOns), r.facts(c.Hosting.Facts)}
+	c.HubAPIs = r.apis(c.HubAPIs)
 	c.PoliciesUnread = r.text(c.PoliciesUnread)
 	c.Policies = slices.Clone(c.Policies)
 	for i := range c.Policies {
@@ -157,4 +141,44 @@ func (c Content) redacted() Content {
 		c.Policies[i].Spec = *spec
 	}
 	return c
+}
+
+func (r redaction) addOns(all []addonv1alpha1.ManagedClusterAddOn) []addonv1alpha1.ManagedClusterAddOn {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Status.Conditions = r.conditions(all[i].Status.Conditions)
+	}
+	return all
+}
+
+func (r redaction) clusters(all []clusterv1.ManagedCluster) []clusterv1.ManagedCluster {
+	all = slices.Clone(all)
+	for i := range all {
+		status := &all[i].Status
+		status.Conditions, status.ClusterClaims = r.conditions(status.Conditions), slices.Clone(status.ClusterClaims)
+		for j := range status.ClusterClaims {
+			status.ClusterClaims[j].Value = r.text(status.ClusterClaims[j].Value)
+		}
+	}
+	return all
+}
+
+func (r redaction) facts(all []dependencyv1alpha1.ManagedClusterFacts) []dependencyv1alpha1.ManagedClusterFacts {
+	all = slices.Clone(all)
+	for i := range all {
+		status := &all[i].Status
+		status.APIs, status.AddOns = r.apis(status.APIs), slices.Clone(status.AddOns)
+		for j := range status.AddOns {
+			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
+		}
+	}
+	return all
+}
+
+func (r redaction) apis(all []dependencyv1alpha1.APIFact) []dependencyv1alpha1.APIFact {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Message = r.text(all[i].Message)
+	}
+	return all
 }

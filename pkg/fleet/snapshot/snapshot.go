@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -53,8 +54,19 @@ type Content struct {
 	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
 	// Policies are all AddOnDependencyPolicies.
 	Policies []dependencyv1alpha1.AddOnDependencyPolicy `json:"addOnDependencyPolicies,omitempty"`
+	// HubAPIs are those that edges require of the hub, as far as the hub responded.
+	HubAPIs []dependencyv1alpha1.APIFact `json:"hubAPIs,omitempty"`
+	// Hosting is set where the snapshot is of one managed cluster, and others run agents of its add-ons.
+	Hosting Hosting `json:"hostingClusters,omitzero"`
 	// PoliciesUnread is why the policies could not be read: what they override is not known.
 	PoliciesUnread string `json:"addOnDependencyPoliciesUnread,omitempty"`
+}
+
+// Hosting is what the facts rest on of managed clusters that run agents of another one.
+type Hosting struct {
+	Clusters []clusterv1.ManagedCluster               `json:"managedClusters,omitempty"`
+	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns,omitempty"`
+	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
 }
 
 // Evaluator evaluates add-ons as registrations declare, under the AddOnTemplates and policies of the content.
@@ -74,6 +86,10 @@ type Snapshot struct {
 	versions map[string]string
 	// selected are the clusters that Placements select.
 	selected map[types.NamespacedName]sets.Set[string]
+	// hosts are the managed clusters of Hosting, and hosted the add-ons of others whose agents a cluster runs.
+	hosts   map[string]*cluster
+	hosted  map[string][]*addonv1alpha1.ManagedClusterAddOn
+	hubAPIs evaluation.APIFacts
 }
 
 // cluster is what a snapshot has of a managed cluster.
@@ -94,17 +110,10 @@ func New(content Content) *Snapshot {
 		selected: map[types.NamespacedName]sets.Set[string]{},
 	}
 	s.settled = whatif.New(s.Declared)
-	for i := range content.Clusters {
-		s.cluster(content.Clusters[i].Name).object = &content.Clusters[i]
-	}
-	for i := range content.AddOns {
-		s.cluster(content.AddOns[i].Namespace).addOns[content.AddOns[i].Name] = &content.AddOns[i]
-	}
-	for i := range content.Facts {
-		if facts := &content.Facts[i]; factsobject.Key(facts.Namespace).Name == facts.Name {
-			s.cluster(facts.Namespace).facts = facts
-		}
-	}
+	s.hosts, s.hosted = map[string]*cluster{}, map[string][]*addonv1alpha1.ManagedClusterAddOn{}
+	s.addClusters(s.objects, content.Clusters, content.AddOns, content.Facts)
+	s.addClusters(s.hosts, content.Hosting.Clusters, content.Hosting.AddOns, content.Hosting.Facts)
+	s.hubAPIs = fleet.APIFactsOf(content.HubAPIs)
 	for i := range content.Configs {
 		config := &content.Configs[i]
 		s.configs[types.NamespacedName{Namespace: config.Namespace, Name: config.Name}] = fleet.Variables(config)
@@ -124,18 +133,37 @@ func New(content Content) *Snapshot {
 	return s
 }
 
-func (s *Snapshot) cluster(name string) *cluster {
-	found, ok := s.objects[name]
-	if !ok {
-		found = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
-		s.objects[name] = found
+// addClusters adds what there is of managed clusters.
+func (s *Snapshot) addClusters(
+	to map[string]*cluster, clusters []clusterv1.ManagedCluster, addOns []addonv1alpha1.ManagedClusterAddOn,
+	facts []dependencyv1alpha1.ManagedClusterFacts,
+) {
+	at := func(name string) *cluster {
+		if to[name] == nil {
+			to[name] = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
+		}
+		return to[name]
 	}
-	return found
+	for i := range clusters {
+		at(clusters[i].Name).object = &clusters[i]
+	}
+	for i := range addOns {
+		addOn := &addOns[i]
+		at(addOn.Namespace).addOns[addOn.Name] = addOn
+		if host := fleet.HostingCluster(addOn); host != addOn.Namespace {
+			s.hosted[host] = append(s.hosted[host], addOn)
+		}
+	}
+	for i := range facts {
+		if one := &facts[i]; factsobject.Key(one.Namespace).Name == one.Name {
+			at(one.Namespace).facts = one
+		}
+	}
 }
 
 // has returns what there is of a cluster, empty for an unknown one.
 func (s *Snapshot) has(name string) cluster {
-	if found, ok := s.objects[name]; ok {
+	if found := cmp.Or(s.objects[name], s.hosts[name]); found != nil {
 		return *found
 	}
 	return cluster{}
@@ -177,9 +205,28 @@ func (s *Snapshot) Facts(ctx context.Context, declared *catalog.Catalog, name st
 	on := s.has(name)
 	return fleet.Agents{Objects: s, Memory: memory{s}}.Facts(ctx, name, fleet.Reported{
 		Object: on.facts, NotServed: s.FactsNotServed,
-		Needed: fleet.Requestable(declared.Requests(slices.Collect(maps.Keys(on.addOns))...)),
+		Needed: fleet.Requestable(declared.RequestsOf(s.placed(name))),
 	})
 }
+
+// placed are the add-ons that may need to know something of a managed cluster.
+func (s *Snapshot) placed(name string) (placed catalog.Installed) {
+	for _, addOn := range s.has(name).addOns {
+		fleet.Place(addOn, name, &placed)
+	}
+	for _, addOn := range s.hosted[name] {
+		fleet.Place(addOn, name, &placed)
+	}
+	return placed
+}
+
+// Requests are what the agent of a managed cluster is requested to report.
+func (s *Snapshot) Requests(name string) catalog.Requests {
+	return s.Declared.RequestsOf(s.placed(name))
+}
+
+// HubAPIs implements fleet.Reader.
+func (s *Snapshot) HubAPIs(context.Context) (evaluation.APIFacts, error) { return s.hubAPIs, nil }
 
 // Lost reports whether verdicts on a managed cluster are held because it cannot be reached.
 // A cluster without an object can.

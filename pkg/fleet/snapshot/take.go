@@ -164,7 +164,13 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 	for _, needed := range []struct {
 		of   input.Set
 		read func(context.Context) error
-	}{{input.OCM, t.ocm}, {input.Facts, t.facts}, {input.Variables, t.configs}} {
+	}{
+		{input.OCM, t.ocm},
+		{input.Facts, t.facts},
+		{input.Variables, t.configs},
+		{input.HubAPIs, func(ctx context.Context) error { return t.hubAPIs(ctx, declared) }},
+		{input.Hosting, func(ctx context.Context) error { return t.hosting(ctx, declared) }},
+	} {
 		if !declared.AnyInput(needed.of) {
 			continue
 		}

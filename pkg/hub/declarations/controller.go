@@ -155,11 +155,23 @@ func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 			return err
 		}
 		r.Evaluate.Enqueue(installed...)
-		for _, key := range installed {
-			r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
+		if err := r.enqueueClusters(ctx, addOn, installed); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// enqueueClusters enqueues the clusters that an add-on is installed on, and those that run its agents.
+func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, installed []types.NamespacedName) error {
+	for _, key := range installed {
+		r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
+	}
+	hosts, err := r.Fleet.Hosts(ctx, addOn)
+	for _, host := range hosts {
+		r.Request.Enqueue(types.NamespacedName{Name: host})
+	}
+	return err
 }
 
 // RewordAfter is when add-ons are evaluated again whose verdicts stay, and only another
@@ -210,8 +222,8 @@ func (r *Reconciler) requestFacts(ctx context.Context, addOn string, before, now
 		return nil
 	}
 	installed, err := r.Fleet.Installed(ctx, addOn)
-	for _, key := range installed {
-		r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
+	if err != nil {
+		return err
 	}
-	return err
+	return r.enqueueClusters(ctx, addOn, installed)
 }

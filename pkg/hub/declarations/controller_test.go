@@ -53,6 +53,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	recorder := events.NewFakeRecorder(100)
 	b := &bench{registry: prometheus.NewRegistry(), events: recorder.Events}
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", func(object client.Object) []string {
 			return []string{object.GetName()}
 		}).WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexTemplate, hubcache.TemplateNames).Build()

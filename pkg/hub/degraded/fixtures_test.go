@@ -109,6 +109,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		events:   recorder.Events,
 	}
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
 	writer := interceptor.NewClient(b.hub.(client.WithWatch), interceptor.Funcs{
 		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {

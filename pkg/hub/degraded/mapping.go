@@ -80,7 +80,7 @@ func (m mapping) addOns() addOnHandler {
 				enqueue(q, key(e.ObjectNew))
 			}
 			if !sameSubject(e.ObjectOld, e.ObjectNew) {
-				m.readers(e.ObjectNew, input.AddOn|input.Config, q)
+				m.readers(e.ObjectNew, input.AddOn|input.Config|input.Hosting, q)
 			}
 			sameVersion := fleet.SameVersionSources(e.ObjectOld, e.ObjectNew)
 			if !sameVersion {
@@ -146,15 +146,21 @@ func (m mapping) clusters() clusterHandle {
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
 			m.observeCluster(e.Object.Name, fleet.ClusterStatus(e.Object))
 			m.onCluster(ctx, e.Object.Name, m.changed(none, e.Object), q)
+			m.hosted(ctx, e.Object.Name, q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
 			m.observeCluster(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
 			m.onCluster(ctx, e.ObjectNew.Name, m.changed(e.ObjectOld, e.ObjectNew), q)
+			was, is := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew)
+			if was != is && (was != metav1.ConditionTrue || is == "") {
+				m.hosted(ctx, e.ObjectNew.Name, q)
+			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
 			m.memory.Outages.Forget(e.Object.Name)
 			m.lost(e.Object.Name, false)
 			m.onCluster(ctx, e.Object.Name, m.changed(e.Object, none), q)
+			m.hosted(ctx, e.Object.Name, q)
 		},
 	}
 }
@@ -175,7 +181,7 @@ func (m mapping) changed(before, after *clusterv1.ManagedCluster) input.Set {
 }
 
 // ofItself are the inputs that are of an add-on's own ManagedClusterAddOn.
-const ofItself = input.AddOn | input.Config | input.Template | input.Version
+const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
 // everything stands for a change that concerns every add-on.
 const everything = ^input.Set(0)
@@ -210,6 +216,24 @@ func (m mapping) onCluster(ctx context.Context, cluster string, changed input.Se
 	for _, addOn := range keys {
 		if changed == everything || declared.Inputs(addOn.Name).Any(changed) {
 			enqueue(q, addOn)
+		}
+	}
+}
+
+// hosted enqueues the add-ons of other clusters whose agents a cluster runs, where their edges need it: it became
+// known whether the hub has the cluster, or the cluster is no longer lost.
+func (m mapping) hosted(ctx context.Context, cluster string, q queue) {
+	declared := m.declarations.Current()
+	if declared == nil || !declared.AnyInput(input.Hosting) {
+		return
+	}
+	hosting, err := m.fleet.Hosting(ctx, cluster)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons that a cluster runs for others", "cluster", cluster)
+	}
+	for i := range hosting {
+		if declared.OwnInputs(hosting[i].Name).Any(input.Hosting) {
+			enqueue(q, key(&hosting[i]))
 		}
 	}
 }

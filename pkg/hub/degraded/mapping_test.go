@@ -8,11 +8,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/test/triggertest"
@@ -246,4 +249,58 @@ func creationOf[T any](object T) event.TypedCreateEvent[T] {
 
 func deletionOf[T any](object T) event.TypedDeleteEvent[T] {
 	return event.TypedDeleteEvent[T]{Object: object}
+}
+
+// What is known of a cluster concerns the add-ons of others, whose agents it runs, where their edges need it.
+func TestHostedAddOnsFollowTheirHost(t *testing.T) {
+	hosted := func(name string) *addonv1alpha1.ManagedClusterAddOn {
+		one := addOn(name)
+		one.Namespace, one.Annotations = "cluster2", map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "host"}
+		return one
+	}
+	m, b, _ := mappedWith(t, hosted("leaf"), hosted("base"))
+	host := func(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
+		object := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "host"}}
+		if status != "" {
+			object.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
+		}
+		return object
+	}
+	updated := func(was, is metav1.ConditionStatus) []string {
+		return enqueued(t, func(q queue) {
+			m.clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{ObjectOld: host(was), ObjectNew: host(is)}, q)
+		})
+	}
+	moved := func() []string {
+		return enqueued(t, func(q queue) {
+			was := hosted("leaf")
+			was.Annotations = nil
+			m.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: was, ObjectNew: hosted("leaf")}, q)
+		})
+	}
+	if got := append(updated("Unknown", "True"), moved()...); len(got) > 0 {
+		t.Errorf("no edge needs the host: enqueued %q", got)
+	}
+	onHost := &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Thing"}, ServedBy: addonv1alpha1.APIServerHostingCluster}
+	leaf := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "leaf"}}
+	leaf.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "things", API: onHost}}
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{leaf})))
+	concerned, nothing := []string{"cluster2/leaf"}, []string{}
+	for name, test := range map[string]struct{ got, want []string }{
+		"Returned": {updated("Unknown", "True"), concerned},
+		"Joined":   {updated("", "True"), concerned},
+		"Lost":     {updated("True", "Unknown"), nothing},
+		"Same":     {updated("True", "True"), nothing},
+		"Moved":    {moved(), concerned},
+		"Created": {enqueued(t, func(q queue) {
+			m.clusters().Create(t.Context(), event.TypedCreateEvent[*clusterv1.ManagedCluster]{Object: host("")}, q)
+		}), concerned},
+		"Deleted": {enqueued(t, func(q queue) {
+			m.clusters().Delete(t.Context(), event.TypedDeleteEvent[*clusterv1.ManagedCluster]{Object: host("True")}, q)
+		}), concerned},
+	} {
+		if !slices.Equal(test.got, test.want) {
+			t.Errorf("%s: enqueued %q, want %q", name, test.got, test.want)
+		}
+	}
 }

@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, r.enqueueClusters(ctx, declared)
 	}
 	cluster := request.Name
-	addOns, err := r.Fleet.OnCluster(ctx, cluster)
+	on, err := placedOn(ctx, r.Fleet, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -86,8 +86,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	addOns := on.all()
 	r.enqueueChanged(ctx, cluster, declared, addOns, current)
-	needed := fleet.Requestable(declared.Requests(namesOf(addOns)...))
+	needed := fleet.Requestable(declared.RequestsOf(on.Installed))
 	if current.object != nil && undecided(declared, addOns) {
 		needed = merged(needed, current.object.Spec)
 	}
@@ -125,6 +126,13 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.E
 		}
 		for _, key := range installed {
 			r.Request.Enqueue(clusterKey(key.Namespace))
+		}
+		hosts, err := r.Fleet.Hosts(ctx, addOn)
+		if err != nil {
+			return err
+		}
+		for _, host := range hosts {
+			r.Request.Enqueue(clusterKey(host))
 		}
 	}
 	return nil

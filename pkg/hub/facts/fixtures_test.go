@@ -101,6 +101,7 @@ func newBench(t *testing.T) *bench {
 	store.Set(evaluation.New(catalog.New(registered)))
 	recorder := events.NewFakeRecorder(100)
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", func(object client.Object) []string {
 			return []string{object.GetName()}
 		}).Build()

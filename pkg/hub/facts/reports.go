@@ -30,7 +30,7 @@ func (r *Reconciler) enqueueChanged(
 	was, is := fleet.FactsOf(before.object), fleet.FactsOf(current.object)
 	var concerned []types.NamespacedName
 	for _, addOn := range addOns {
-		needed := declared.Requests(addOn.Name)
+		needed := neededOf(declared.Catalog, addOn, cluster)
 		if !needed.Empty() && (before.state != current.state || before.ended != current.ended || differ(was, is, needed)) {
 			concerned = append(concerned, addOn)
 		}

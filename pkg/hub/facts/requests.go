@@ -10,6 +10,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 type (
@@ -49,19 +50,15 @@ func merged(all needs, spec requested) needs {
 func specOf(all needs) requested {
 	var spec requested
 	room := dependencyv1alpha1.MaxFields
-	for _, api := range all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxRequests)] {
+	for _, api := range fleet.APIRequests(all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxRequests)]) {
 		api.Fields = api.Fields[:min(len(api.Fields), room)]
 		room -= len(api.Fields)
-		spec.APIs = append(spec.APIs, apiOf(api))
+		spec.APIs = append(spec.APIs, api)
 	}
 	for _, addOn := range all.AddOns[:min(len(all.AddOns), dependencyv1alpha1.MaxRequests)] {
 		spec.AddOns = append(spec.AddOns, addOnOf(addOn))
 	}
 	return spec
-}
-
-func apiOf(api dependencyAPI) dependencyv1alpha1.APIRequest {
-	return dependencyv1alpha1.APIRequest{API: dependencyv1alpha1.API(api.AddonAPI), Fields: api.Fields}
 }
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }

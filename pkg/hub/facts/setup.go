@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -40,7 +41,8 @@ func requestFor(cluster string) reconcile.Request {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "facts", r, concurrency, controllers.RetryOnHub,
 		r.Request.Source(everyCluster),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()))
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
 // addOns: what is requested of a cluster depends on which add-ons are installed
@@ -53,18 +55,48 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 			if r.wroteFacts(e.ObjectNew) && fleet.Ended("", e.ObjectOld) != fleet.Ended("", e.ObjectNew) {
 				q.Add(requestFor(e.ObjectNew.Namespace))
 			}
+			if fleet.HostingCluster(e.ObjectOld) != fleet.HostingCluster(e.ObjectNew) {
+				r.enqueueIfNeeded(e.ObjectOld, q)
+				r.enqueueIfNeeded(e.ObjectNew, q)
+			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
 			r.enqueueIfNeeded(e.Object, q)
 			// If its registration was deleted first, what it needed is no longer known.
-			if r.Informer.Get(factsobject.Key(e.Object.Namespace)) != nil {
-				q.Add(requestFor(e.Object.Namespace))
+			for _, cluster := range []string{e.Object.Namespace, fleet.HostingCluster(e.Object)} {
+				if r.Informer.Get(factsobject.Key(cluster)) != nil {
+					q.Add(requestFor(cluster))
+				}
 			}
 		},
 	}
 }
 
-// enqueueIfNeeded enqueues the cluster of an add-on that needs or reports facts.
+// clusters: the agents of a cluster that is registered can be requested to report to the add-ons of other
+// clusters.
+func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
+	known := func(ctx context.Context, cluster *clusterv1.ManagedCluster, q queue) {
+		// The cache reads from memory. It fails only before it has synced, and then every cluster is still to be enqueued.
+		if hosting, err := r.Fleet.Hosting(ctx, cluster.Name); err == nil && len(hosting) > 0 {
+			q.Add(requestFor(cluster.Name))
+		}
+	}
+	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
+			known(ctx, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
+			if (fleet.ClusterStatus(e.ObjectOld) == "") != (fleet.ClusterStatus(e.ObjectNew) == "") {
+				known(ctx, e.ObjectNew, q)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
+			known(ctx, e.Object, q)
+		},
+	}
+}
+
+// enqueueIfNeeded enqueues the cluster of an add-on that needs or reports facts, and the one that runs its agent.
 // Before the first catalog no needs are known; with it, every cluster is enqueued.
 func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 	if r.wroteFacts(addOn) {
@@ -72,6 +104,9 @@ func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 	}
 	if declared := r.Declarations.Current(); declared != nil && !declared.Requests(addOn.Name).Empty() {
 		q.Add(requestFor(addOn.Namespace))
+		if fleet.Hosted(addOn) && !neededOf(declared.Catalog, keyOf(addOn), fleet.HostingCluster(addOn)).Empty() {
+			q.Add(requestFor(fleet.HostingCluster(addOn)))
+		}
 	}
 }
 

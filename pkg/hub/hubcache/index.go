@@ -22,6 +22,8 @@ const (
 	IndexConfig = "status.configReferences"
 	// IndexTemplate finds the add-ons that run an AddOnTemplate or are about to, by its name.
 	IndexTemplate = "status.configReferences.addontemplates"
+	// IndexHosting finds the add-ons of other managed clusters whose agents a managed cluster runs, by its name.
+	IndexHosting = "metadata.annotations.hosting-cluster-name"
 )
 
 // Index does what the cache's IndexField does, except for a second entry of each
@@ -36,6 +38,7 @@ func Index(ctx context.Context, of cache.Cache) error {
 		"field:" + IndexName:     inAllNamespaces(func(addOn client.Object) []string { return []string{addOn.GetName()} }),
 		"field:" + IndexConfig:   inAllNamespaces(ConfigKeys),
 		"field:" + IndexTemplate: inAllNamespaces(TemplateNames),
+		"field:" + IndexHosting:  inAllNamespaces(HostingClusters),
 	})
 }
 
@@ -83,4 +86,12 @@ func TemplateNames(addOn client.Object) []string {
 		}
 	}
 	return names
+}
+
+// HostingClusters are the values of IndexHosting. Few add-ons have one.
+func HostingClusters(object client.Object) []string {
+	if addOn := object.(*addonv1alpha1.ManagedClusterAddOn); fleet.Hosted(addOn) {
+		return []string{fleet.HostingCluster(addOn)}
+	}
+	return nil
 }

@@ -25,6 +25,8 @@ type Inputs struct {
 	Reported interface {
 		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	}
+	// Served has what is known of the APIs of the hub.
+	Served interface{ Known() evaluation.APIFacts }
 }
 
 var _ fleet.Reader = Inputs{}
@@ -85,3 +87,6 @@ func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName,
 func (i Inputs) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
 	return i.Reported.Facts(ctx, declared, cluster)
 }
+
+// HubAPIs implements fleet.Reader.
+func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) { return i.Served.Known(), nil }

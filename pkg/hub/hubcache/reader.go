@@ -3,6 +3,7 @@ package hubcache
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,14 +40,43 @@ func (r Reader) Templated(ctx context.Context, template string) ([]types.Namespa
 	return r.keys(ctx, client.MatchingFields{IndexTemplate: template})
 }
 
-func (r Reader) keys(ctx context.Context, which client.ListOption) ([]types.NamespacedName, error) {
+// Hosting returns the add-ons of other managed clusters whose agents a managed cluster runs.
+func (r Reader) Hosting(ctx context.Context, cluster string) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+	return r.list(ctx, client.MatchingFields{IndexHosting: cluster})
+}
+
+// AddOnsOn returns all add-ons on one managed cluster.
+func (r Reader) AddOnsOn(ctx context.Context, cluster string) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+	return r.list(ctx, client.InNamespace(cluster))
+}
+
+// Hosts returns, ascending, the managed clusters that run agents of an add-on for other ones.
+func (r Reader) Hosts(ctx context.Context, addOn string) ([]string, error) {
+	installed, err := r.list(ctx, client.MatchingFields{IndexName: addOn})
+	var hosts []string
+	for i := range installed {
+		hosts = append(hosts, HostingClusters(&installed[i])...)
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts), err
+}
+
+func (r Reader) list(ctx context.Context, which client.ListOption) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	var list addonv1alpha1.ManagedClusterAddOnList
 	if err := r.List(ctx, &list, which); err != nil {
 		return nil, fmt.Errorf("list managed cluster add-ons: %w", err)
 	}
-	keys := make([]types.NamespacedName, 0, len(list.Items))
-	for i := range list.Items {
-		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	return list.Items, nil
+}
+
+func (r Reader) keys(ctx context.Context, which client.ListOption) ([]types.NamespacedName, error) {
+	items, err := r.list(ctx, which)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]types.NamespacedName, 0, len(items))
+	for i := range items {
+		keys = append(keys, client.ObjectKeyFromObject(&items[i]))
 	}
 	return keys, nil
 }

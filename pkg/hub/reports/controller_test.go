@@ -28,6 +28,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
@@ -93,7 +94,7 @@ func newBench(t *testing.T) *bench {
 	store := declarations.NewStore()
 	store.Set(evaluation.New(catalog.New(fixture.Registrations("a: b, b"))))
 	reader := hubcache.NewReader(b.hub)
-	inputs := hubcache.Inputs{Reader: reader, Reported: cached{}, Ready: func(input.Set) bool { return false }}
+	inputs := hubcache.Inputs{Reader: reader, Reported: cached{}, Served: &hubapis.Served{}, Ready: func(input.Set) bool { return false }}
 	b.Reconciler = &Reconciler{
 		Clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), Fleet: reader, Declarations: store,
 		Loader: fleet.Loader{Reader: inputs, Offline: evaluation.OfflineHold},

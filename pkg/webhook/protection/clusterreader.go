@@ -52,7 +52,10 @@ func (s clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addo
 }
 
 // Cluster implements fleet.Reader.
-func (s clusterReader) Cluster(context.Context, string) (*clusterv1.ManagedCluster, error) {
+func (s clusterReader) Cluster(_ context.Context, name string) (*clusterv1.ManagedCluster, error) {
+	if name != s.cluster.Name { // a hosting cluster: it is not read, see Facts
+		return &clusterv1.ManagedCluster{}, nil
+	}
 	return s.cluster, nil
 }
 
@@ -74,10 +77,17 @@ func (clusterReader) Selected(context.Context, []types.NamespacedName, string) (
 	return false, false, nil
 }
 
-// Facts implements fleet.Reader.
-func (s clusterReader) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+// Facts implements fleet.Reader. Those of a hosting cluster are not read: they only have APIs, which contradict
+// nothing.
+func (s clusterReader) Facts(_ context.Context, _ *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	if cluster != s.cluster.Name {
+		return awaited(s.now), nil
+	}
 	return s.facts()
 }
+
+// HubAPIs implements fleet.Reader. They are not read: an API that is not served contradicts nothing.
+func (clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) { return nil, nil }
 
 // state loads what the verdicts on an add-on's edges rest on.
 func (s clusterReader) state(ctx context.Context, under declared, addOn string) (evaluation.State, error) {

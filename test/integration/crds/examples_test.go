@@ -64,6 +64,7 @@ var evaluated = map[string]string{
 	"remote-gateway":     "tunnel=Satisfied",
 	"role-propagator":    "permission-api=APINotServed",
 	"role-validator":     "permission-api=APINotServed",
+	"placement-reporter": "placement-api=Held prometheus-operator=APINotServed",
 	"cluster-permission": "",
 	"gpu-operator": "requirements.kubernetes=RequirementNotMet requirements.ocm=Satisfied " +
 		"requirements.claims[platform.open-cluster-management.io]=RequirementNotMet requirements.claims[version.openshift.io]=Satisfied",

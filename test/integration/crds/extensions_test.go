@@ -42,6 +42,10 @@ dependencies:
   - {addOn: cluster-proxy, version: ">= 0.9", prereleases: {identifiers: [rc]}}
   - {addOn: submariner}
   - {api: {group: example.io, kind: Tunnel, fields: [spec.mode]}}
+- name: placement-api
+  api: {group: cluster.open-cluster-management.io, kind: PlacementDecision, version: v1beta1, servedBy: Hub}
+- name: monitors
+  api: {group: monitoring.coreos.com, kind: ServiceMonitor, servedBy: HostingCluster}
 - name: core-api
   docs: https://docs.example.io:8443/core-api?lang=en#pods
   api: {kind: ConfigMap}
@@ -132,6 +136,10 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),
 			Entry("an API group that is none", `dependencies: [{name: a, api: {group: "Apps/v1", kind: Pod}}]`, "spec.dependencies[0].api.group"),
 			Entry("an API version that is none", `dependencies: [{name: a, api: {version: "1", kind: Pod}}]`, "spec.dependencies[0].api.version"),
+			Entry("an API server that is none", `dependencies: [{name: a, api: {kind: Pod, servedBy: Somewhere}}]`,
+				"spec.dependencies[0].api.servedBy"),
+			Entry("what YAML makes of on", `dependencies: [{name: a, api: {kind: Pod, on: Hub}}]`, "spec.dependencies[0].api.true"),
+			Entry("an API server of what is provided", `provides: [{kind: Pod, servedBy: Hub}]`, "spec.provides[0].servedBy"),
 			Entry("a field with a sign for lists", `dependencies: [{name: a, api: {kind: Pod, fields: ["spec.containers[].image"]}}]`,
 				"spec.dependencies[0].api.fields[0]"),
 			Entry("a long field", `dependencies: [{name: a, api: {kind: Pod, fields: [`+strings.Repeat("x", 257)+`]}}]`,

@@ -160,6 +160,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		requests.begin("asks a cluster and is answered")
 		widgets := `
 - {name: widgets, api: {group: example.com, kind: Widget}}
+- {name: widgets-of-the-hub, api: {group: example.com, kind: Widget, servedBy: Hub}}
 - {name: ` + templated.Name + `, type: IfInstalled, version: ">= 1.0"}
 - {name: placed, type: Optional}`
 		placed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "placed"}}
@@ -177,6 +178,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(requests.used(managerUser, "watch", "placementdecisions")).Should(BeTrue())
 		for _, resource := range []string{"apiservices", "customresourcedefinitions"} {
 			Eventually(requests.used(agentUser, "watch", resource)).Should(BeTrue(), resource)
+			Eventually(requests.used(managerUser, "watch", resource)).Should(BeTrue(), resource)
 		}
 		unregister()
 		Expect(admin.Delete(ctx, placed)).To(Succeed())

@@ -15,6 +15,12 @@ import (
 // define creates a CRD on the managed cluster, and removes it after the spec.
 func define(ctx context.Context, group, kind string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	GinkgoHelper()
+	return defineOn(ctx, managed, group, kind, versions...)
+}
+
+// defineOn is define on the managed cluster or on the hub.
+func defineOn(ctx context.Context, on client.Client, group, kind string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
+	GinkgoHelper()
 	plural := strings.ToLower(kind) + "s"
 	crd := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
@@ -31,9 +37,9 @@ func define(ctx context.Context, group, kind string, versions ...string) *apiext
 			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
 		})
 	}
-	Expect(managed.Create(ctx, crd)).To(Succeed())
+	Expect(on.Create(ctx, crd)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
-		Expect(client.IgnoreNotFound(managed.Delete(ctx, crd))).To(Succeed())
+		Expect(client.IgnoreNotFound(on.Delete(ctx, crd))).To(Succeed())
 	})
 	return crd
 }

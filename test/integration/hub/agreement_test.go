@@ -10,7 +10,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
@@ -79,10 +82,22 @@ func lead(policy evaluation.OfflinePolicy) *process {
 	return manager
 }
 
+// discoverer is a client of the hub that discovers its APIs, like the plugin's.
+type discoverer struct{ client.Client }
+
+// Discovery implements snapshot.Discoverer.
+func (discoverer) Discovery() (apidiscovery.API, error) {
+	documents, err := discovery.NewDiscoveryClientForConfig(hubCluster.Config)
+	if err != nil {
+		return apidiscovery.API{}, err
+	}
+	return apidiscovery.API{REST: documents.RESTClient(), Client: "the test"}, nil
+}
+
 // disagreements are the conditions and reports that differ between addon-manager and the plugin.
 func disagreements(clusters []string) []string {
 	GinkgoHelper()
-	taken, err := snapshot.Take(ctx, hubClient, "")
+	taken, err := snapshot.Take(ctx, discoverer{hubClient}, "")
 	Expect(err).NotTo(HaveOccurred())
 	plugin := printedOnAll()
 	var differ []string

@@ -6,12 +6,17 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -85,7 +90,10 @@ func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
 	if s.chance.IntN(3) == 0 {
 		edges = append(edges, addonv1alpha1.AddonDependency{
 			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired,
-			API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))}},
+			API: &addonv1alpha1.DependencyAPI{
+				AddonAPI: addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
+				ServedBy: oneOf(s.chance, "", addonv1alpha1.APIServerHub, addonv1alpha1.APIServerHostingCluster),
+			},
 		})
 	}
 	return edges
@@ -97,7 +105,11 @@ func (s *shaken) shake() {
 	cluster, addOn := oneOf(s.chance, s.clusters...), oneOf(s.chance, s.addOns...)
 	there, err := version(cluster, addOn)()
 	statuses := []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse}
-	switch roll := s.chance.IntN(16); {
+	switch roll := s.chance.IntN(18); {
+	case roll == 16:
+		s.defineOrDelete("Kind0")
+	case roll == 17 && err == nil && there != "":
+		host(cluster, addOn, oneOf(s.chance, append(s.clusters, "", "unregistered")...))
 	case roll == 0:
 		s.loseOrReturn(cluster)
 	case roll == 1:
@@ -127,6 +139,43 @@ func (s *shaken) shake() {
 	default:
 		report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
 	}
+}
+
+// defineOrDelete has the hub begin or cease to serve a kind that edges are on.
+func (s *shaken) defineOrDelete(kind string) {
+	GinkgoHelper()
+	crd := customResource("agreed.io", kind)
+	if s.chance.IntN(2) == 0 {
+		Expect(client.IgnoreNotFound(hubClient.Delete(ctx, crd))).To(Succeed())
+		return
+	}
+	// One that is still being deleted is created in another round.
+	Expect(client.IgnoreAlreadyExists(hubClient.Create(ctx, crd))).To(Succeed())
+	DeferCleanup(func() { Expect(client.IgnoreNotFound(hubClient.Delete(ctx, crd))).To(Succeed()) })
+}
+
+// customResource is the definition of a kind.
+func customResource(group, kind string) *apiextensionsv1.CustomResourceDefinition {
+	singular := strings.ToLower(kind)
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: singular + "s." + group}}
+	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: group, Scope: apiextensionsv1.NamespaceScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: singular + "s", Singular: singular, Kind: kind, ListKind: kind + "List"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+			Name: "v1", Served: true, Storage: true,
+			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+		}},
+	}
+	return crd
+}
+
+// host has another managed cluster run the agent of an add-on; empty: its own one does.
+func host(cluster, addOn, by string) {
+	GinkgoHelper()
+	key := types.NamespacedName{Namespace: cluster, Name: addOn}
+	alter(&addonv1alpha1.ManagedClusterAddOn{}, key, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
+		metav1.SetMetaDataAnnotation(&a.ObjectMeta, ocmv1alpha1.HostingClusterNameAnnotationKey, by)
+	})
 }
 
 // loseOrReturn is a loss of the cluster as OCM's hub writes it, or its return.

@@ -127,7 +127,8 @@ type AddonDependency struct {
 	// +optional
 	Prereleases *DependencyPrereleases `json:"prereleases,omitempty"`
 
-	// api is the API depended on, instead of an add-on: the managed cluster must serve it. name is then a local name.
+	// api is the API depended on, instead of an add-on: the managed cluster must serve it, or another cluster that
+	// api.servedBy says. name is then a local name.
 	// +optional
 	API *DependencyAPI `json:"api,omitempty"`
 

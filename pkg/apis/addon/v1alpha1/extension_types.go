@@ -76,7 +76,17 @@ type AddonAPI struct {
 type DependencyAPI struct {
 	AddonAPI `json:",inline"`
 
-	// fields are the fields that the schema of the API must have, where the managed cluster serves it: paths of property
+	// servedBy is whose API server must serve the API.
+	// Valid values are:
+	// - "ManagedCluster" (default): the managed cluster that the add-on is installed on.
+	// - "Hub": the hub itself.
+	// - "HostingCluster": the managed cluster that runs the add-on's agent. In OCM's hosted mode, the annotation
+	//   addon.open-cluster-management.io/hosting-cluster-name of the ManagedClusterAddOn names it; without the annotation,
+	//   it is the managed cluster itself.
+	// +optional
+	ServedBy APIServer `json:"servedBy,omitempty"`
+
+	// fields are the fields that the schema of the API must have, where it is served: paths of property
 	// names, such as "spec.rules.verbs". A path goes on into the items of a list and the values of a map.
 	// Without a version, one version that is served must have all of them.
 	// +optional
@@ -113,6 +123,19 @@ type DependencyAlternative struct {
 	// +optional
 	API *DependencyAPI `json:"api,omitempty"`
 }
+
+// APIServer says whose API server must serve an API.
+// +kubebuilder:validation:Enum=ManagedCluster;Hub;HostingCluster
+type APIServer string
+
+const (
+	// APIServerManagedCluster is that of the managed cluster that the add-on is installed on.
+	APIServerManagedCluster APIServer = "ManagedCluster"
+	// APIServerHub is that of the hub.
+	APIServerHub APIServer = "Hub"
+	// APIServerHostingCluster is that of the managed cluster that runs the add-on's agent.
+	APIServerHostingCluster APIServer = "HostingCluster"
+)
 
 // DependencyWhen says on which managed clusters an edge applies: where all that is given holds.
 // +kubebuilder:validation:MinProperties=1

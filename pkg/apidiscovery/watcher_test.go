@@ -33,7 +33,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{server: newAPIServer(t), cluster: fake.NewSimpleMetadataClient(scheme), changed: make(chan struct{}, 1000)}
-	b.Watcher = New(b.cluster, b.server.client(t), func() { b.changed <- struct{}{} })
+	b.Watcher = New(b.cluster, API{b.server.client(t), "addon-agent"}, func() { b.changed <- struct{}{} })
 	runnable.Start(t, b.Start)
 	return b
 }
@@ -155,7 +155,7 @@ func TestMissingRightIsReported(t *testing.T) {
 }
 
 func TestResultOfAGroupThatIsNotWatchedIsDropped(t *testing.T) {
-	current := newSession(nil, nil, func() {})
+	current := newSession(nil, API{}, func() {})
 	if changed, again := current.discovered("a.io", things, nil); changed || again != 0 || current.group("a.io").Known {
 		t.Errorf("kept, again after %s", again)
 	}
@@ -166,7 +166,7 @@ func TestResultOfAGroupThatIsNotWatchedIsDropped(t *testing.T) {
 }
 
 func TestGroupsAreDiscoveredOnceAllDefinitionsAreWatched(t *testing.T) {
-	current := newSession(nil, nil, func() {})
+	current := newSession(nil, API{}, func() {})
 	defer current.queue.ShutDown()
 	current.watch(map[string]Fields{"a.io": nil})
 	for i, want := range []int{0, 1} {
@@ -179,7 +179,7 @@ func TestGroupsAreDiscoveredOnceAllDefinitionsAreWatched(t *testing.T) {
 
 func TestDefinitionsThatAreRefused(t *testing.T) {
 	changes := 0
-	current := newSession(nil, nil, func() { changes++ })
+	current := newSession(nil, API{}, func() { changes++ })
 	defer current.queue.ShutDown()
 	current.watch(map[string]Fields{"a.io": nil})
 	for _, step := range []struct {

@@ -36,13 +36,13 @@ type Schemas struct {
 // lookUp looks up fields in the schemas of the versions that serve their kinds. It reads no
 // document whose hash is the same as before. An error says that the API server itself did not
 // respond.
-func (g *Group) lookUp(ctx context.Context, api rest.Interface, group string, fields Fields, before Schemas) error {
+func (g *Group) lookUp(ctx context.Context, api API, group string, fields Fields, before Schemas) error {
 	wanted := g.served(fields)
 	if len(wanted) == 0 {
 		return nil
 	}
 	index := &handler3.OpenAPIV3Discovery{}
-	unread, err := explained(openAPI, read(ctx, api, openAPI, index))
+	unread, err := api.explained(openAPI, read(ctx, api.REST, openAPI, index))
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func (g *Group) served(fields Fields) map[string]map[string][]string {
 
 // read reads the document of a version, and looks up the fields of its kinds. An error says
 // that the API server itself did not respond.
-func (s *Schemas) read(ctx context.Context, api rest.Interface, version metav1.GroupVersion, kinds map[string][]string) error {
+func (s *Schemas) read(ctx context.Context, api API, version metav1.GroupVersion, kinds map[string][]string) error {
 	document, location := &document{}, openAPI+path(version.Group, version.Version)
-	unread, err := explained(location, read(ctx, api, location, document))
+	unread, err := api.explained(location, read(ctx, api.REST, location, document))
 	if err != nil {
 		return err
 	}
@@ -143,12 +143,12 @@ func (s *Schemas) keep(before Schemas, version string, kinds map[string][]string
 }
 
 // explained returns why a document could not be read; see causeOf.
-func explained(path string, err error) (string, error) {
+func (a API) explained(path string, err error) (string, error) {
 	switch {
 	case apierrors.IsNotFound(err):
 		return notPublished, nil
 	case apierrors.IsForbidden(err):
-		return "addon-agent may not read " + path, nil
+		return a.Client + " may not read " + path, nil
 	default:
 		return causeOf(err)
 	}

@@ -114,7 +114,7 @@ func TestLookUp(t *testing.T) {
 				server.set(path, response)
 			}
 			found := Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}, "Other": {"v1"}}}
-			err := found.lookUp(t.Context(), server.client(t), "a.io", test.fields, test.before)
+			err := found.lookUp(t.Context(), API{server.client(t), "addon-agent"}, "a.io", test.fields, test.before)
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v", err)
 			}

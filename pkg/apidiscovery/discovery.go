@@ -23,13 +23,13 @@ const requestTimeout = 10 * time.Second
 // discover returns which kinds of a group are served. It reads each version by itself,
 // so that a version that fails leaves the others known. An error says that the API
 // server itself did not respond.
-func discover(ctx context.Context, api rest.Interface, group string) (Group, error) {
-	versions, err := versionsOf(ctx, api, group)
+func discover(ctx context.Context, api API, group string) (Group, error) {
+	versions, err := versionsOf(ctx, api.REST, group)
 	switch {
 	case apierrors.IsNotFound(err):
 		return Group{Known: true}, nil
 	case apierrors.IsForbidden(err):
-		return Group{Known: true, Forbidden: "addon-agent may not read " + path(group)}, nil
+		return Group{Known: true, Forbidden: api.Client + " may not read " + path(group)}, nil
 	case err != nil:
 		return Group{}, err
 	}
@@ -39,13 +39,13 @@ func discover(ctx context.Context, api rest.Interface, group string) (Group, err
 	for i, version := range versions {
 		reading.Go(func() {
 			served[i] = &metav1.APIResourceList{}
-			failures[i] = get(ctx, api, path(group, version), served[i])
+			failures[i] = get(ctx, api.REST, path(group, version), served[i])
 		})
 	}
 	reading.Wait()
 	if slices.ContainsFunc(failures, timedOut) {
 		// Either the aggregated API server of that version hangs, or the API server.
-		if _, err := versionsOf(ctx, api, group); err != nil {
+		if _, err := versionsOf(ctx, api.REST, group); err != nil {
 			return Group{}, err
 		}
 	}

@@ -163,7 +163,7 @@ func TestDiscover(t *testing.T) {
 			for path, response := range tt.responses {
 				server.set(path, response)
 			}
-			got, err := discover(t.Context(), server.client(t), tt.group)
+			got, err := discover(t.Context(), API{server.client(t), "addon-agent"}, tt.group)
 			if (err != nil) != tt.fails {
 				t.Fatalf("error %v, want one: %t", err, tt.fails)
 			}
@@ -178,7 +178,7 @@ func TestDiscoverFailsWhileTheAPIServerIsDown(t *testing.T) {
 	server := newAPIServer(t)
 	client := server.client(t)
 	server.Close()
-	if got, err := discover(t.Context(), client, "a.io"); err == nil {
+	if got, err := discover(t.Context(), API{client, "addon-agent"}, "a.io"); err == nil {
 		t.Errorf("got %+v without a response", got)
 	}
 }

@@ -16,7 +16,7 @@ type Group struct {
 	Failures map[string]string
 	// Schemas are what is known of the schemas of its kinds, as far as their fields are requested.
 	Schemas Schemas
-	// Forbidden is what addon-agent cannot read, for example for lack of a right; empty:
+	// Forbidden is what the client cannot read, for example for lack of a right; empty:
 	// it can read everything.
 	Forbidden string
 }

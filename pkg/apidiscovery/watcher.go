@@ -1,4 +1,4 @@
-// Package apidiscovery knows which kinds the managed cluster's API server serves, in
+// Package apidiscovery knows which kinds an API server serves, that of a managed cluster or of the hub, in
 // the groups that dependencies refer to and no others. It watches the metadata of
 // CustomResourceDefinitions and APIServices. When one of them changes, it reads the
 // discovery documents of that group, and the OpenAPI documents of its versions where
@@ -14,10 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
+// API is the API server whose groups are discovered.
+type API struct {
+	REST rest.Interface
+	// Client is what reads it, for messages, such as addon-agent.
+	Client string
+}
+
 // Watcher discovers the groups that it watches. It is safe for concurrent use.
 type Watcher struct {
 	metadata  metadata.Interface
-	discovery rest.Interface
+	discovery API
 	changed   func()
 
 	mutex   sync.Mutex
@@ -29,7 +36,7 @@ type Watcher struct {
 
 // New returns a watcher of no group. It calls changed, which must not block, when
 // what is known of a group changed.
-func New(metadata metadata.Interface, discovery rest.Interface, changed func()) *Watcher {
+func New(metadata metadata.Interface, discovery API, changed func()) *Watcher {
 	return &Watcher{metadata: metadata, discovery: discovery, changed: changed, end: func() {}}
 }
 

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -40,7 +39,7 @@ type definition = metav1.PartialObjectMetadata
 // and discovers the groups in its queue.
 type session struct {
 	metadata  metadata.Interface
-	discovery rest.Interface
+	discovery API
 	changed   func()
 	queue     workqueue.TypedDelayingInterface[string]
 	confirm   time.Duration
@@ -52,7 +51,7 @@ type session struct {
 	refused map[schema.GroupVersionResource]string
 }
 
-func newSession(metadata metadata.Interface, discovery rest.Interface, changed func()) *session {
+func newSession(metadata metadata.Interface, discovery API, changed func()) *session {
 	return &session{
 		metadata: metadata, discovery: discovery, changed: changed,
 		queue: workqueue.NewTypedDelayingQueue[string](), confirm: refusal.ConfirmTime,
@@ -90,7 +89,7 @@ func (s *session) watchDefinitions(ctx context.Context, resource schema.GroupVer
 			log.FromContext(ctx).Error(err, "Could not watch the definitions of APIs", "resource", resource.GroupResource())
 			return
 		case apierrors.IsForbidden(refused):
-			s.setDefinitions(resource, false, "addon-agent may not list and watch "+resource.GroupResource().String())
+			s.setDefinitions(resource, false, s.discovery.Client+" may not list and watch "+resource.GroupResource().String())
 		case refused != nil:
 			s.setDefinitions(resource, false, "the API server does not serve "+resource.GroupResource().String())
 		}
@@ -194,7 +193,7 @@ func (s *session) discover(ctx context.Context, name string) {
 		return
 	}
 	if err != nil {
-		log.FromContext(ctx).V(1).Info("Could not discover a group on the managed cluster; the last result stays",
+		log.FromContext(ctx).V(1).Info("Could not discover a group; the last result stays",
 			"group", name, "cause", err.Error())
 	}
 	changed, again := s.discovered(name, result, err)

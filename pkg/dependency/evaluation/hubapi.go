@@ -1,0 +1,34 @@
+package evaluation
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+)
+
+// hubAPIRule is that of an edge on an API of the hub. It names no provider: add-ons provide APIs on
+// managed clusters.
+var hubAPIRule = rule{inputs: input.HubAPIs, sentence: apiSentence, found: apiFound}
+
+// evaluateHubAPI looks up what is known of the API on the hub. What is not known may be known soon, without
+// anything that changes on the managed cluster, so it is held.
+func evaluateHubAPI(g *given, f *Finding) {
+	api := g.edge.Dependency.API
+	fact := g.cluster.HubAPIs[api.AddonAPI]
+	fields := lookUpFields(api, &fact)
+	switch {
+	case fact.Served == metav1.ConditionTrue && fields.satisfied():
+		f.Verdict = Satisfied
+	case fact.Served == "" || fields.awaited:
+		f.Verdict = Held
+		f.detail().Because = "whether the hub serves the API " + f.API() + " is not known yet"
+	case fact.Served == metav1.ConditionUnknown:
+		f.Verdict = Held
+		f.detail().Because = "whether the hub serves the API " + f.API() + " is not known: " + fact.Message
+	case fact.Served == metav1.ConditionTrue && len(fields.missing) == 0:
+		f.Verdict = Held
+		f.detail().Because = "which fields the API " + f.API() + " of the hub has is not known: " + fields.unknown
+	default:
+		f.unsatisfy(api, &fact, &fields, "")
+	}
+}

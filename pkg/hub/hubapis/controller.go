@@ -1,0 +1,115 @@
+// Package hubapis knows which APIs the hub serves of those that dependencies require of it. It
+// enqueues the add-ons whose APIs change.
+package hubapis
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// Key is the only key of this controller's queue: however much changes at once, the add-ons are
+// enqueued once.
+var Key = types.NamespacedName{Name: "hub"}
+
+// APIs are what apidiscovery.Watcher knows of the hub.
+type APIs interface {
+	Watch(groups map[string]apidiscovery.Fields)
+	Group(name string) apidiscovery.Group
+}
+
+// Served is what is known of the APIs. The zero value knows nothing. It is safe for concurrent use.
+type Served struct {
+	known atomic.Pointer[evaluation.APIFacts]
+}
+
+// Known returns the facts on the APIs. They are shared and must not be changed.
+func (s *Served) Known() evaluation.APIFacts {
+	if known := s.known.Load(); known != nil {
+		return *known
+	}
+	return nil
+}
+
+// Reconciler keeps Served current. It watches the groups that edges require, and without such an edge nothing.
+type Reconciler struct {
+	Fleet        hubcache.Reader
+	Declarations *declarations.Store
+	APIs         APIs
+	Served       *Served
+
+	// Changed triggers this controller: when a catalog is published, and when the hub serves something else.
+	Changed *trigger.Trigger
+	// Evaluate triggers the evaluation of add-ons.
+	Evaluate *trigger.Trigger
+
+	// enqueued is what the add-ons were last enqueued with.
+	enqueued evaluation.APIFacts
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return controllers.Setup(mgr, "hubapis", r, 1, controllers.RetryOnHub, r.Changed.Source(Key))
+}
+
+// Reconcile watches the APIs that edges require of the hub, and enqueues the add-ons whose APIs have changed.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	declared, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	requests := fleet.APIRequests(declared.HubAPIs())
+	r.APIs.Watch(apidiscovery.Groups(requests))
+	known := r.observe(requests)
+	r.Served.known.Store(&known)
+	changed := func(api addonv1alpha1.DependencyAPI) bool {
+		was, had := r.enqueued[api.AddonAPI]
+		is, has := known[api.AddonAPI]
+		return had != has || !apiequality.Semantic.DeepEqual(was, is)
+	}
+	for _, addOn := range declared.WithInput(input.HubAPIs) {
+		if !slices.ContainsFunc(declared.HubAPIs(addOn), changed) {
+			continue
+		}
+		installed, err := r.Fleet.Installed(ctx, addOn)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		r.Evaluate.Enqueue(installed...)
+		log.FromContext(ctx).V(1).Info("What the hub serves has changed", "addOn", addOn, "clusters", len(installed))
+	}
+	r.enqueued = known
+	return reconcile.Result{}, nil
+}
+
+// observe returns the facts on the requested APIs. One that is not known at the moment keeps the last facts: a hub that
+// does not respond has not changed.
+func (r *Reconciler) observe(requests []dependencyv1alpha1.APIRequest) evaluation.APIFacts {
+	last, known := r.Served.Known(), make(evaluation.APIFacts, len(requests))
+	for _, request := range requests {
+		api := addonv1alpha1.AddonAPI(request.API)
+		if fact, isKnown := r.APIs.Group(request.Group).Fact(request); isKnown {
+			known[api] = fleet.APIFactsOf([]dependencyv1alpha1.APIFact{fact})[api]
+		} else if before, was := last[api]; was {
+			known[api] = before
+		}
+	}
+	return known
+}
