@@ -27,7 +27,7 @@ var floors = map[string][]string{
 	"evaluation":  {"graph", "input", "versions", "expression", "policy", "declaration", "catalog"},
 	"condition":   {"declaration", "evaluation"},
 	"review":      {"versions", "declaration", "catalog"},
-	"suggestion":  {"catalog"},
+	"suggestion":  {"declaration", "catalog"},
 	"cause":       {"declaration", "catalog", "evaluation"},
 	"protection":  {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
 	"whatif":      {"graph", "versions", "evaluation", "condition"},
