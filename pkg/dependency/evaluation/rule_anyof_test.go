@@ -37,6 +37,15 @@ func tunnels(served metav1.ConditionStatus) evaluation.Cluster {
 	}
 }
 
+const anyOnHub = "dependencies: [{name: t, anyOf: [{addOn: a}, {api: {group: example.io, kind: Tunnel, servedBy: Hub}}]}]"
+
+// onHub is a cluster that serves the API of a tunnel, with a hub that does, or not.
+func onHub(served metav1.ConditionStatus) evaluation.Cluster {
+	cluster := tunnels(metav1.ConditionTrue)
+	cluster.HubAPIs = evaluation.APIFacts{tunnelAPI: {Served: served}}
+	return cluster
+}
+
 func TestAnyOf(t *testing.T) {
 	none, served := tunnels(metav1.ConditionFalse), tunnels(metav1.ConditionTrue)
 	stopped := running("")
@@ -87,6 +96,17 @@ func TestAnyOf(t *testing.T) {
 		"HeldBesideSatisfied": {
 			reason: "what is held does not matter beside one that is satisfied", spec: proxyOrAPI, cluster: none,
 			addOns: and(on("proxy", running("1.0.0")), "submariner", lost), want: "tunnel=Satisfied",
+		},
+		"OnHub": {reason: "the hub serves it", spec: anyOnHub, cluster: onHub(metav1.ConditionTrue), want: "t=Satisfied"},
+		"NotOnHub": {
+			reason: "that the managed cluster serves it does not count", spec: anyOnHub, cluster: onHub(metav1.ConditionFalse), want: "t=NoAlternative",
+			message: "Required: one of addon 'a' or API 'Tunnel.example.io' on the hub; none is available. " +
+				"(a: not installed; Tunnel.example.io on the hub: not served)",
+		},
+		"HubUnknown": {reason: "discovery may still find it", spec: anyOnHub, cluster: served, want: "t=Held"},
+		"OnHost": {
+			reason: "without hosted mode, the managed cluster serves it", cluster: served, want: "t=Satisfied",
+			spec: "dependencies: [{name: t, anyOf: [{addOn: a}, {api: {group: example.io, kind: Tunnel, servedBy: HostingCluster}}]}]",
 		},
 		"Awaited": {reason: "the agent may still report the API", spec: proxyOrAPI, cluster: awaited, want: "tunnel=Held"},
 		"Optional": {
