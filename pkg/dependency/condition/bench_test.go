@@ -24,7 +24,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		name     string
 		observed evaluation.Observation
 	}{{"satisfied", satisfied}, {"unsatisfied", stopped}} {
-		for _, edges := range []int{1, 5, 500} {
+		for _, edges := range []int{1, 5, 256} { // at most 256 may be declared
 			addOn := fixture.Registration("x")
 			for i := range edges {
 				addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, fixture.Required(fmt.Sprintf("addon-%03d", i)))
@@ -34,6 +34,9 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/edges=%d", state.name, edges), func(b *testing.B) {
 				b.ReportAllocs()
 				evaluated := c.State("x", cluster, observe)
+				if found := c.Evaluate("x", evaluated); len(found) != edges {
+					b.Fatalf("%d findings", len(found))
+				}
 				for b.Loop() {
 					Decide(nil, c.Evaluate("x", evaluated), fixture.Now)
 				}
@@ -59,6 +62,7 @@ func BenchmarkEvaluateBeyond(b *testing.B) {
 		{"plain", `dependencies: [{name: a}]`},
 		{"version", `dependencies: [{name: a, version: ">= 1.0 < 2.0"}]`},
 		{"api", `dependencies: [{name: a, api: {kind: Pod}}]`},
+		{"alternatives", `dependencies: [{name: a, anyOf: [{addOn: b}, {addOn: c}]}]`},
 		{"kubernetes", `requirements: {kubernetes: ">= 1.28"}`},
 		{"selector", `dependencies: [{name: a, when: {clusterSelector: {matchLabels: {network: private}}}}]`},
 		{"expression", `dependencies: [{name: a, when: {expression: "config.mode == 'proxy'"}}]`},
