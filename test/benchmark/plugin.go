@@ -27,7 +27,8 @@ const (
 	pluginMethod = `A dependency is down on a third of the clusters. Each verb of kubectl addon that reads the fleet runs as a process. ` +
 		`Just before, a second process only reads the registrations, the add-ons and the managed clusters, in pages of 500 as the ` +
 		`plugin does. The time of the verb beyond that list counts, from start to exit, and the greatest resident memory of ` +
-		`the verb's process. The bound on the time counts for fleets of up to 10,000 add-ons.`
+		`the verb's process. The bound on the time counts for fleets of up to 10,000 add-ons; ` +
+		`in larger ones, only the whole time of the verb is measured.`
 	pluginBoundSeconds = 2.0
 	pluginBoundMiB     = 500.0
 	pluginFleet        = 10_000
@@ -69,7 +70,7 @@ func plugin(ctx context.Context, s *session, found *result.Scenario) (err error)
 	named := strings.NewReplacer("EDGED", "cluster-gateway", "ROOT", simulator.Root, "CLUSTER", down[0], "DECLARED", file)
 	for range s.repetitions {
 		for _, verb := range pluginVerbs {
-			list, err := s.pagedList(ctx)
+			list, err := s.pagedListIfBounded(ctx)
 			if err != nil {
 				return err
 			}
@@ -78,10 +79,21 @@ func plugin(ctx context.Context, s *session, found *result.Scenario) (err error)
 				return fmt.Errorf("kubectl addon %s: %w", verb, err)
 			}
 			s.addVerb(found, verb, (took - list).Seconds(), peak)
-			found.Measure("paged list", "s", list.Seconds())
+			if list > 0 {
+				found.Measure("paged list", "s", list.Seconds())
+			}
 		}
 	}
 	return nil
+}
+
+// pagedListIfBounded returns how long the list takes where the time beyond it has a bound, else zero: of 100,000 add-ons,
+// it takes as long as the verb.
+func (s *session) pagedListIfBounded(ctx context.Context) (time.Duration, error) {
+	if s.installed() > pluginFleet {
+		return 0, nil
+	}
+	return s.pagedList(ctx)
 }
 
 // addVerb adds the figures of a verb.
@@ -89,7 +101,7 @@ func (s *session) addVerb(found *result.Scenario, verb string, beyond, peak floa
 	if name := verb + ": time beyond the list"; s.installed() <= pluginFleet {
 		found.Bound(name, "s", beyond, result.MedianAtMost, pluginBoundSeconds)
 	} else {
-		found.Measure(name, "s", beyond)
+		found.Measure(verb+": time", "s", beyond)
 	}
 	found.Bound(verb+": peak memory", "MiB", peak, result.NeverAbove, pluginBoundMiB)
 }

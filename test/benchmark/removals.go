@@ -24,8 +24,11 @@ const (
 		`a refusal that counts all of them. The bound is 1 s for fleets of up to 10,000 add-ons, and 5 s for up to 100,000. ` +
 		`Then 32 clients send requests for 10 s, each as soon as it has the answer to the one before: to delete add-ons, on ` +
 		`random clusters, that installed add-ons require. Only refusals count as reviews. An answer that something was not ` +
-		`checked lets the deletion pass. The aim is 1,000 reviews per second, for which two processors do not suffice. The API server, its etcd, the webhook and the clients share the processors of the ` +
-		`machine. The peaks of memory are those of the process of the webhook.`
+		`checked lets the deletion pass. At last, 1,000 requests a second are sent for 5 s, whether those before are answered or ` +
+		`not: first to delete an add-on that no other has an edge on, then to delete add-ons that others require. Each has to be ` +
+		`answered within the second that the API server waits. More than can be reviewed are answered that they were not ` +
+		`checked. The API server, its etcd, the webhook and the clients share the processors of the machine. ` +
+		`The peaks of memory are those of the process of the webhook.`
 	fleetReviewBound      = 1.0
 	largeFleetReviewBound = 5.0
 )
@@ -52,11 +55,14 @@ func (s *session) removalsOnce(ctx context.Context, found *result.Scenario) (err
 	if err := addPeak(found, "peak memory, review of the CMA", webhook); err != nil {
 		return err
 	}
-	removals, err := s.randomRemovals(ctx)
+	removals, err := s.removalsOf(ctx, s.neededAddOns())
 	if err != nil {
 		return err
 	}
 	if err := s.reviewMany(ctx, webhook, removals, found); err != nil {
+		return err
+	}
+	if err := s.reviewAtRate(ctx, webhook, removals, found); err != nil {
 		return err
 	}
 	return addPeak(found, "peak memory, reviews of MCAs", webhook)

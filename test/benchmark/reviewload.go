@@ -29,24 +29,21 @@ type reviewed struct {
 	unchecked int
 }
 
-// randomRemovals are requests to delete add-ons, on random clusters, that others there require.
-func (s *session) randomRemovals(ctx context.Context) ([]simulator.Removal, error) {
-	var needed []*addonv1alpha1.ManagedClusterAddOn
-	for _, addOn := range s.fleet.AddOns {
-		if len(s.requiring(addOn.Name)) == 0 {
-			continue
-		}
+// removalsOf are requests to delete add-ons of these names, on random clusters.
+func (s *session) removalsOf(ctx context.Context, names []string) ([]simulator.Removal, error) {
+	var installed []*addonv1alpha1.ManagedClusterAddOn
+	for _, name := range names {
 		// What the API server sends is all that is stored. It differs between clusters only in the names.
 		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := s.fleet.Hub.Client.Get(ctx, client.ObjectKey{Namespace: s.fleet.Clusters[0], Name: addOn.Name}, stored); err != nil {
+		if err := s.fleet.Hub.Client.Get(ctx, client.ObjectKey{Namespace: s.fleet.Clusters[0], Name: name}, stored); err != nil {
 			return nil, err
 		}
-		needed = append(needed, stored)
+		installed = append(installed, stored)
 	}
 	random := rand.New(rand.NewPCG(s.seed, 0))
 	removals := make([]simulator.Removal, preparedRemovals)
 	for i := range removals {
-		addOn := needed[random.IntN(len(needed))]
+		addOn := installed[random.IntN(len(installed))]
 		addOn.Namespace = s.fleet.Clusters[random.IntN(len(s.fleet.Clusters))]
 		var err error
 		if removals[i], err = s.fleet.Hub.NewRemoval(protection.Path, addOn); err != nil {

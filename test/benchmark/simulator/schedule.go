@@ -57,7 +57,7 @@ func (s Schedule) Play(ctx context.Context, happen func(context.Context, Event) 
 	}
 	return eachOf(ctx, lanes, func(ctx context.Context, lane Schedule) error {
 		for _, event := range lane {
-			if err := sleepUntil(ctx, started.Add(event.At)); err != nil {
+			if err := SleepUntil(ctx, started.Add(event.At)); err != nil {
 				return err
 			}
 			if err := happen(ctx, event); err != nil {
@@ -88,7 +88,8 @@ func (s Schedule) Last(kinds ...EventKind) map[types.NamespacedName]EventKind {
 	return last
 }
 
-func sleepUntil(ctx context.Context, moment time.Time) error {
+// SleepUntil sleeps until a moment, or until the context ends, which is an error.
+func SleepUntil(ctx context.Context, moment time.Time) error {
 	timer := time.NewTimer(time.Until(moment))
 	defer timer.Stop()
 	select {

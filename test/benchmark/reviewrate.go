@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"open-cluster-management.io/interlock/test/benchmark/result"
+	"open-cluster-management.io/interlock/test/benchmark/simulator"
+)
+
+const (
+	removalsPerSecond = 1000
+	removalsFor       = 5 * time.Second
+	// answeredWithin is how long an API server waits for the webhook.
+	answeredWithin = time.Second
+)
+
+// rated are the answers to requests that are sent at a rate, whether those before are answered or not.
+type rated struct {
+	mutex           sync.Mutex
+	took            []float64 // in milliseconds
+	late, unchecked int
+}
+
+// reviewAtRate has deletions of add-ons that no other requires, and then of those that others require, reviewed as many a
+// second as a whole fleet may send.
+func (s *session) reviewAtRate(ctx context.Context, webhook *simulator.Webhook, required []simulator.Removal, found *result.Scenario) error {
+	free, err := s.removalsOf(ctx, []string{simulator.Leaf})
+	if err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		name     string
+		removals []simulator.Removal
+	}{{"that none requires", free}, {"that others require", required}} {
+		if err := s.settleDown(ctx); err != nil {
+			return err
+		}
+		all := s.sendAtRate(ctx, webhook, of.removals)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		sent := float64(len(all.took))
+		title := fmt.Sprintf("%d deletions a second of add-ons %s: ", removalsPerSecond, of.name)
+		found.Bound(title+"without an answer within 1 s", "%", 100*float64(all.late)/sent, result.NeverAbove, 0)
+		found.Measure(title+"answers that it was not checked", "%", 100*float64(all.unchecked)/sent)
+		found.Measure(title+"p99", "ms", result.Quantile(all.took, 0.99))
+	}
+	return nil
+}
+
+// sendAtRate sends requests at the rate and waits for all answers.
+func (s *session) sendAtRate(ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal) *rated {
+	random := rand.New(rand.NewPCG(s.seed, 1))
+	all, started := &rated{}, time.Now()
+	var group sync.WaitGroup
+	for i := range int(removalsPerSecond * removalsFor / time.Second) {
+		removal := removals[random.IntN(len(removals))]
+		if simulator.SleepUntil(ctx, started.Add(time.Duration(i)*time.Second/removalsPerSecond)) != nil {
+			break
+		}
+		group.Go(func() { all.add(ctx, webhook, removal) })
+	}
+	group.Wait()
+	return all
+}
+
+// add sends one request. One that fails is late, too: the API server has no answer then.
+func (r *rated) add(ctx context.Context, webhook *simulator.Webhook, removal simulator.Removal) {
+	ctx, cancel := context.WithTimeout(ctx, 2*answeredWithin)
+	defer cancel()
+	started := time.Now()
+	answer, err := webhook.Review(ctx, removal)
+	took := time.Since(started)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.took = append(r.took, float64(took.Microseconds())/1000)
+	if err != nil || took > answeredWithin {
+		r.late++
+	} else if answer.Unchecked() {
+		r.unchecked++
+	}
+}
+
+// neededAddOns are those that others require.
+func (s *session) neededAddOns() (needed []string) {
+	for _, addOn := range s.fleet.AddOns {
+		if len(s.requiring(addOn.Name)) > 0 {
+			needed = append(needed, addOn.Name)
+		}
+	}
+	return slices.Clip(needed)
+}
