@@ -101,9 +101,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		return err
 	}
 
-	overriding := &policies.Source{
-		Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) },
-	}
+	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	return setupEach(mgr,
 		&policies.Reconciler{
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Source: overriding, Loader: loader,

@@ -60,7 +60,7 @@ type GraphEdge struct {
 	Type addonv1alpha1.DependencyType `json:"type"`
 	// Version is the range that the edge accepts.
 	Version string `json:"version,omitempty"`
-	// Alternative: it is one of several of the same name, of which one that is satisfied is enough. The numbers are those of all
+	// Alternative: it is one of several of the same name. One that is satisfied is enough. The numbers are those of all
 	// together.
 	Alternative bool `json:"alternative,omitempty"`
 	// Conditional: it applies on some clusters only.

@@ -21,7 +21,7 @@ type Edge struct {
 	Dependency addonv1alpha1.AddonDependency
 	// AddOn is the add-on that the edge is on; empty for an API, and for alternatives.
 	AddOn string
-	// Alternatives are those of which one satisfies the edge, each as an edge of its own, in the order declared; nil: it has none.
+	// Alternatives: any of them satisfies the edge. Each is an edge of its own, in the order declared; nil: it has none.
 	Alternatives []Edge
 	// Versions are those that are accepted; nil: all.
 	Versions *versions.Range

@@ -97,7 +97,7 @@ type DependencyAPI struct {
 	Fields []string `json:"fields,omitempty"`
 }
 
-// DependencyAlternative is one of the add-ons and APIs of which an edge needs any.
+// DependencyAlternative is one of several add-ons and APIs. An edge needs any of them.
 // +structType=atomic
 // +kubebuilder:validation:XValidation:rule="has(self.addOn) != has(self.api)",message="an alternative is an add-on or an API: set one of addOn and api"
 // +kubebuilder:validation:XValidation:rule="!has(self.version) || has(self.addOn)",message="version is a range for an add-on; the version of an API is api.version"
