@@ -99,7 +99,8 @@ func TestAnyOf(t *testing.T) {
 		},
 		"OnHub": {reason: "the hub serves it", spec: anyOnHub, cluster: onHub(metav1.ConditionTrue), want: "t=Satisfied"},
 		"NotOnHub": {
-			reason: "that the managed cluster serves it does not count", spec: anyOnHub, cluster: onHub(metav1.ConditionFalse), want: "t=NoAlternative",
+			reason: "that the managed cluster serves it does not count", spec: anyOnHub, cluster: onHub(metav1.ConditionFalse),
+			want: "t=NoAlternative",
 			message: "Required: one of addon 'a' or API 'Tunnel.example.io' on the hub; none is available. " +
 				"(a: not installed; Tunnel.example.io on the hub: not served)",
 		},

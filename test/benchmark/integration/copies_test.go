@@ -25,8 +25,7 @@ var _ = Describe("The add-ons of a cluster", func() {
 			return addOn
 		}
 		installed, copied := read(fleet.Clusters[1], late), read(fleet.Clusters[1], simulator.Leaf)
-		Expect(copied.Status.Registrations[0].Subject.User).To(Equal(
-			"system:open-cluster-management:cluster:" + fleet.Clusters[1] + ":addon:" + simulator.Leaf + ":agent:" + simulator.Leaf + "-agent"))
+		Expect(copied.Status.RelatedObjects).To(ContainElement(HaveField("Namespace", fleet.Clusters[1])), "its ManifestWork")
 		Expect(copied.Namespace).To(Equal(fleet.Clusters[1]))
 		Expect(copied.Status.Conditions).To(HaveLen(len(installed.Status.Conditions)))
 		Expect(read(fleet.Clusters[0], simulator.Leaf).Spec).To(Equal(copied.Spec))
