@@ -108,7 +108,8 @@ func FuzzDeclare(f *testing.F) {
 		"", "- name: a", `[{"name":"a","type":"Optional","message":"m"}]`, "- name: a\n  name: b", "- &a {name: x}\n- *a",
 		"a: b", "- name: a\n---\n- name: b", "- Name: a", "- name: 5", "-\tname: a", "- <<: {name: a}", "? a\n: b", "- !!str a", "\xff\xfe",
 		"%YAML 1.2\n---\n- name: a", "- name: a\n- name: a\n  type: Optional",
-		"- {name: a, anyOf: [{addOn: b, version: '>= 1'}, {api: {kind: Pod}}]}", "- {name: a, anyOf: [{}, {addOn: b}, {addOn: b}]}", "- {name: a, anyOf: [null]}",
+		"- {name: a, anyOf: [{addOn: b, version: '>= 1'}, {api: {kind: Pod}}]}", "- {name: a, anyOf: [null]}",
+		"- {name: a, anyOf: [{}, {addOn: b}, {addOn: b}]}",
 	} {
 		f.Add(seed)
 	}
