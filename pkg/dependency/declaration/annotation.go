@@ -3,15 +3,14 @@ package declaration
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"regexp"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
@@ -22,7 +21,6 @@ import (
 var (
 	errAliases   = errors.New("YAML aliases are not supported")
 	errDocuments = errors.New("it holds more than one YAML document")
-	errCase      = errors.New("the names of fields are in lower case")
 
 	anchor = regexp.MustCompile(`[&*][0-9A-Za-z_-]+`)
 )
@@ -63,12 +61,16 @@ func parseAt(path *field.Path, text string) (declared, error) {
 		return list, nil
 	case raw[0] == '{':
 		var object annotationObject
-		object, err = decodeStrictly[annotationObject](raw)
+		if object, err = decodeStrictly[annotationObject](raw); err != nil {
+			err = cmp.Or(objectError(raw), err)
+		}
 		return declared{
 			object.Dependencies, object.Requirements, object.Provides, path.Child("dependencies"), path,
 		}, err
 	default:
-		list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw)
+		if list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw); err != nil {
+			err = cmp.Or(entryError(raw), err)
+		}
 		return list, err
 	}
 }
@@ -90,23 +92,6 @@ func countValues(text []byte) int {
 		return rawjson.Count(text)
 	}
 	return rawjson.CountYAML(text, "\n", "\r")
-}
-
-func decodeStrictly[T any](raw []byte) (T, error) {
-	var lax, exact, none T
-	decoder := stdjson.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&lax); err != nil {
-		return none, err
-	}
-	// The standard library takes Name for name; the API server does not.
-	if err := json.Unmarshal(raw, &exact); err != nil {
-		return none, err
-	}
-	if !reflect.DeepEqual(lax, exact) {
-		return none, errCase
-	}
-	return lax, nil
 }
 
 // hasAlias reports whether text has an anchor &x and an alias *x for it.

@@ -153,8 +153,7 @@ func validateAlternative(alternative *addonv1alpha1.DependencyAlternative, path 
 	errs = append(errs, tooLong(path.Child("version"), alternative.Version, maxRange)...)
 	errs = append(errs, validatePrereleases(alternative.Prereleases, path.Child("prereleases", "identifiers"))...)
 	if alternative.API != nil {
-		errs = append(errs, validateAPI(alternative.API.AddonAPI, path.Child("api"))...)
-		errs = append(errs, validateFields(alternative.API.Fields, path.Child("api", "fields"))...)
+		errs = append(errs, validateDependencyAPI(alternative.API, path.Child("api"))...)
 	}
 	return errs
 }

@@ -27,6 +27,7 @@ func TestAnyOfIsValidated(t *testing.T) {
 		"Range":            {"anyOf: [{addOn: a}, {addOn: b, version: newest}]", "spec.dependencies[0].anyOf[1].version"},
 		"Kind":             {"anyOf: [{addOn: a}, {api: {kind: ''}}]", "spec.dependencies[0].anyOf[1].api.kind"},
 		"Fields":           {"anyOf: [{addOn: a}, {api: {kind: Pod, fields: ['a[]']}}]", "spec.dependencies[0].anyOf[1].api.fields[0]"},
+		"ServedBy":         {"anyOf: [{addOn: a}, {api: {kind: Pod, servedBy: Moon}}]", `anyOf[1].api.servedBy: Unsupported value: "Moon"`},
 		"LongName":         {"anyOf: [{addOn: a}, {addOn: " + strings.Repeat("b", 254) + "}]", "spec.dependencies[0].anyOf[1].addOn"},
 		"AddOn":            {"addOn: c, " + two, "addOn excludes anyOf"},
 		"Version":          {"version: '1', " + two, "version excludes anyOf"},

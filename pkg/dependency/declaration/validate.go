@@ -79,11 +79,7 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 		errs = append(errs, tooLong(at.Child("version"), entry.Version, maxRange)...)
 		errs = append(errs, validatePrereleases(entry.Prereleases, at.Child("prereleases").Child("identifiers"))...)
 		if entry.API != nil {
-			errs = append(errs, validateAPI(entry.API.AddonAPI, at.Child("api"))...)
-			if by := entry.API.ServedBy; by != "" && !slices.Contains(knownServers, by) {
-				errs = append(errs, field.NotSupported(at.Child("api").Child("servedBy"), by, knownServers))
-			}
-			errs = append(errs, validateFields(entry.API.Fields, at.Child("api").Child("fields"))...)
+			errs = append(errs, validateDependencyAPI(entry.API, at.Child("api"))...)
 		}
 		errs = append(errs, validateWhen(entry.When, at.Child("when"))...)
 	}
@@ -109,7 +105,7 @@ func validateCombination(entry addonv1alpha1.AddonDependency, path *field.Path) 
 	if entry.Prereleases != nil && entry.Version == "" {
 		refuse("prereleases", "", "prereleases needs version")
 	}
-	if entry.Type == addonv1alpha1.DependencyTypeIfInstalled && entry.Version == "" {
+	if entry.Type == addonv1alpha1.DependencyTypeIfInstalled && entry.Version == "" && entry.AnyOf == nil {
 		refuse("type", string(entry.Type), "type IfInstalled needs version: without a range it requires nothing")
 	}
 	return errs
@@ -130,6 +126,15 @@ func validatePrereleases(prereleases *addonv1alpha1.DependencyPrereleases, path 
 		}
 	}
 	return errs
+}
+
+// validateDependencyAPI checks the API that an edge, or an alternative of one, is on.
+func validateDependencyAPI(api *addonv1alpha1.DependencyAPI, path *field.Path) field.ErrorList {
+	errs := validateAPI(api.AddonAPI, path)
+	if by := api.ServedBy; by != "" && !slices.Contains(knownServers, by) {
+		errs = append(errs, field.NotSupported(path.Child("servedBy"), by, knownServers))
+	}
+	return append(errs, validateFields(api.Fields, path.Child("fields"))...)
 }
 
 func validateAPI(api addonv1alpha1.AddonAPI, path *field.Path) field.ErrorList {
