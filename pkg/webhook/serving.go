@@ -69,7 +69,7 @@ func handlers(mgr *draining, options Options) ctrlwebhook.Server {
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
 		protection.UpgradePath: protects.Upgrades,
 	} {
-		register(path, limits.Of{Bytes: maxReview, Check: admission.Check}, &ctrlwebhook.Admission{Handler: handler})
+		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
 	// These two must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.

@@ -59,6 +59,9 @@ type Of struct {
 	// InPlace: the handler decodes nothing, and makes its response while it writes it. After
 	// each part it calls Continue of the ResponseWriter.
 	InPlace bool
+	// Waits: the handler mostly waits for what it reads elsewhere, and limits itself how many do at a time. It takes no turn
+	// from others meanwhile, so that it can respond in time that it was not its turn.
+	Waits bool
 }
 
 // memory is what the body and the response of a request may take.
@@ -76,6 +79,15 @@ func (of Of) work(body []byte) int64 {
 	}
 	// Annotations may have YAML, and each line break in a string is written with a backslash.
 	return 2*int64(len(body)) + costOfValue*int64(rawjson.CountYAML(body, `\`))
+}
+
+// turnOf is the share of work that a request waits for.
+func (l *Limits) turnOf(of Of, body []byte) int64 {
+	least := l.largestWork / parts
+	if of.Waits {
+		least = 0
+	}
+	return min(max(of.work(body), least), l.largestWork)
 }
 
 // Handler hands requests over to a handler once they are read, when it is their turn.
@@ -123,7 +135,7 @@ func (l *Limits) serve(w http.ResponseWriter, r *http.Request, of Of, next http.
 		http.Error(w, "the body is not a JSON object", http.StatusBadRequest)
 		return
 	}
-	turn := &turn{limits: l, memory: memory, client: client, size: min(max(of.work(body), l.largestWork/parts), l.largestWork), interrupt: interrupt}
+	turn := &turn{limits: l, memory: memory, client: client, size: l.turnOf(of, body), interrupt: interrupt}
 	if !turn.take(ctx) {
 		busy(w)
 		return

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 )
 
 func TestHandlerRefusesBeforeItReads(t *testing.T) {
@@ -119,4 +121,36 @@ func (b *budget) left() (size int64, requests int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.free + b.garbage, len(b.held) + len(b.idle)
+}
+
+// Handlers that wait for what they read are not in each other's way, and need no turn of those that decode.
+func TestHandlersThatWaitTakeNoTurn(t *testing.T) {
+	const many = 50
+	limits := New(256 << 20)
+	for name, of := range map[string]struct {
+		of      Of
+		atATime int64
+	}{"waits": {Of{Bytes: 1024, Waits: true}, many}, "decodes": {Of{Bytes: 1024}, parts + 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var begun atomic.Int64
+				end := make(chan struct{})
+				handler := limits.Handler(of.of, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+					begun.Add(1)
+					<-end
+				}))
+				for range many {
+					go func() {
+						request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}"))
+						handler.ServeHTTP(httptest.NewRecorder(), request)
+					}()
+				}
+				synctest.Wait()
+				if got := begun.Load(); got != of.atATime {
+					t.Errorf("%d at a time, want %d", got, of.atATime)
+				}
+				close(end)
+			})
+		})
+	}
 }

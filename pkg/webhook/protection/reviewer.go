@@ -24,11 +24,15 @@ type reviewer struct {
 	now  func() time.Time
 	// reads lets few reviews at a time read, however many are requested.
 	reads *semaphore.Weighted
+	// waits is how long a review waits for others.
+	waits time.Duration
 }
 
 // begin waits for a turn to read, and returns what is declared. done ends the turn.
 func (r reviewer) begin(ctx context.Context) (under declared, done func(), err error) {
-	if err := r.reads.Acquire(ctx, 1); err != nil {
+	waiting, cancel := context.WithTimeout(ctx, r.waits)
+	defer cancel()
+	if err := r.reads.Acquire(waiting, 1); err != nil {
 		return declared{}, nil, fmt.Errorf("wait for other reviews: %w", err)
 	}
 	if under, err = r.declared.under(ctx); err != nil {

@@ -27,6 +27,9 @@ const Path = "/protect-managedclusteraddon"
 // answerWithin is less than the API server waits.
 const answerWithin = 800 * time.Millisecond
 
+// waitsForOthers leaves time to read, and for what comes before the review where the hub is busy: connections and bodies.
+const waitsForOthers = 400 * time.Millisecond
+
 // maxReads is how many reviews at a time read what is on a cluster.
 const maxReads = 16
 
@@ -55,10 +58,10 @@ func New(options Options) Validators {
 	responds := newResponder(options)
 	ofCluster := reviewer{
 		live: options.Live, cache: options.Cache, mode: options.Mode, now: options.Clock.Now,
-		declared: &declarations{cache: options.Cache}, reads: semaphore.NewWeighted(maxReads),
+		declared: &declarations{cache: options.Cache}, reads: semaphore.NewWeighted(maxReads), waits: waitsForOthers,
 	}
 	ofFleet := ofCluster
-	ofFleet.reads = semaphore.NewWeighted(1) // each reads a lot
+	ofFleet.reads, ofFleet.waits = semaphore.NewWeighted(1), answerForFleetWithin // each reads a lot
 	whole := &fleetReviewer{responds, ofFleet}
 	return Validators{&Validator{responds, ofCluster}, &RegistrationValidator{whole}, &PlacementValidator{whole}, &UpgradeValidator{whole}}
 }
