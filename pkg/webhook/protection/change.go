@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -15,12 +14,10 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -220,23 +217,5 @@ func (v *fleetReviewer) ocmOnce() ocmVersion {
 	return func(ctx context.Context) (string, bool, error) {
 		once.Do(func() { found.version, found.read, err = fleet.Objects{Reader: v.live}.OCMVersion(ctx) })
 		return found.version, found.read, err
-	}
-}
-
-// factsByAgents returns the facts of a managed cluster without reading them, which would take a request for each cluster:
-// none where addon-agent is not installed. Elsewhere it may report any, so that verdicts on them are held.
-func (v *fleetReviewer) factsByAgents(ctx context.Context, now time.Time) func(cluster string) (evaluation.Facts, error) {
-	agents := sync.OnceValues(func() (sets.Set[string], error) {
-		clusters, err := v.where(ctx, names.AgentAddOn)
-		return sets.New(clusters...), err
-	})
-	return func(cluster string) (evaluation.Facts, error) {
-		switch installed, err := agents(); {
-		case err != nil:
-			return evaluation.Facts{}, err
-		case installed.Has(cluster):
-			return awaited(now), nil
-		}
-		return evaluation.Facts{}, nil
 	}
 }

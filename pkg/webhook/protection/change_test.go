@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -70,6 +71,12 @@ func (c changed) run(t *testing.T) {
 // installedOn is an add-on on one of the three clusters.
 func installedOn(cluster string, of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	of.Namespace = cluster
+	return of
+}
+
+// factsOn are facts of one of the three clusters.
+func factsOn(cluster string, of *dependencyv1alpha1.ManagedClusterFacts) *dependencyv1alpha1.ManagedClusterFacts {
+	of.Namespace, of.Name = cluster, cluster
 	return of
 }
 
@@ -147,6 +154,22 @@ func TestReviewOfVersions(t *testing.T) {
 			objects: []client.Object{installedOn("c1", addOn("interlock-agent"))}, refuses: on2and3 + changeAdvice,
 		},
 		{
+			name: "where an agent that is no add-on may report another one", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{factsOn("c1", reported("1.0", ""))}, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where an agent has just been requested", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{factsOn("c1", requestedAt(now))}, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where no agent has reported anything", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{factsOn("c1", requestedAt(now.Add(-time.Hour)))}, refuses: breaks + changeAdvice,
+		},
+		{
+			name: "where facts cannot be read", leaf: needsOld, before: version("1.0"), after: version("2.0"), fails: failing{list: "facts"},
+			warns: "whether add-on 'base' contradicts others was not checked: load what leaf rests on: list ManagedClusterFacts: the hub is busy",
+		},
+		{
 			name: "where a cluster is lost", leaf: needsOld, before: version("1.0"), after: version("2.0"),
 			objects: []client.Object{lost}, without: c1, refuses: on2and3 + changeAdvice,
 		},
@@ -213,6 +236,14 @@ func TestReviewOfDeclarations(t *testing.T) {
 		{
 			name: "a conflict", before: nothing, after: declares(`dependencies: [{name: root, type: Conflicts}]`),
 			refuses: fmt.Sprintf(on3, "conflicts with root"),
+		},
+		{
+			name:   "a conflict in a version that an agent that is no add-on may report",
+			before: ptr.To(fixture.Versioned(*nothing, "1.0")),
+			after: ptr.To(fixture.Versioned(fixture.Specified(t, "base", `dependencies: [{name: root, type: Conflicts, `+
+				`when: {expression: "addOn.?version.orValue('').semverMatches('< 2.0')"}}]`), "1.0")),
+			objects: []client.Object{factsOn("c1", reported("2.1", ""))},
+			refuses: "the change of add-on 'base' would break 1 add-on on 2 clusters: base conflicts with root (c2, c3)" + changeAdvice,
 		},
 		{
 			name: "a conflict that was there", before: declares(`dependencies: [{name: root, type: Conflicts}]`),

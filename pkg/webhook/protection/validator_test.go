@@ -134,7 +134,7 @@ func kindOf(of any) string {
 		return "policies"
 	case *clusterv1.ManagedCluster:
 		return "cluster"
-	case *dependencyv1alpha1.ManagedClusterFacts:
+	case *dependencyv1alpha1.ManagedClusterFacts, *dependencyv1alpha1.ManagedClusterFactsList:
 		return "facts"
 	case *addonv1alpha1.AddOnDeploymentConfig:
 		return "settings"
