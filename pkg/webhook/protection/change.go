@@ -57,10 +57,10 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	if c.after, err = v.declared.with(ctx, under.policies, is); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
 		return found{}, err
 	}
-	if c.before, err = v.declared.with(ctx, under.policies, was); err != nil || !c.before.AllKnown(is.Name) || !c.after.AllKnown(is.Name) {
+	if c.before, err = v.declared.with(ctx, under.policies, was); err != nil {
 		return found{}, err
 	}
-	review, err := v.reviewKnown(ctx, &c)
+	review, err := v.reviewOnClusters(ctx, &c)
 	if err != nil || review.message == "" {
 		return found{}, err
 	}
@@ -73,8 +73,8 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	return review, nil
 }
 
-// reviewKnown reviews a change where all that is declared can be used.
-func (v *RegistrationValidator) reviewKnown(ctx context.Context, c *change) (found, error) {
+// reviewOnClusters reviews a change on the managed clusters on which the add-on is installed and stays.
+func (v *RegistrationValidator) reviewOnClusters(ctx context.Context, c *change) (found, error) {
 	name := c.is.Name
 	stays, err := v.staying(ctx, c)
 	if err != nil || len(stays) == 0 {
@@ -154,6 +154,9 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 	if err != nil || !known {
 		return err
 	}
+	if usable, err := c.usable(ctx, was, is); err != nil || !usable {
+		return err
+	}
 	changed := ""
 	if another { // its agent is about to report another version
 		changed = c.is.Name
@@ -168,6 +171,25 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 	}
 	protection.Contradictions(before, after).AddTo(into, as.cluster.Name)
 	return nil
+}
+
+// usable reports whether what counts on a managed cluster can be used, before the change and after it. Another AddOnTemplate of
+// the add-on, which does not run there, does not matter.
+func (c *change) usable(ctx context.Context, was, is clusterReader) (bool, error) {
+	for _, one := range []struct {
+		on    clusterReader
+		under declared
+	}{{was, c.before}, {is, c.after}} {
+		key := types.NamespacedName{Namespace: one.on.cluster.Name, Name: c.is.Name}
+		counting, known, err := fleet.Loader{Reader: one.on}.Counting(ctx, one.under.Evaluator, key)
+		if err != nil {
+			return false, fmt.Errorf("find what %s declares: %w", key, err)
+		}
+		if !known || counting.Invalid {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // rolledOut returns a managed cluster with the AddOnTemplate from before the change, and with that of after it, each once

@@ -318,6 +318,18 @@ func TestReviewOfRollouts(t *testing.T) {
 	own := []client.Object{installedOn("c1", fromTemplate(addOn("base"), "v1"))}
 	for _, test := range []changed{
 		{name: "the default", before: registeredWith("v1"), after: registeredWith("v2"), refuses: on3 + changeAdvice},
+		{
+			name: "the default, where one that does not run cannot be used", before: registeredWith("v1"), after: registeredWith("v2"),
+			objects: []client.Object{template("base", "unusable", "1.0", "[{")}, refuses: on3 + changeAdvice,
+		},
+		{
+			name: "the default, to one that cannot be used", before: registeredWith("v1"), after: registeredWith("unusable"),
+			objects: []client.Object{template("base", "unusable", "2.0", "[{")},
+		},
+		{
+			name: "the default, of one that cannot be used", before: registeredWith("unusable"), after: registeredWith("v2"),
+			objects: []client.Object{template("base", "unusable", "1.0", "[{")},
+		},
 		{name: "the first default", before: registeredWith(""), after: registeredWith("v2"), refuses: on3 + changeAdvice},
 		{name: "back", before: registeredWith("v2"), after: registeredWith("v1")},
 		{name: "both are wrong", before: registeredWith("v2"), after: registeredWith("v3")},
