@@ -46,18 +46,17 @@ func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of remo
 	if err != nil || len(removed) == 0 {
 		return found{}, err
 	}
-	stay, err := v.listAll(ctx, under.read(under.dependentsOf(required)), func(name, cluster string) bool {
-		return removed[cluster] != nil && !of.from(name, cluster)
-	})
+	on, err := v.listAll(ctx, under.read(under.dependentsOf(required)), func(_, cluster string) bool { return removed[cluster] != nil })
 	if err != nil {
 		return found{}, err
 	}
 	now := v.now()
 	message, mode, err := v.onClusters(ctx, under, fleetState{
-		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: stay, ocm: unreadOCM, now: now,
+		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: on, ocm: unreadOCM, now: now,
 		facts: func(string) (evaluation.Facts, error) { return awaited(now), nil }, // to read them takes a request for each cluster
-	}, func(after clusterReader, into protection.Broken) error {
-		return after.breaks(ctx, under, removed[after.cluster.Name], into)
+	}, func(as clusterReader, into protection.Broken) error {
+		name := as.cluster.Name
+		return as.breaks(ctx, under, removed[name], func(addOn string) bool { return of.from(addOn, name) }, into)
 	})
 	return found{request: toRemove, message: message, mode: mode}, err
 }

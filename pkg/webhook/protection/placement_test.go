@@ -145,6 +145,20 @@ func TestReviewOfPlacements(t *testing.T) {
 	}
 }
 
+// TestPlacementOfAlternatives: Placement all installs both alternatives of leaf, which counts once.
+func TestPlacementOfAlternatives(t *testing.T) {
+	leaf := fixture.Specified(t, "leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]")
+	objects := threeClusters(placed(fixture.Registration("base"), "all"), placed(fixture.Registration("other"), "all"), &leaf)
+	for _, cluster := range []string{"c1", "c2", "c3"} {
+		objects = slices.DeleteFunc(objects, is("base", cluster))
+		objects = append(objects, installedOn(cluster, available(addOn("base"))), installedOn(cluster, available(addOn("other"))))
+	}
+	request := admissionv1.AdmissionRequest{Name: "all", Resource: metav1.GroupVersionResource{Resource: "placements"}}
+	response, _ := reviewed(t, dependencyv1alpha1.ProtectionWarn, failing{}, request, "all", objects...)
+	expect(t, response, "", "deleting Placement 'default/all' removes what it installs, and "+
+		"would break 1 add-on on 3 clusters: leaf requires base or other (c1, c2 and 1 more)")
+}
+
 // TestReviewOfStrategies changes how OCM installs base.
 func TestReviewOfStrategies(t *testing.T) {
 	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))

@@ -198,6 +198,10 @@ func TestReview(t *testing.T) {
 		registered("leaf", `dependencies: [{name: base, when: {expression: "addOn.?version.orValue('').semverMatches('>= 2.0')"}}]`),
 		registered("base", "{}"),
 	}
+	either := []client.Object{
+		registered("leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]"),
+		registered("base", "{}"), registered("other", "{}"),
+	}
 	usual := []client.Object{cluster(), addOn("base"), addOn("leaf")}
 	const (
 		breaks  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
@@ -251,6 +255,19 @@ func TestReview(t *testing.T) {
 		{
 			name: "the dependent is being deleted", mode: enforce,
 			on: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))},
+		},
+		{
+			name: "another alternative stays", mode: enforce, declared: either,
+			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf"), available(addOn("other"))},
+		},
+		{
+			name: "another alternative is being deleted", mode: enforce, declared: either,
+			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf"), deleting(available(addOn("other")))},
+			refuses: strings.Replace(breaks, "requires base", "requires base or other", 1) + refusal,
+		},
+		{
+			name: "it is an alternative that is not available", mode: enforce, declared: either,
+			on: []client.Object{cluster(), addOn("base"), addOn("leaf")},
 		},
 		{
 			name: "the cluster is being detached", mode: enforce,
@@ -403,6 +420,7 @@ func TestReviewOfRegistrations(t *testing.T) {
 		all     = "removing add-on 'base' would break 1 add-on on 3 clusters: leaf requires base (core1, core2 and 1 more)"
 		core    = "removing add-on 'base' would break 1 add-on on 2 clusters: leaf requires base (core1, core2)"
 		edge    = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (edge)"
+		either  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base or other (edge)"
 		refusal = ". Remove first what requires it. To remove it nevertheless: " +
 			"kubectl annotate clustermanagementaddon base dependency.addon.open-cluster-management.io/force='<why>'"
 		enforce, warn, off = dependencyv1alpha1.ProtectionEnforce, dependencyv1alpha1.ProtectionWarn, dependencyv1alpha1.ProtectionOff
@@ -425,12 +443,20 @@ func TestReviewOfRegistrations(t *testing.T) {
 		},
 		{name: "nobody requires it", removed: "other", mode: enforce, objects: fleetOf},
 		{
-			name: "another alternative stays on some clusters", removed: "base", mode: enforce, refuses: edge + refusal,
+			name: "another alternative stays on some clusters", removed: "base", mode: enforce, refuses: either + refusal,
 			objects: []client.Object{
 				registered("base", "{}"), registered("other", "{}"),
 				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
 				managed("core1", "core"), on("core1", "base"), on("core1", "leaf"), available(on("core1", "other")),
-				managed("edge", "edge"), on("edge", "base"), on("edge", "leaf"),
+				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"),
+			},
+		},
+		{
+			name: "another alternative is being deleted", removed: "base", mode: enforce, refuses: either + refusal,
+			objects: []client.Object{
+				registered("base", "{}"), registered("other", "{}"),
+				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
+				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"), deleting(available(on("edge", "other"))),
 			},
 		},
 		{
