@@ -46,13 +46,15 @@ func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of remo
 	if err != nil || len(removed) == 0 {
 		return found{}, err
 	}
-	on, err := v.listAll(ctx, under.read(under.dependentsOf(required)), func(_, cluster string) bool { return removed[cluster] != nil })
+	dependents := under.dependentsOf(required)
+	on, err := v.listAll(ctx, under.read(dependents), func(_, cluster string) bool { return removed[cluster] != nil })
 	if err != nil {
 		return found{}, err
 	}
 	now := v.now()
 	message, mode, err := v.onClusters(ctx, under, fleetState{
 		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: on, ocm: unreadOCM, now: now,
+		hub:   v.alternativesOfHub(ctx, under, dependents),
 		facts: func(string) (evaluation.Facts, error) { return awaited(now), nil }, // to read them takes a request for each cluster
 	}, func(as clusterReader, into protection.Broken) error {
 		name := as.cluster.Name
@@ -180,7 +182,9 @@ type fleetState struct {
 	addOns map[string]addOns
 	ocm    ocmVersion
 	facts  func(cluster string) (evaluation.Facts, error)
-	now    time.Time
+	// hub returns the APIs that the hub serves; nil: they are not read.
+	hub func() evaluation.APIFacts
+	now time.Time
 }
 
 // onClusters says what breaks on which cluster, by what is done there. What is refused counts first.
@@ -208,7 +212,7 @@ func (v *fleetReviewer) onClusters(
 		}
 		if err := breaks(clusterReader{
 			Objects: fleet.Objects{Reader: v.live}, templates: fleet.Objects{Reader: v.cache}, cluster: cluster, addOns: state.addOns[cluster.Name],
-			facts: func() (evaluation.Facts, error) { return state.facts(cluster.Name) }, ocm: state.ocm, now: state.now,
+			facts: func() (evaluation.Facts, error) { return state.facts(cluster.Name) }, ocm: state.ocm, hub: state.hub, now: state.now,
 		}, into); err != nil {
 			return "", "", err
 		}

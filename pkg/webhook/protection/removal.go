@@ -44,7 +44,7 @@ func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.Mana
 	if !ok {
 		return found{}, err
 	}
-	as.addOns = on
+	as.addOns, as.hub = on, v.alternativesOfHub(ctx, under, dependents)
 	broken, removed := protection.Broken{}, sets.New(addOn.Name)
 	if err := as.breaks(ctx, under, removed, removed.Has, broken); err != nil || len(broken) == 0 {
 		return found{}, err

@@ -66,7 +66,7 @@ func reviewed(
 	})
 	recorder := events.NewFakeRecorder(10)
 	validators := New(Options{
-		Live: hub, Cache: hub, Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode,
+		Live: hub, Cache: hub, Discovery: hubOf("Tunnel"), Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode,
 	})
 	var v admission.Handler
 	var object any
@@ -118,6 +118,23 @@ func raw(t *testing.T, object any) []byte {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// hubOf serves one kind of the core group; kind Elsewhere cannot be discovered.
+type hubOf string
+
+func (h hubOf) Discover(_ context.Context, requests []dependencyv1alpha1.APIRequest) []dependencyv1alpha1.APIFact {
+	facts := make([]dependencyv1alpha1.APIFact, len(requests))
+	for i, request := range requests {
+		facts[i] = dependencyv1alpha1.APIFact{API: request.API, Served: metav1.ConditionFalse}
+		switch request.Kind {
+		case string(h):
+			facts[i].Served, facts[i].Versions = metav1.ConditionTrue, []string{"v1"}
+		case "Elsewhere":
+			facts[i].Served = metav1.ConditionUnknown
+		}
+	}
+	return facts
 }
 
 func kindOf(of any) string {
@@ -202,6 +219,10 @@ func TestReview(t *testing.T) {
 		registered("leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]"),
 		registered("base", "{}"), registered("other", "{}"),
 	}
+	orOfHub := func(kind string) []client.Object {
+		return []client.Object{registered("base", "{}"), registered("leaf",
+			"dependencies: [{name: either, anyOf: [{addOn: base}, {api: {kind: "+kind+", servedBy: Hub}}]}]")}
+	}
 	usual := []client.Object{cluster(), addOn("base"), addOn("leaf")}
 	const (
 		breaks  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
@@ -264,6 +285,19 @@ func TestReview(t *testing.T) {
 			name: "another alternative is being deleted", mode: enforce, declared: either,
 			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf"), deleting(available(addOn("other")))},
 			refuses: strings.Replace(breaks, "requires base", "requires base or other", 1) + refusal,
+		},
+		{
+			name: "the hub serves another alternative", mode: enforce, declared: orOfHub("Tunnel"),
+			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+		},
+		{
+			name: "the hub does not serve another alternative", mode: enforce, declared: orOfHub("Bridge"),
+			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+			refuses: strings.Replace(breaks, "requires base", "requires base or Bridge on the hub", 1) + refusal,
+		},
+		{
+			name: "whether the hub serves another alternative is not known", mode: enforce, declared: orOfHub("Elsewhere"),
+			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
 		},
 		{
 			name: "it is an alternative that is not available", mode: enforce, declared: either,
@@ -457,6 +491,15 @@ func TestReviewOfRegistrations(t *testing.T) {
 				registered("base", "{}"), registered("other", "{}"),
 				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
 				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"), deleting(available(on("edge", "other"))),
+			},
+		},
+		{
+			name: "another alternative is an API that the hub does not serve", removed: "base", mode: enforce,
+			refuses: strings.Replace(either, "other", "Bridge on the hub", 1) + refusal,
+			objects: []client.Object{
+				registered("base", "{}"),
+				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {api: {kind: Bridge, servedBy: Hub}}]}]`),
+				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"),
 			},
 		},
 		{
