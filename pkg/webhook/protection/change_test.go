@@ -108,9 +108,10 @@ func TestReviewOfVersions(t *testing.T) {
 	)
 	lost := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
 	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
+	pending := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
 	c1 := func(object client.Object) bool {
 		_, cluster := object.(*clusterv1.ManagedCluster)
-		return cluster && object.GetName() == "c1" && len(object.(*clusterv1.ManagedCluster).Status.Conditions) == 0
+		return cluster && object.GetName() == "c1" && object != lost && object != pending
 	}
 	var versioned client.Object = installedOn("c1", in(addOn("base"), "1.5"))
 	for _, test := range []changed{
@@ -174,6 +175,10 @@ func TestReviewOfVersions(t *testing.T) {
 			objects: []client.Object{lost}, without: c1, refuses: on2and3 + changeAdvice,
 		},
 		{
+			name: "where a cluster never joined", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{pending}, without: c1, refuses: on2and3 + changeAdvice,
+		},
+		{
 			name:   "where the dependent's declaration cannot be used",
 			leaf:   `{dependencies: [{name: base, version: "< 2.0"}], requirements: {interlock: ">= 99"}}`,
 			before: version("1.0"), after: version("2.0"),
@@ -207,7 +212,7 @@ func TestReviewOfDeclarations(t *testing.T) {
 	}
 	kubernetes := []client.Object{}
 	for i, version := range []string{"v1.29.3", "v1.31.0", ""} {
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", i+1)}}
+		cluster := joined(fmt.Sprintf("c%d", i+1))
 		cluster.Status.Version.Kubernetes = version
 		kubernetes = append(kubernetes, cluster)
 	}

@@ -200,7 +200,7 @@ func (v *fleetReviewer) onClusters(
 	}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
-		if !state.concerns(cluster.Name) || !cluster.DeletionTimestamp.IsZero() {
+		if !state.concerns(cluster.Name) || !cluster.DeletionTimestamp.IsZero() || fleet.ClusterStatus(cluster) == "" { // it never joined
 			continue
 		}
 		into := broken[v.modeIn(under, cluster)]

@@ -433,7 +433,9 @@ func TestReviewOfRegistrations(t *testing.T) {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	}
 	managed := func(name, tier string) *clusterv1.ManagedCluster {
-		return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
+		cluster := joined(name)
+		cluster.Labels = map[string]string{"tier": tier}
+		return cluster
 	}
 	lost := managed("lost", "core")
 	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
@@ -445,6 +447,7 @@ func TestReviewOfRegistrations(t *testing.T) {
 		managed("without", "core"), on("without", "base"),
 		managed("only-leaf", "core"), on("only-leaf", "leaf"),
 		lost, on("lost", "base"), on("lost", "leaf"),
+		&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "pending"}}, on("pending", "base"), on("pending", "leaf"),
 		deleting(managed("leaving", "core")), on("leaving", "base"), on("leaving", "leaf"),
 	}
 	policy := func(spec string) []client.Object {
