@@ -74,9 +74,9 @@ func installedOn(cluster string, of *addonv1alpha1.ManagedClusterAddOn) *addonv1
 	return of
 }
 
-// factsOn are facts of one of the three clusters.
-func factsOn(cluster string, of *dependencyv1alpha1.ManagedClusterFacts) *dependencyv1alpha1.ManagedClusterFacts {
-	of.Namespace, of.Name = cluster, cluster
+// factsOnC1 are facts of the first of the three clusters.
+func factsOnC1(of *dependencyv1alpha1.ManagedClusterFacts) *dependencyv1alpha1.ManagedClusterFacts {
+	of.Namespace, of.Name = "c1", "c1"
 	return of
 }
 
@@ -156,15 +156,15 @@ func TestReviewOfVersions(t *testing.T) {
 		},
 		{
 			name: "where an agent that is no add-on may report another one", leaf: needsOld, before: version("1.0"), after: version("2.0"),
-			objects: []client.Object{factsOn("c1", reported("1.0", ""))}, refuses: on2and3 + changeAdvice,
+			objects: []client.Object{factsOnC1(reported("1.0", ""))}, refuses: on2and3 + changeAdvice,
 		},
 		{
 			name: "where an agent has just been requested", leaf: needsOld, before: version("1.0"), after: version("2.0"),
-			objects: []client.Object{factsOn("c1", requestedAt(now))}, refuses: on2and3 + changeAdvice,
+			objects: []client.Object{factsOnC1(requestedAt(now))}, refuses: on2and3 + changeAdvice,
 		},
 		{
 			name: "where no agent has reported anything", leaf: needsOld, before: version("1.0"), after: version("2.0"),
-			objects: []client.Object{factsOn("c1", requestedAt(now.Add(-time.Hour)))}, refuses: breaks + changeAdvice,
+			objects: []client.Object{factsOnC1(requestedAt(now.Add(-time.Hour)))}, refuses: breaks + changeAdvice,
 		},
 		{
 			name: "where facts cannot be read", leaf: needsOld, before: version("1.0"), after: version("2.0"), fails: failing{list: "facts"},
@@ -247,7 +247,7 @@ func TestReviewOfDeclarations(t *testing.T) {
 			before: ptr.To(fixture.Versioned(*nothing, "1.0")),
 			after: ptr.To(fixture.Versioned(fixture.Specified(t, "base", `dependencies: [{name: root, type: Conflicts, `+
 				`when: {expression: "addOn.?version.orValue('').semverMatches('< 2.0')"}}]`), "1.0")),
-			objects: []client.Object{factsOn("c1", reported("2.1", ""))},
+			objects: []client.Object{factsOnC1(reported("2.1", ""))},
 			refuses: "the change of add-on 'base' would break 1 add-on on 2 clusters: base conflicts with root (c2, c3)" + changeAdvice,
 		},
 		{
