@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -39,7 +41,12 @@ func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo
 	if err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)
 	}
-	server := limits.NewServer(handlers(mgr, options).WebhookMux(), mgr.GetLogger().WithName("webhook"))
+	documents, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create discovery client of the hub: %w", err)
+	}
+	hub := apidiscovery.API{REST: documents.RESTClient(), Client: "addon-manager webhook"}
+	server := limits.NewServer(handlers(mgr, options, hub).WebhookMux(), mgr.GetLogger().WithName("webhook"))
 	if err := mgr.Add(&manager.Server{
 		Name: "webhook", Server: server, Listener: tls.NewListener(listener, config), ShutdownTimeout: ptr.To(10 * time.Second),
 	}); err != nil {
@@ -50,7 +57,7 @@ func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo
 
 // handlers are registered with a server of controller-runtime, which counts their
 // requests. It is never started.
-func handlers(mgr *draining, options Options) ctrlwebhook.Server {
+func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.Server {
 	limit := limits.New(limits.Memory())
 	webhooks := ctrlwebhook.NewServer(ctrlwebhook.Options{})
 	register := func(path string, of limits.Of, handler http.Handler) {
@@ -63,7 +70,7 @@ func handlers(mgr *draining, options Options) ctrlwebhook.Server {
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
 	protects := protection.New(protection.Options{
 		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
-		Mode: options.Protection, Delay: options.ProtectionDelay,
+		Discovery: hub, Mode: options.Protection, Delay: options.ProtectionDelay,
 	})
 	for path, handler := range map[string]ctrladmission.Handler{
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 )
@@ -33,7 +34,7 @@ func TestOnlyTheValidatorDeniesWhatIsTooLarge(t *testing.T) {
 	}
 	tooLarge := review(`,"object":"` + strings.Repeat("<", 7<<20) + `"`)
 	tooMany := review(`,"groups":[` + strings.Repeat(`"",`, 100_001) + `""]`)
-	mux := handlers(&draining{Manager: unreadable{}}, Options{}).WebhookMux()
+	mux := handlers(&draining{Manager: unreadable{}}, Options{}, apidiscovery.API{}).WebhookMux()
 	for name, test := range map[string]struct {
 		path, body string
 		code       int

@@ -1,6 +1,8 @@
 package protection
 
 import (
+	"maps"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,27 +29,40 @@ func evaluated(t *testing.T, edges string, installed map[string]string) []evalua
 	}))
 }
 
-// Without base, the removal of which is reviewed.
-func TestRequiresOneOfSeveral(t *testing.T) {
+// What the removal of base, or of more, takes from leaf, beside which there are these add-ons.
+func TestTakenOfAlternatives(t *testing.T) {
 	const (
 		required = `[{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`
 		optional = `[{name: any, type: Optional, anyOf: [{addOn: base}, {addOn: other}]}]`
+		circular = `[{name: any, anyOf: [{addOn: base}, {addOn: back}]}]`
+		newer    = `[{name: any, anyOf: [{addOn: base, version: ">= 2"}, {addOn: other}]}]`
 	)
 	for name, test := range map[string]struct {
-		edges string
-		left  map[string]string
-		want  bool
+		edges   string
+		on      map[string]string
+		removed string
+		want    string
 	}{
-		"the last one":                    {required, nil, true},
-		"another is available":            {required, map[string]string{"other": ""}, false},
-		"another is down":                 {required, map[string]string{"other": "down"}, true},
-		"of an Optional edge":             {optional, nil, false},
-		"another waits for the dependent": {`[{name: any, anyOf: [{addOn: base}, {addOn: back}]}]`, map[string]string{"back": ""}, true},
-		"of others only":                  {`[{name: any, anyOf: [{addOn: back}, {addOn: other}]}]`, nil, false},
+		"the last one":                    {required, map[string]string{"base": ""}, "base", "requires base or other"},
+		"another is available":            {required, map[string]string{"base": "", "other": ""}, "base", ""},
+		"another is down":                 {required, map[string]string{"base": "", "other": "down"}, "base", "requires base or other"},
+		"both at once":                    {required, map[string]string{"base": "", "other": ""}, "base other", "requires base or other"},
+		"it is down":                      {required, map[string]string{"base": "down"}, "base", ""},
+		"both are down":                   {required, map[string]string{"base": "down", "other": "down"}, "base", ""},
+		"it never satisfied the edge":     {newer, map[string]string{"base": "1.0.0"}, "base", ""},
+		"it satisfied the edge":           {newer, map[string]string{"base": "2.0.0"}, "base", "requires base in version '>= 2' or other"},
+		"of an Optional edge":             {optional, map[string]string{"base": ""}, "base", ""},
+		"another waits for the dependent": {circular, map[string]string{"base": "", "back": ""}, "base", "requires base or back"},
+		"of others only":                  {`[{name: any, anyOf: [{addOn: back}, {addOn: other}]}]`, map[string]string{"base": ""}, "base", ""},
+		"a plain edge, which need not have been satisfied": {`[{name: base}]`, map[string]string{"base": "down"}, "base", "requires base"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Requires(evaluated(t, test.edges, test.left), "base"); got != test.want {
-				t.Errorf("got %t", got)
+			left, removed := maps.Clone(test.on), strings.Fields(test.removed)
+			for _, one := range removed {
+				delete(left, one)
+			}
+			if got := taken(t, evaluated(t, test.edges, test.on), evaluated(t, test.edges, left), removed...); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -84,12 +84,33 @@ type Contradicted map[string][]evaluation.Finding
 // (lifecycle.md, principle 2).
 func Contradictions(before, after map[string][]evaluation.Finding) Contradicted {
 	found := Contradicted{}
-	for _, differs := range whatif.Compare(before, after) {
-		if contradicts(*differs.After) && (differs.Before == nil || !contradicts(*differs.Before)) {
-			found[differs.AddOn] = append(found[differs.AddOn], *differs.After)
+	for addOn, findings := range after {
+		already := sets.New[string]()
+		for i := range before[addOn] {
+			if contradicts(before[addOn][i]) {
+				already.Insert(targets(&before[addOn][i])...)
+			}
+		}
+		for i := range findings {
+			if contradicts(findings[i]) && !already.HasAny(targets(&findings[i])...) {
+				found[addOn] = append(found[addOn], findings[i])
+			}
 		}
 	}
 	return found
+}
+
+// targets are what a finding is on. Its name does not count: an author may rename an edge, or relax it to alternatives, while
+// it contradicts.
+func targets(f *evaluation.Finding) []string {
+	if f.Requirement != nil {
+		return []string{"requirement " + f.Name()} // an add-on may have this name
+	}
+	var all []string
+	for end := range f.Ends() {
+		all = append(all, end.Target())
+	}
+	return all
 }
 
 // contradicts reports whether no waiting satisfies an edge or a requirement without which the add-on cannot work.

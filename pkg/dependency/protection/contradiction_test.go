@@ -76,6 +76,19 @@ func TestContradictionsOfRequirements(t *testing.T) {
 func TestContradictionsAreNew(t *testing.T) {
 	const required = addonv1alpha1.DependencyTypeRequired
 	mismatch := on("base", required, evaluation.VersionMismatch)
+	named := func(name string, addOn string, verdict evaluation.Verdict) evaluation.Finding {
+		renamed := on(name, required, verdict)
+		renamed.Dependency.AddOn = addOn
+		return renamed
+	}
+	alternatives := func(names ...string) evaluation.Finding {
+		several := on("any", required, evaluation.NoAlternative)
+		several.Detail = &evaluation.Detail{}
+		for _, name := range names {
+			several.Detail.Alternatives = append(several.Detail.Alternatives, on(name, required, evaluation.VersionMismatch))
+		}
+		return several
+	}
 	for name, test := range map[string]struct {
 		before []evaluation.Finding
 		want   string
@@ -86,6 +99,11 @@ func TestContradictionsAreNew(t *testing.T) {
 		"of another version before": {[]evaluation.Finding{mismatch}, ""},
 		"on a cycle before":         {[]evaluation.Finding{on("base", required, evaluation.Cycle)}, ""},
 		"of another edge":           {[]evaluation.Finding{on("other", required, evaluation.VersionMismatch)}, "base"},
+		"by another name before":    {[]evaluation.Finding{named("former", "base", evaluation.VersionMismatch)}, ""},
+		"by its name, of another":   {[]evaluation.Finding{named("base", "other", evaluation.VersionMismatch)}, "base"},
+		"satisfied by another name": {[]evaluation.Finding{named("former", "base", evaluation.Satisfied)}, "base"},
+		"one of several before":     {[]evaluation.Finding{alternatives("base", "other")}, ""},
+		"others before":             {[]evaluation.Finding{alternatives("stem", "other")}, "base"},
 		"of an Optional edge before": {
 			[]evaluation.Finding{on("base", addonv1alpha1.DependencyTypeOptional, evaluation.VersionMismatch)}, "base",
 		},
@@ -93,6 +111,9 @@ func TestContradictionsAreNew(t *testing.T) {
 		if got := contradictions(test.before, []evaluation.Finding{mismatch}); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
+	}
+	if got := contradictions([]evaluation.Finding{mismatch}, []evaluation.Finding{alternatives("base", "other")}); got != "" {
+		t.Errorf("relaxed to alternatives: got %q", got)
 	}
 }
 

@@ -29,25 +29,57 @@ var Modes = map[string]dependencyv1alpha1.Protection{
 	"off": dependencyv1alpha1.ProtectionOff, "warn": dependencyv1alpha1.ProtectionWarn, "enforce": dependencyv1alpha1.ProtectionEnforce,
 }
 
-// Requires reports whether a dependent cannot work without an add-on that is not installed: one of these
-// verdicts on its edges is that it requires it. What is held, waived, Optional, or does not apply requires
-// nothing, and so does an edge that another alternative satisfies.
-func Requires(findings []evaluation.Finding, removed string) bool {
-	for i := range findings {
-		if !findings[i].Blocks() {
+// Taken returns the edges of a dependent without which it cannot work, and which a removal leaves unsatisfied: the verdict on
+// each after it is that an add-on is not installed which has been removed. What is held, waived, Optional, or does not apply
+// requires nothing. before returns the findings before the removal; it is called for edges with alternatives only: such an
+// edge is satisfied by another one, or no removed add-on satisfied it.
+func Taken(
+	dependent string, removed sets.Set[string], after []evaluation.Finding, before func() ([]evaluation.Finding, error),
+) (sets.Set[Edge], error) {
+	taken := sets.New[Edge]()
+	for i := range after {
+		lost := notInstalled(&after[i], removed)
+		if len(lost) == 0 {
 			continue
 		}
-		for f := range findings[i].Ends() {
-			if f.Dependency != nil && declaration.Target(f.Dependency) == removed && f.Verdict == evaluation.NotInstalled {
-				return true
-			}
+		if !declaration.HasAlternatives(after[i].Dependency) {
+			taken.Insert(Edge{Dependent: dependent, Removed: lost[0]})
+			continue
+		}
+		was, err := before()
+		if err != nil {
+			return nil, err
+		}
+		if worked(was, after[i].Name()) {
+			taken.Insert(Edge{Dependent: dependent, Needs: Needs(after[i])})
 		}
 	}
-	return false
+	return taken, nil
+}
+
+// notInstalled returns the removed add-ons that an add-on lacks, if it cannot work without them.
+func notInstalled(f *evaluation.Finding, removed sets.Set[string]) (lost []string) {
+	if !f.Blocks() {
+		return nil
+	}
+	for end := range f.Ends() {
+		if end.Dependency == nil || end.Verdict != evaluation.NotInstalled {
+			continue
+		}
+		if target := declaration.Target(end.Dependency); removed.Has(target) {
+			lost = append(lost, target)
+		}
+	}
+	return lost
+}
+
+// worked reports whether an edge was not known to be unsatisfied.
+func worked(before []evaluation.Finding, edge string) bool {
+	return slices.ContainsFunc(before, func(f evaluation.Finding) bool { return f.Name() == edge && !f.Unsatisfied() })
 }
 
 // Edge is what a change takes from a dependent: that an add-on is installed, if it is removed, or else what it needs, in
-// words as "conflicts with base".
+// words as "conflicts with base" or "requires base or other".
 type Edge struct{ Dependent, Removed, Needs string }
 
 func (e Edge) needs() string { return cmp.Or(e.Needs, "requires "+text.Name(e.Removed)) }

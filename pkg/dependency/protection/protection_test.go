@@ -2,10 +2,13 @@ package protection
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -15,9 +18,24 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// TestRequires: what Deckhouse's users know of disabling a module (seeds/deckhouse-module-dependencies.md) as
+// taken is what the removal of add-ons takes from leaf, by its findings before and after it.
+func taken(t *testing.T, before, after []evaluation.Finding, removed ...string) string {
+	t.Helper()
+	edges, err := Taken("leaf", sets.New(removed...), after, func() ([]evaluation.Finding, error) { return before, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var needs []string
+	for edge := range edges {
+		needs = append(needs, edge.needs())
+	}
+	slices.Sort(needs)
+	return strings.Join(needs, ", ")
+}
+
+// TestTaken: what Deckhouse's users know of disabling a module (seeds/deckhouse-module-dependencies.md) as
 // rows on the removal of add-on base.
-func TestRequires(t *testing.T) {
+func TestTaken(t *testing.T) {
 	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 	waived := `overrides: [{addOn: leaf, dependency: base, waive: {reason: x, until: "2026-12-01T00:00:00Z"}}]`
 	for _, test := range []struct {
@@ -63,7 +81,7 @@ func TestRequires(t *testing.T) {
 			state := evaluator.State("leaf", cluster, func(name string) evaluation.Observation {
 				return evaluation.Observation{Name: name, Installed: name == "leaf"}
 			})
-			if got := Requires(evaluator.Evaluate("leaf", state), "base"); got != test.want {
+			if got := taken(t, nil, evaluator.Evaluate("leaf", state), "base") != ""; got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -15,12 +14,10 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -60,10 +57,10 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	if c.after, err = v.declared.with(ctx, under.policies, is); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
 		return found{}, err
 	}
-	if c.before, err = v.declared.with(ctx, under.policies, was); err != nil || !c.before.AllKnown(is.Name) || !c.after.AllKnown(is.Name) {
+	if c.before, err = v.declared.with(ctx, under.policies, was); err != nil {
 		return found{}, err
 	}
-	review, err := v.reviewKnown(ctx, &c)
+	review, err := v.reviewOnClusters(ctx, &c)
 	if err != nil || review.message == "" {
 		return found{}, err
 	}
@@ -76,8 +73,8 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	return review, nil
 }
 
-// reviewKnown reviews a change where all that is declared can be used.
-func (v *RegistrationValidator) reviewKnown(ctx context.Context, c *change) (found, error) {
+// reviewOnClusters reviews a change on the managed clusters on which the add-on is installed and stays.
+func (v *RegistrationValidator) reviewOnClusters(ctx context.Context, c *change) (found, error) {
 	name := c.is.Name
 	stays, err := v.staying(ctx, c)
 	if err != nil || len(stays) == 0 {
@@ -157,6 +154,9 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 	if err != nil || !known {
 		return err
 	}
+	if usable, err := c.usable(ctx, was, is); err != nil || !usable {
+		return err
+	}
 	changed := ""
 	if another { // its agent is about to report another version
 		changed = c.is.Name
@@ -171,6 +171,25 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 	}
 	protection.Contradictions(before, after).AddTo(into, as.cluster.Name)
 	return nil
+}
+
+// usable reports whether what counts on a managed cluster can be used, before the change and after it. Another AddOnTemplate of
+// the add-on, which does not run there, does not matter.
+func (c *change) usable(ctx context.Context, was, is clusterReader) (bool, error) {
+	for _, one := range []struct {
+		on    clusterReader
+		under declared
+	}{{was, c.before}, {is, c.after}} {
+		key := types.NamespacedName{Namespace: one.on.cluster.Name, Name: c.is.Name}
+		counting, known, err := fleet.Loader{Reader: one.on}.Counting(ctx, one.under.Evaluator, key)
+		if err != nil {
+			return false, fmt.Errorf("find what %s declares: %w", key, err)
+		}
+		if !known || counting.Invalid {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // rolledOut returns a managed cluster with the AddOnTemplate from before the change, and with that of after it, each once
@@ -220,23 +239,5 @@ func (v *fleetReviewer) ocmOnce() ocmVersion {
 	return func(ctx context.Context) (string, bool, error) {
 		once.Do(func() { found.version, found.read, err = fleet.Objects{Reader: v.live}.OCMVersion(ctx) })
 		return found.version, found.read, err
-	}
-}
-
-// factsByAgents returns the facts of a managed cluster without reading them, which would take a request for each cluster:
-// none where addon-agent is not installed. Elsewhere it may report any, so that verdicts on them are held.
-func (v *fleetReviewer) factsByAgents(ctx context.Context, now time.Time) func(cluster string) (evaluation.Facts, error) {
-	agents := sync.OnceValues(func() (sets.Set[string], error) {
-		clusters, err := v.where(ctx, names.AgentAddOn)
-		return sets.New(clusters...), err
-	})
-	return func(cluster string) (evaluation.Facts, error) {
-		switch installed, err := agents(); {
-		case err != nil:
-			return evaluation.Facts{}, err
-		case installed.Has(cluster):
-			return awaited(now), nil
-		}
-		return evaluation.Facts{}, nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -73,6 +74,12 @@ func installedOn(cluster string, of *addonv1alpha1.ManagedClusterAddOn) *addonv1
 	return of
 }
 
+// factsOnC1 are facts of the first of the three clusters.
+func factsOnC1(of *dependencyv1alpha1.ManagedClusterFacts) *dependencyv1alpha1.ManagedClusterFacts {
+	of.Namespace, of.Name = "c1", "c1"
+	return of
+}
+
 func is(name, cluster string) func(client.Object) bool {
 	return func(object client.Object) bool {
 		_, installed := object.(*addonv1alpha1.ManagedClusterAddOn)
@@ -101,9 +108,10 @@ func TestReviewOfVersions(t *testing.T) {
 	)
 	lost := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
 	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
+	pending := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
 	c1 := func(object client.Object) bool {
 		_, cluster := object.(*clusterv1.ManagedCluster)
-		return cluster && object.GetName() == "c1" && len(object.(*clusterv1.ManagedCluster).Status.Conditions) == 0
+		return cluster && object.GetName() == "c1" && object != lost && object != pending
 	}
 	var versioned client.Object = installedOn("c1", in(addOn("base"), "1.5"))
 	for _, test := range []changed{
@@ -147,8 +155,28 @@ func TestReviewOfVersions(t *testing.T) {
 			objects: []client.Object{installedOn("c1", addOn("interlock-agent"))}, refuses: on2and3 + changeAdvice,
 		},
 		{
+			name: "where an agent that is no add-on may report another one", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{factsOnC1(reported("1.0", ""))}, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where an agent has just been requested", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{factsOnC1(requestedAt(now))}, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where no agent has reported anything", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{factsOnC1(requestedAt(now.Add(-time.Hour)))}, refuses: breaks + changeAdvice,
+		},
+		{
+			name: "where facts cannot be read", leaf: needsOld, before: version("1.0"), after: version("2.0"), fails: failing{list: "facts"},
+			warns: "whether add-on 'base' contradicts others was not checked: load what leaf rests on: list ManagedClusterFacts: the hub is busy",
+		},
+		{
 			name: "where a cluster is lost", leaf: needsOld, before: version("1.0"), after: version("2.0"),
 			objects: []client.Object{lost}, without: c1, refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where a cluster never joined", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{pending}, without: c1, refuses: on2and3 + changeAdvice,
 		},
 		{
 			name:   "where the dependent's declaration cannot be used",
@@ -184,7 +212,7 @@ func TestReviewOfDeclarations(t *testing.T) {
 	}
 	kubernetes := []client.Object{}
 	for i, version := range []string{"v1.29.3", "v1.31.0", ""} {
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", i+1)}}
+		cluster := joined(fmt.Sprintf("c%d", i+1))
 		cluster.Status.Version.Kubernetes = version
 		kubernetes = append(kubernetes, cluster)
 	}
@@ -213,6 +241,14 @@ func TestReviewOfDeclarations(t *testing.T) {
 		{
 			name: "a conflict", before: nothing, after: declares(`dependencies: [{name: root, type: Conflicts}]`),
 			refuses: fmt.Sprintf(on3, "conflicts with root"),
+		},
+		{
+			name:   "a conflict in a version that an agent that is no add-on may report",
+			before: ptr.To(fixture.Versioned(*nothing, "1.0")),
+			after: ptr.To(fixture.Versioned(fixture.Specified(t, "base", `dependencies: [{name: root, type: Conflicts, `+
+				`when: {expression: "addOn.?version.orValue('').semverMatches('< 2.0')"}}]`), "1.0")),
+			objects: []client.Object{factsOnC1(reported("2.1", ""))},
+			refuses: "the change of add-on 'base' would break 1 add-on on 2 clusters: base conflicts with root (c2, c3)" + changeAdvice,
 		},
 		{
 			name: "a conflict that was there", before: declares(`dependencies: [{name: root, type: Conflicts}]`),
@@ -287,6 +323,18 @@ func TestReviewOfRollouts(t *testing.T) {
 	own := []client.Object{installedOn("c1", fromTemplate(addOn("base"), "v1"))}
 	for _, test := range []changed{
 		{name: "the default", before: registeredWith("v1"), after: registeredWith("v2"), refuses: on3 + changeAdvice},
+		{
+			name: "the default, where one that does not run cannot be used", before: registeredWith("v1"), after: registeredWith("v2"),
+			objects: []client.Object{template("base", "unusable", "1.0", "[{")}, refuses: on3 + changeAdvice,
+		},
+		{
+			name: "the default, to one that cannot be used", before: registeredWith("v1"), after: registeredWith("unusable"),
+			objects: []client.Object{template("base", "unusable", "2.0", "[{")},
+		},
+		{
+			name: "the default, of one that cannot be used", before: registeredWith("unusable"), after: registeredWith("v2"),
+			objects: []client.Object{template("base", "unusable", "1.0", "[{")},
+		},
 		{name: "the first default", before: registeredWith(""), after: registeredWith("v2"), refuses: on3 + changeAdvice},
 		{name: "back", before: registeredWith("v2"), after: registeredWith("v1")},
 		{name: "both are wrong", before: registeredWith("v2"), after: registeredWith("v3")},

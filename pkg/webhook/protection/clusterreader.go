@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,8 @@ type clusterReader struct {
 	addOns    addOns
 	// facts are what the cluster's agent has reported.
 	facts func() (evaluation.Facts, error)
+	// hub returns the APIs that the hub serves; nil: they are not read.
+	hub func() evaluation.APIFacts
 	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
 	ocm ocmVersion
 	now time.Time
@@ -86,8 +89,13 @@ func (s clusterReader) Facts(_ context.Context, _ *catalog.Catalog, cluster stri
 	return s.facts()
 }
 
-// HubAPIs implements fleet.Reader. They are not read: an API that is not served contradicts nothing.
-func (clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) { return nil, nil }
+// HubAPIs implements fleet.Reader.
+func (s clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) {
+	if s.hub == nil {
+		return nil, nil
+	}
+	return s.hub(), nil
+}
 
 // state loads what the verdicts on an add-on's edges rest on.
 func (s clusterReader) state(ctx context.Context, under declared, addOn string) (evaluation.State, error) {
@@ -134,6 +142,28 @@ func (r reviewer) factsOf(ctx context.Context, cluster string, find finding, now
 			facts.HeldUntil = now.Add(evaluation.ReportTime)
 		}
 		return facts, nil
+	})
+}
+
+// discovery discovers APIs as they are now.
+type discovery interface {
+	Discover(ctx context.Context, requests []dependencyv1alpha1.APIRequest) []dependencyv1alpha1.APIFact
+}
+
+// alternativesOfHub discovers once, when they are first needed, the APIs of the hub that dependents with alternatives require
+// of it: one that is served may satisfy an edge instead of a removed add-on. Nothing else that is reviewed rests on them: an
+// API that is not served contradicts nothing.
+func (r reviewer) alternativesOfHub(ctx context.Context, under declared, dependents []string) func() evaluation.APIFacts {
+	return sync.OnceValue(func() evaluation.APIFacts {
+		choosing := slices.DeleteFunc(slices.Clone(dependents), func(dependent string) bool { return !under.hasAlternatives(dependent) })
+		if len(choosing) == 0 {
+			return nil
+		}
+		requests := fleet.APIRequests(under.HubAPIs(choosing...))
+		if len(requests) == 0 {
+			return nil
+		}
+		return fleet.APIFactsOf(r.discovery.Discover(ctx, requests))
 	})
 }
 

@@ -46,18 +46,19 @@ func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of remo
 	if err != nil || len(removed) == 0 {
 		return found{}, err
 	}
-	stay, err := v.listAll(ctx, under.read(under.dependentsOf(required)), func(name, cluster string) bool {
-		return removed[cluster] != nil && !of.from(name, cluster)
-	})
+	dependents := under.dependentsOf(required)
+	on, err := v.listAll(ctx, under.read(dependents), func(_, cluster string) bool { return removed[cluster] != nil })
 	if err != nil {
 		return found{}, err
 	}
 	now := v.now()
 	message, mode, err := v.onClusters(ctx, under, fleetState{
-		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: stay, ocm: unreadOCM, now: now,
+		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: on, ocm: unreadOCM, now: now,
+		hub:   v.alternativesOfHub(ctx, under, dependents),
 		facts: func(string) (evaluation.Facts, error) { return awaited(now), nil }, // to read them takes a request for each cluster
-	}, func(after clusterReader, into protection.Broken) error {
-		return after.breaks(ctx, under, removed[after.cluster.Name], into)
+	}, func(as clusterReader, into protection.Broken) error {
+		name := as.cluster.Name
+		return as.breaks(ctx, under, removed[name], func(addOn string) bool { return of.from(addOn, name) }, into)
 	})
 	return found{request: toRemove, message: message, mode: mode}, err
 }
@@ -181,7 +182,9 @@ type fleetState struct {
 	addOns map[string]addOns
 	ocm    ocmVersion
 	facts  func(cluster string) (evaluation.Facts, error)
-	now    time.Time
+	// hub returns the APIs that the hub serves; nil: they are not read.
+	hub func() evaluation.APIFacts
+	now time.Time
 }
 
 // onClusters says what breaks on which cluster, by what is done there. What is refused counts first.
@@ -197,7 +200,7 @@ func (v *fleetReviewer) onClusters(
 	}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
-		if !state.concerns(cluster.Name) || !cluster.DeletionTimestamp.IsZero() {
+		if !state.concerns(cluster.Name) || !cluster.DeletionTimestamp.IsZero() || fleet.ClusterStatus(cluster) == "" { // it never joined
 			continue
 		}
 		into := broken[v.modeIn(under, cluster)]
@@ -209,7 +212,7 @@ func (v *fleetReviewer) onClusters(
 		}
 		if err := breaks(clusterReader{
 			Objects: fleet.Objects{Reader: v.live}, templates: fleet.Objects{Reader: v.cache}, cluster: cluster, addOns: state.addOns[cluster.Name],
-			facts: func() (evaluation.Facts, error) { return state.facts(cluster.Name) }, ocm: state.ocm, now: state.now,
+			facts: func() (evaluation.Facts, error) { return state.facts(cluster.Name) }, ocm: state.ocm, hub: state.hub, now: state.now,
 		}, into); err != nil {
 			return "", "", err
 		}

@@ -52,13 +52,20 @@ func ownLife(addOn *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.Cluster
 	return addOn
 }
 
+// joined is a managed cluster that is available.
+func joined(name string) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+	return cluster
+}
+
 // threeClusters have base and leaf, which requires it. Placement all selects the three, first and second one each,
 // new has not selected yet.
 func threeClusters(registered ...client.Object) []client.Object {
 	objects := slices.Concat(registered, selecting("all", "c1", "c2", "c3"), selecting("first", "c1"), selecting("second", "c2"),
 		selecting("new")[:1])
 	for _, name := range []string{"c1", "c2", "c3"} {
-		objects = append(objects, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		objects = append(objects, joined(name))
 		for _, addOn := range []string{"base", "leaf"} {
 			objects = append(objects, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: addOn}})
 		}
@@ -143,6 +150,20 @@ func TestReviewOfPlacements(t *testing.T) {
 			expect(t, response, test.refuses, test.warns)
 		})
 	}
+}
+
+// TestPlacementOfAlternatives: Placement all installs both alternatives of leaf, which counts once.
+func TestPlacementOfAlternatives(t *testing.T) {
+	leaf := fixture.Specified(t, "leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]")
+	objects := threeClusters(placed(fixture.Registration("base"), "all"), placed(fixture.Registration("other"), "all"), &leaf)
+	for _, cluster := range []string{"c1", "c2", "c3"} {
+		objects = slices.DeleteFunc(objects, is("base", cluster))
+		objects = append(objects, installedOn(cluster, available(addOn("base"))), installedOn(cluster, available(addOn("other"))))
+	}
+	request := admissionv1.AdmissionRequest{Name: "all", Resource: metav1.GroupVersionResource{Resource: "placements"}}
+	response, _ := reviewed(t, dependencyv1alpha1.ProtectionWarn, failing{}, request, "all", objects...)
+	expect(t, response, "", "deleting Placement 'default/all' removes what it installs, and "+
+		"would break 1 add-on on 3 clusters: leaf requires base or other (c1, c2 and 1 more)")
 }
 
 // TestReviewOfStrategies changes how OCM installs base.

@@ -3,12 +3,14 @@ package protection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -38,14 +40,13 @@ func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.Mana
 	if err != nil || !slices.ContainsFunc(dependents, on.stays) {
 		return found{}, err
 	}
-	after, review, ok, err := v.readCluster(ctx, under, addOn.Namespace)
+	as, review, ok, err := v.readCluster(ctx, under, addOn.Namespace)
 	if !ok {
 		return found{}, err
 	}
-	delete(on, addOn.Name)
-	after.addOns = on
-	broken := protection.Broken{}
-	if err := after.breaks(ctx, under, sets.New(addOn.Name), broken); err != nil || len(broken) == 0 {
+	as.addOns, as.hub = on, v.alternativesOfHub(ctx, under, dependents)
+	broken, removed := protection.Broken{}, sets.New(addOn.Name)
+	if err := as.breaks(ctx, under, removed, removed.Has, broken); err != nil || len(broken) == 0 {
 		return found{}, err
 	}
 	review.request, review.object, review.kind = toRemove, addOn, eventsof.ManagedClusterAddOn
@@ -66,23 +67,46 @@ func (a addOns) stays(name string) bool { return a[name] != nil && a[name].Delet
 
 func removing(addOn string) string { return fmt.Sprintf("removing add-on '%s'", text.Name(addOn)) }
 
-// breaks adds the edges of add-ons that stay on the cluster, and could not work without what has been removed. Verdicts
-// on a lost cluster are held, so that nothing breaks there.
-func (s clusterReader) breaks(ctx context.Context, under declared, removed sets.Set[string], into protection.Broken) error {
+// breaks adds the edges of add-ons that stay on the cluster, and could not work without what is removed. leaves reports
+// what the request removes altogether. Verdicts on a lost cluster are held, so that nothing breaks there.
+func (s clusterReader) breaks(
+	ctx context.Context, under declared, removed sets.Set[string], leaves func(addOn string) bool, into protection.Broken,
+) error {
+	before := s.without(func(name string) bool { return !s.addOns.stays(name) })
+	after := before.without(leaves)
 	for _, dependent := range under.dependentsOf(sets.List(removed)) {
-		if !s.addOns.stays(dependent) {
+		if after.addOns[dependent] == nil {
 			continue
 		}
-		state, err := s.state(ctx, under, dependent)
+		findings, err := after.findings(ctx, under, dependent)
 		if err != nil {
 			return err
 		}
-		findings := under.Evaluate(dependent, state)
-		for _, addOn := range sets.List(removed) {
-			if protection.Requires(findings, addOn) {
-				into.Add(protection.Edge{Dependent: dependent, Removed: addOn}, s.cluster.Name)
-			}
+		taken, err := protection.Taken(dependent, removed, findings, func() ([]evaluation.Finding, error) {
+			return before.findings(ctx, under, dependent)
+		})
+		if err != nil {
+			return err
+		}
+		for edge := range taken {
+			into.Add(edge, s.cluster.Name)
 		}
 	}
 	return nil
+}
+
+// without returns the cluster without some of its add-ons.
+func (s clusterReader) without(those func(addOn string) bool) clusterReader {
+	s.addOns = maps.Clone(s.addOns)
+	maps.DeleteFunc(s.addOns, func(name string, _ *addonv1alpha1.ManagedClusterAddOn) bool { return those(name) })
+	return s
+}
+
+// findings returns the verdicts on the edges of an add-on.
+func (s clusterReader) findings(ctx context.Context, under declared, addOn string) ([]evaluation.Finding, error) {
+	state, err := s.state(ctx, under, addOn)
+	if err != nil {
+		return nil, err
+	}
+	return under.Evaluate(addOn, state), nil
 }

@@ -19,6 +19,7 @@ import (
 type reviewer struct {
 	live, cache client.Reader
 	declared    *declarations
+	discovery   discovery
 	// mode counts where no policy sets one.
 	mode dependencyv1alpha1.Protection
 	now  func() time.Time

@@ -37,8 +37,10 @@ const maxReads = 16
 type Options struct {
 	// Live reads the objects of managed clusters, Cache the registrations, AddOnTemplates and policies.
 	Live, Cache client.Reader
-	Clock       clock.PassiveClock
-	Recorder    events.EventRecorder
+	// Discovery discovers the APIs of the hub.
+	Discovery discovery
+	Clock     clock.PassiveClock
+	Recorder  events.EventRecorder
 	// Mode counts where no policy sets one.
 	Mode dependencyv1alpha1.Protection
 	// Delay is for how long from now on nothing is refused.
@@ -57,7 +59,7 @@ type Validators struct {
 func New(options Options) Validators {
 	responds := newResponder(options)
 	ofCluster := reviewer{
-		live: options.Live, cache: options.Cache, mode: options.Mode, now: options.Clock.Now,
+		live: options.Live, cache: options.Cache, discovery: options.Discovery, mode: options.Mode, now: options.Clock.Now,
 		declared: &declarations{cache: options.Cache}, reads: semaphore.NewWeighted(maxReads), waits: waitsForOthers,
 	}
 	ofFleet := ofCluster

@@ -66,7 +66,7 @@ func reviewed(
 	})
 	recorder := events.NewFakeRecorder(10)
 	validators := New(Options{
-		Live: hub, Cache: hub, Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode,
+		Live: hub, Cache: hub, Discovery: hubOf("Tunnel"), Clock: clocktesting.NewFakePassiveClock(now), Recorder: recorder, Mode: mode,
 	})
 	var v admission.Handler
 	var object any
@@ -120,6 +120,23 @@ func raw(t *testing.T, object any) []byte {
 	return raw
 }
 
+// hubOf serves one kind of the core group; kind Elsewhere cannot be discovered.
+type hubOf string
+
+func (h hubOf) Discover(_ context.Context, requests []dependencyv1alpha1.APIRequest) []dependencyv1alpha1.APIFact {
+	facts := make([]dependencyv1alpha1.APIFact, len(requests))
+	for i, request := range requests {
+		facts[i] = dependencyv1alpha1.APIFact{API: request.API, Served: metav1.ConditionFalse}
+		switch request.Kind {
+		case string(h):
+			facts[i].Served, facts[i].Versions = metav1.ConditionTrue, []string{"v1"}
+		case "Elsewhere":
+			facts[i].Served = metav1.ConditionUnknown
+		}
+	}
+	return facts
+}
+
 func kindOf(of any) string {
 	switch of.(type) {
 	case *addonv1alpha1.ClusterManagementAddOnList:
@@ -134,7 +151,7 @@ func kindOf(of any) string {
 		return "policies"
 	case *clusterv1.ManagedCluster:
 		return "cluster"
-	case *dependencyv1alpha1.ManagedClusterFacts:
+	case *dependencyv1alpha1.ManagedClusterFacts, *dependencyv1alpha1.ManagedClusterFactsList:
 		return "facts"
 	case *addonv1alpha1.AddOnDeploymentConfig:
 		return "settings"
@@ -198,6 +215,14 @@ func TestReview(t *testing.T) {
 		registered("leaf", `dependencies: [{name: base, when: {expression: "addOn.?version.orValue('').semverMatches('>= 2.0')"}}]`),
 		registered("base", "{}"),
 	}
+	either := []client.Object{
+		registered("leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]"),
+		registered("base", "{}"), registered("other", "{}"),
+	}
+	orOfHub := func(kind string) []client.Object {
+		return []client.Object{registered("base", "{}"), registered("leaf",
+			"dependencies: [{name: either, anyOf: [{addOn: base}, {api: {kind: "+kind+", servedBy: Hub}}]}]")}
+	}
 	usual := []client.Object{cluster(), addOn("base"), addOn("leaf")}
 	const (
 		breaks  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
@@ -251,6 +276,32 @@ func TestReview(t *testing.T) {
 		{
 			name: "the dependent is being deleted", mode: enforce,
 			on: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))},
+		},
+		{
+			name: "another alternative stays", mode: enforce, declared: either,
+			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf"), available(addOn("other"))},
+		},
+		{
+			name: "another alternative is being deleted", mode: enforce, declared: either,
+			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf"), deleting(available(addOn("other")))},
+			refuses: strings.Replace(breaks, "requires base", "requires base or other", 1) + refusal,
+		},
+		{
+			name: "the hub serves another alternative", mode: enforce, declared: orOfHub("Tunnel"),
+			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+		},
+		{
+			name: "the hub does not serve another alternative", mode: enforce, declared: orOfHub("Bridge"),
+			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+			refuses: strings.Replace(breaks, "requires base", "requires base or Bridge on the hub", 1) + refusal,
+		},
+		{
+			name: "whether the hub serves another alternative is not known", mode: enforce, declared: orOfHub("Elsewhere"),
+			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+		},
+		{
+			name: "it is an alternative that is not available", mode: enforce, declared: either,
+			on: []client.Object{cluster(), addOn("base"), addOn("leaf")},
 		},
 		{
 			name: "the cluster is being detached", mode: enforce,
@@ -382,7 +433,9 @@ func TestReviewOfRegistrations(t *testing.T) {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	}
 	managed := func(name, tier string) *clusterv1.ManagedCluster {
-		return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
+		cluster := joined(name)
+		cluster.Labels = map[string]string{"tier": tier}
+		return cluster
 	}
 	lost := managed("lost", "core")
 	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
@@ -394,6 +447,7 @@ func TestReviewOfRegistrations(t *testing.T) {
 		managed("without", "core"), on("without", "base"),
 		managed("only-leaf", "core"), on("only-leaf", "leaf"),
 		lost, on("lost", "base"), on("lost", "leaf"),
+		&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "pending"}}, on("pending", "base"), on("pending", "leaf"),
 		deleting(managed("leaving", "core")), on("leaving", "base"), on("leaving", "leaf"),
 	}
 	policy := func(spec string) []client.Object {
@@ -403,6 +457,7 @@ func TestReviewOfRegistrations(t *testing.T) {
 		all     = "removing add-on 'base' would break 1 add-on on 3 clusters: leaf requires base (core1, core2 and 1 more)"
 		core    = "removing add-on 'base' would break 1 add-on on 2 clusters: leaf requires base (core1, core2)"
 		edge    = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (edge)"
+		either  = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base or other (edge)"
 		refusal = ". Remove first what requires it. To remove it nevertheless: " +
 			"kubectl annotate clustermanagementaddon base dependency.addon.open-cluster-management.io/force='<why>'"
 		enforce, warn, off = dependencyv1alpha1.ProtectionEnforce, dependencyv1alpha1.ProtectionWarn, dependencyv1alpha1.ProtectionOff
@@ -425,12 +480,29 @@ func TestReviewOfRegistrations(t *testing.T) {
 		},
 		{name: "nobody requires it", removed: "other", mode: enforce, objects: fleetOf},
 		{
-			name: "another alternative stays on some clusters", removed: "base", mode: enforce, refuses: edge + refusal,
+			name: "another alternative stays on some clusters", removed: "base", mode: enforce, refuses: either + refusal,
 			objects: []client.Object{
 				registered("base", "{}"), registered("other", "{}"),
 				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
 				managed("core1", "core"), on("core1", "base"), on("core1", "leaf"), available(on("core1", "other")),
-				managed("edge", "edge"), on("edge", "base"), on("edge", "leaf"),
+				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"),
+			},
+		},
+		{
+			name: "another alternative is being deleted", removed: "base", mode: enforce, refuses: either + refusal,
+			objects: []client.Object{
+				registered("base", "{}"), registered("other", "{}"),
+				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`),
+				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"), deleting(available(on("edge", "other"))),
+			},
+		},
+		{
+			name: "another alternative is an API that the hub does not serve", removed: "base", mode: enforce,
+			refuses: strings.Replace(either, "other", "Bridge on the hub", 1) + refusal,
+			objects: []client.Object{
+				registered("base", "{}"),
+				registered("leaf", `dependencies: [{name: any, anyOf: [{addOn: base}, {api: {kind: Bridge, servedBy: Hub}}]}]`),
+				managed("edge", "edge"), available(on("edge", "base")), on("edge", "leaf"),
 			},
 		},
 		{

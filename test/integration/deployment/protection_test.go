@@ -132,7 +132,9 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 func expectUpgradeReviewed(ctx context.Context, address string) {
 	GinkgoHelper()
 	unregister := register(ctx, "dated", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `{dependencies: [], requirements: {ocm: "< 1.9"}}`}
+		registered.Annotations = map[string]string{ // a version that an agent may report
+			addonv1alpha1.DependenciesAnnotation: `{dependencies: [{name: needed, version: "< 9"}], requirements: {ocm: "< 1.9"}}`,
+		}
 	})
 	manager := &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
 	upgraded := manager.DeepCopy()
@@ -140,6 +142,7 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 	upgraded.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
 	Eventually(answer(address, protection.UpgradePath, "UPDATE", "object", upgraded)).Should(ContainSubstring(
 		"Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster"))
+	Eventually(requests.used(webhookUser, "list", "managedclusterfacts")).Should(BeTrue())
 	Expect(admin.Delete(ctx, manager)).To(Succeed())
 	unregister()
 }

@@ -274,6 +274,23 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 	})
 
+	It("is refused if the hub does not serve another alternative", func(ctx context.Context) {
+		const on = "choosing"
+		accept(ctx, on)
+		for name, kind := range map[string]string{"content": "ConfigMap", "stuck": "Bridge"} {
+			register(ctx, name, "[{name: either, anyOf: [{addOn: base}, {api: {kind: "+kind+", servedBy: Hub}}]}]")
+		}
+		for _, name := range []string{base, "content", "stuck"} {
+			Expect(hub.Client.Create(ctx, addOn(on, name))).To(Succeed())
+			DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, addOn(on, name)) })
+		}
+		available := []byte(`{"status":{"conditions":[{"type":"Available","status":"True","reason":"Tested","message":"",` +
+			`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+		Expect(hub.Client.Status().Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, available))).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).Should(MatchError(ContainSubstring(
+			"denied the request: removing add-on 'base' would break 1 add-on on 1 cluster: stuck requires base or Bridge on the hub (choosing)")))
+	})
+
 	It("is not refused on a cluster that is lost", func(ctx context.Context) {
 		accept(ctx, "lost")
 		installed(ctx, "lost")
