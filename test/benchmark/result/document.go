@@ -17,7 +17,7 @@ A bound is one of three:
 - a count of requests to the API server,
 - an absolute limit.
 
-The hub is a real kube-apiserver, with an etcd that does not fsync. addon-manager is the real process. The agents are the code of addon-agent, once per cluster, all in one process. Only the leases that they watch are in memory.
+The hub is a real kube-apiserver, with an etcd that does not fsync. addon-manager is the real process. The agents are the code of addon-agent, once per cluster, all in one process. Only the leases that they watch are in memory. The add-ons of all clusters but the first are copies of its own, which are stored in etcd; runs that started before 2026-11-26 installed each through the API server.
 
 A figure is the median of its repetitions. The least and the greatest value follow in brackets. Where something must never happen, the greatest value counts.
 
