@@ -62,18 +62,33 @@ func TestAnnotationInvalid(t *testing.T) {
 	}
 
 	cases := map[string]struct{ reason, annotation, want string }{
-		"NoYAML":           {"what is no YAML is refused", "[{", "did not find expected"},
-		"Text":             {"a bare name is no list", "managed-serviceaccount", "cannot unmarshal string"},
-		"Map":              {"one entry is no list", "name: a", `unknown field "name"`},
-		"ListOfNames":      {"names alone are no entries", "- a", "dependencies[0]: must be an object, not string"},
-		"UnknownKey":       {"a mistyped key is refused, not ignored", "- name: a\n  tpye: Optional", `unknown field "tpye"`},
-		"WrongCase":        {"the API server tells name from Name", "- name: a\n  Type: Optional", "lower case"},
-		"RepeatedKey":      {"one of two values would be lost", "- name: a\n  name: b", "already set"},
-		"Number":           {"a number is no name, as in the schema", "- name: 5", "dependencies[0].name: must be a string, which may need quotes, not number: 5"},
-		"Boolean":          {"yes would become true", "- name: a\n  message: yes", "dependencies[0].message: must be a string, which may need quotes, not bool: true"},
-		"WhichEntry":       {"the wrong entry is named", "- name: a\n- name: b\n  anyOf: [{addOn: c}, {addOn: d, tolerate: 2m}]", `dependencies[1]: json: unknown field "tolerate"`},
-		"KeyOn":            {"YAML makes true of on", "- name: a\n  api: {kind: Pod}\n  on: Hub", "YAML reads on, yes, off and no without quotes as true or false"},
-		"InObject":         {"also in an object", "dependencies: [{name: a}, {name: [b]}]", "dependencies[1].name: must be a string, which may need quotes, not array"},
+		"NoYAML":      {"what is no YAML is refused", "[{", "did not find expected"},
+		"Text":        {"a bare name is no list", "managed-serviceaccount", "cannot unmarshal string"},
+		"Map":         {"one entry is no list", "name: a", `unknown field "name"`},
+		"ListOfNames": {"names alone are no entries", "- a", "dependencies[0]: must be an object, not string"},
+		"UnknownKey":  {"a mistyped key is refused, not ignored", "- name: a\n  tpye: Optional", `unknown field "tpye"`},
+		"WrongCase":   {"the API server tells name from Name", "- name: a\n  Type: Optional", "lower case"},
+		"RepeatedKey": {"one of two values would be lost", "- name: a\n  name: b", "already set"},
+		"Number": {
+			"a number is no name, as in the schema", "- name: 5",
+			"dependencies[0].name: must be a string, which may need quotes, not number: 5",
+		},
+		"Boolean": {
+			"yes would become true", "- name: a\n  message: yes",
+			"dependencies[0].message: must be a string, which may need quotes, not bool: true",
+		},
+		"WhichEntry": {
+			"the wrong entry is named", "- name: a\n- name: b\n  anyOf: [{addOn: c}, {addOn: d, tolerate: 2m}]",
+			`dependencies[1]: json: unknown field "tolerate"`,
+		},
+		"KeyOn": {
+			"YAML makes true of on", "- name: a\n  api: {kind: Pod}\n  on: Hub",
+			"YAML reads on, yes, off and no without quotes as true or false",
+		},
+		"InObject": {
+			"also in an object", "dependencies: [{name: a}, {name: [b]}]",
+			"dependencies[1].name: must be a string, which may need quotes, not array",
+		},
 		"UnknownType":      {"the types are those of the schema", "- name: a\n  type: Hard", `"Hard"`},
 		"EmptyName":        {"a name is required", `- name: ""`, "Required value"},
 		"NoName":           {"a name is required", "- type: Optional", "Required value"},

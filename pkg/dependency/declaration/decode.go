@@ -42,7 +42,7 @@ func decodeStrictly[T any](raw []byte) (T, error) {
 func entryError(list []byte) error {
 	var entries []stdjson.RawMessage
 	if stdjson.Unmarshal(list, &entries) != nil {
-		return nil
+		return nil //nolint:nilerr // it is no list
 	}
 	for i, entry := range entries {
 		if _, err := decodeStrictly[addonv1alpha1.AddonDependency](entry); err != nil {
@@ -56,7 +56,7 @@ func entryError(list []byte) error {
 func objectError(object []byte) error {
 	var of struct{ Dependencies stdjson.RawMessage }
 	if stdjson.Unmarshal(object, &of) != nil || of.Dependencies == nil {
-		return nil
+		return nil //nolint:nilerr // it is no object
 	}
 	return entryError(of.Dependencies)
 }
