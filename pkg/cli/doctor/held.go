@@ -46,7 +46,7 @@ func held(_ context.Context, h *hub) (results []result) {
 	})
 }
 
-// unknownOnHub are the APIs of which the hub could not report whether it serves them.
+// unknownOnHub are APIs. Whether the hub serves them is not known.
 func unknownOnHub(h *hub) (results []result) {
 	for i := range h.fleet.Content.HubAPIs {
 		if fact := &h.fleet.Content.HubAPIs[i]; fact.Served == metav1.ConditionUnknown {

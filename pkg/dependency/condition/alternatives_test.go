@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// choice is an edge with alternatives: of which kind, and on which add-ons.
+// choice is an edge with alternatives: its type, and the add-ons that it is on.
 type choice struct {
 	kind int
 	on   []int

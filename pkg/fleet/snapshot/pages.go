@@ -17,7 +17,7 @@ import (
 // cache, without holding a list of the whole fleet in memory.
 const page = 500
 
-// pageOfTemplates is less: an AddOnTemplate has up to 1.5 MiB, most of which is not decoded.
+// pageOfTemplates is less: an AddOnTemplate has up to 1.5 MiB. Most of it is not decoded.
 const pageOfTemplates = 20
 
 // Named lets the hub filter a list by the name of the objects; an empty name: all.
@@ -28,7 +28,7 @@ func Named(name string) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{metav1.ObjectNameField: name}}
 }
 
-// metadataOf are the types of lists of which only the metadata is read, by resource.
+// metadataOf are the types of lists, by resource. Only the metadata of their items is read.
 var metadataOf = map[string]metav1.TypeMeta{
 	"clustermanagementaddons": {APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ClusterManagementAddOnList"},
 	"managedclusters":         {APIVersion: clusterv1.GroupVersion.String(), Kind: "ManagedClusterList"},

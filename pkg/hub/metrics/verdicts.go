@@ -100,7 +100,7 @@ type entry struct {
 	alternative bool
 }
 
-// entriesOf are those of the findings. Alternatives of which nothing was found are like their edge.
+// entriesOf are those of the findings. An alternative without a finding is like its edge.
 func entriesOf(findings []evaluation.Finding) []entry {
 	all := make([]entry, 0, len(findings))
 	for i := range findings {
