@@ -219,7 +219,8 @@ func TestWhyNamesWhatIsStored(t *testing.T) {
 	}{
 		"addon-manager is down": {outdated, "why", []string{
 			"No root cause of add-ons is known on 1 managed cluster.\n",
-			"1 add-on is Degraded although all dependencies are satisfied, because addon-manager has not updated the condition, " +
+			"1 add-on is Degraded or not available although all dependencies are satisfied: addon-manager, " +
+				"or the agent that sets Available, has not updated the condition, " +
 				"such as a on c1: RequiredDependencyNotSatisfied\nrun   kubectl addon doctor\n",
 		}, []string{"although no dependency fails", "No Required dependency"}},
 		"wait says the same": {outdated, "wait a -n c1", []string{"Degraded is still True although", "run  kubectl addon doctor\n"}, nil},

@@ -43,7 +43,7 @@ type RootCauses struct {
 	// theirs fails, on clusters that can be reached. Those that are causes are left out.
 	FailingThemselves []Failing `json:"failingThemselves,omitempty"`
 	// Outdated are add-ons that are Degraded, or not available, for a dependency, although all
-	// are satisfied, on clusters that can be reached: addon-manager has not updated them.
+	// are satisfied, on clusters that can be reached: addon-manager, or the agent, has not updated them.
 	Outdated []Failing `json:"outdated,omitempty"`
 	// LastKnown are add-ons that are Degraded for a dependency where the verdicts are held, as
 	// on clusters that cannot be reached: the stored condition is all that is known.

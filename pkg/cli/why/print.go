@@ -111,7 +111,8 @@ func (p *printer) others() (steps []step) {
 		all       []report.Failing
 		says, run string
 	}{
-		{p.found.Outdated, "Degraded although all dependencies are satisfied, because addon-manager has not updated the condition", doctor},
+		{p.found.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
+			"has not updated the condition", doctor},
 		{p.found.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
 		{p.found.FailingThemselves, "not available although no dependency fails", ""},
 	} {
