@@ -195,7 +195,7 @@ func TestReviewOfVersions(t *testing.T) {
 		},
 		{
 			name: "where add-ons cannot be read", leaf: needsOld, before: version("1.0"), after: version("2.0"), fails: failing{list: "add-ons"},
-			warns: "whether add-on 'base' contradicts others was not checked: list add-on leaf of the fleet: the hub is busy",
+			warns: "whether add-on 'base' contradicts others was not checked: list add-on base of the fleet: the hub is busy",
 		},
 	} {
 		t.Run(test.name, test.run)

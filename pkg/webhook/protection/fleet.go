@@ -122,19 +122,21 @@ func (v *fleetReviewer) where(ctx context.Context, addOn string) (clusters []str
 	return clusters, nil
 }
 
-// listAll returns the add-ons that count, by the names of their managed clusters.
+// listAll returns the add-ons that count, by the names of their managed clusters. Of several that cannot be listed, the
+// error is that of the first name, whichever failed first.
 func (v *fleetReviewer) listAll(ctx context.Context, addOnNames []string, counts func(addOn, cluster string) bool) (map[string]addOns, error) {
-	lists := make([][]*addonv1alpha1.ManagedClusterAddOn, len(addOnNames))
-	group, ctx := errgroup.WithContext(ctx)
+	lists, errs := make([][]*addonv1alpha1.ManagedClusterAddOn, len(addOnNames)), make([]error, len(addOnNames))
+	var group errgroup.Group
 	group.SetLimit(maxLists)
 	for i, name := range addOnNames {
-		group.Go(func() (err error) {
-			lists[i], err = v.list(ctx, name, func(cluster string) bool { return counts(name, cluster) })
-			return err
+		group.Go(func() error {
+			lists[i], errs[i] = v.list(ctx, name, func(cluster string) bool { return counts(name, cluster) })
+			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	_ = group.Wait()
+	if at := slices.IndexFunc(errs, func(err error) bool { return err != nil }); at >= 0 {
+		return nil, errs[at]
 	}
 	on := map[string]addOns{}
 	for _, one := range slices.Concat(lists...) {
