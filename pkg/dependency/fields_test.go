@@ -33,6 +33,7 @@ var fields = map[string][2]string{
 	"dependencies.message":  {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, message: No tokens}]}`},
 	"dependencies.docs":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, docs: "https://example.com/a"}]}`},
 	"dependencies.tolerate": {`{dependencies: [{name: down}]}`, `{dependencies: [{name: down, tolerate: 2m}]}`},
+	"dependencies.install":  {`{dependencies: [{name: user}]}`, `{dependencies: [{name: user, install: Auto}]}`},
 	"dependencies.addOn":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
 	"dependencies.version":  {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
 	"dependencies.prereleases": {

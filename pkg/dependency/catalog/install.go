@@ -9,6 +9,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // Install is how OCM installs an add-on on managed clusters, as its registration says. It is zero
@@ -19,6 +20,50 @@ type Install struct {
 	// Placed: on the clusters that Placements select. These are their keys, ascending.
 	Placed     bool
 	Placements []types.NamespacedName
+	// OnDemand: its owner lets Interlock install a Manual one where edges need it.
+	OnDemand bool
+}
+
+// OnDemandPlacement is the Placement with which Interlock has an add-on installed. The owner of the add-on consents by listing
+// it (lifecycle.md, "Install what is missing").
+func OnDemandPlacement(addOn string) types.NamespacedName {
+	return types.NamespacedName{Namespace: addonv1alpha1.InstallNamespace, Name: addOn}
+}
+
+// Consent is how the owner of an add-on lets Interlock install it.
+type Consent string
+
+const (
+	// NoConsent: the owner does not.
+	NoConsent Consent = ""
+	// ByPlacement: OCM installs it on the clusters of OnDemandPlacement.
+	ByPlacement Consent = "Placement"
+	// ByAnnotation: Interlock creates its ManagedClusterAddOns.
+	ByAnnotation Consent = "Annotation"
+)
+
+// Consent returns how the owner of a registered add-on lets Interlock install it.
+func (c *Catalog) Consent(addOn string) Consent {
+	install := c.installs[addOn]
+	switch {
+	case install.OnDemand:
+		return ByAnnotation
+	case slices.Contains(install.Placements, OnDemandPlacement(addOn)):
+		return ByPlacement
+	}
+	return NoConsent
+}
+
+// Installer returns the add-on that installing an edge installs: the one that it is on, or the only one that declares to provide
+// its API. It is empty if there is none, or several.
+func (c *Catalog) Installer(edge *declaration.Edge) string {
+	if edge.Dependency.API == nil {
+		return edge.AddOn
+	}
+	if providers := c.Providers(edge.Dependency.API.AddonAPI); len(providers) == 1 {
+		return providers[0]
+	}
+	return ""
 }
 
 // InstallOf returns how OCM installs an add-on with that registration.
@@ -33,6 +78,7 @@ func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 		Manual: strategy.Type == ocmv1alpha1.AddonInstallStrategyManual,
 		Placed: strategy.Type == ocmv1alpha1.AddonInstallStrategyPlacements,
 	}
+	install.OnDemand = install.Manual && addOn.Annotations[addonv1alpha1.InstallOnDemandAnnotation] == "true"
 	if !install.Placed {
 		return install
 	}
@@ -53,7 +99,7 @@ func (i Install) Drops(before Install) bool {
 }
 
 func (i Install) equal(other Install) bool {
-	return i.Manual == other.Manual && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
 }
 
 // Install returns how OCM installs a registered add-on.

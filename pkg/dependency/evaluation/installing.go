@@ -1,8 +1,15 @@
 package evaluation
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Why an add-on is not installed on a managed cluster, where the hub shows it.
@@ -26,6 +33,27 @@ func absent(g *given, f *Finding) {
 	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
 		f.detail().Because = unselected
 	}
+	if advice := withoutConsent(g); advice != "" {
+		f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+advice, "; ")
+	}
+}
+
+// withoutConsent says what the owner of an add-on has to do, so that an edge with install Auto has it installed; empty: nothing.
+func withoutConsent(g *given) string {
+	addOn := g.edge.AddOn
+	if !declaration.Installs(&g.edge.Dependency) || !g.catalog.Registered(addOn) || g.catalog.Consent(addOn) != catalog.NoConsent {
+		return ""
+	}
+	name := text.Name(addOn)
+	switch install := g.catalog.Install(addOn); {
+	case install.Manual:
+		return fmt.Sprintf("for install: Auto, its owner must annotate ClusterManagementAddOn '%s' with %s=true",
+			name, addonv1alpha1.InstallOnDemandAnnotation)
+	case install.Placed:
+		return fmt.Sprintf("for install: Auto, its owner must list Placement '%s' in ClusterManagementAddOn '%s'",
+			text.Name(catalog.OnDemandPlacement(addOn).String()), name)
+	}
+	return "install: Auto has no effect, because another component installs it"
 }
 
 // Unexplained reports whether it could not be read yet why the dependency is not installed.

@@ -51,7 +51,8 @@ type Override struct {
 // once read.
 type Set struct {
 	overrides   map[key][]*Override
-	protections []protection
+	protections statements[dependencyv1alpha1.Protection]
+	installs    statements[dependencyv1alpha1.Install]
 }
 
 // key names a dependency of an add-on.
@@ -67,7 +68,7 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 			at := key{of.Spec.Overrides[j].AddOn, of.Spec.Overrides[j].Dependency}
 			set.overrides[at] = append(set.overrides[at], override)
 		})
-		set.addProtection(of)
+		set.addStatements(of)
 	}
 	for _, overrides := range set.overrides {
 		slices.SortStableFunc(overrides, func(a, b *Override) int { return cmp.Compare(a.Policy, b.Policy) })

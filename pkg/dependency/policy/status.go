@@ -31,9 +31,10 @@ type Tally struct {
 	conflicts map[string]map[conflict]map[string]bool
 }
 
-// conflict is a dependency on which other policies say something else. Without a dependency it is the protection.
+// conflict is a dependency on which other policies say something else, or a field that they set otherwise.
 type conflict struct {
 	key
+	field  string
 	others string
 }
 
@@ -52,22 +53,27 @@ func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]
 		}
 	}
 	if effect := Together(overrides, clusterLabels, t.now); effect.Conflicting {
-		t.addConflict(at, cluster, effect.Policies)
+		t.addConflict(conflict{key: at}, cluster, effect.Policies)
 	}
 }
 
-// AddProtected counts a managed cluster with these labels, of which policies say how it is protected.
-func (t *Tally) AddProtected(cluster string, clusterLabels map[string]string, set Set) {
+// AddCluster counts a managed cluster with these labels, of which policies say how it is protected, and whether add-ons may be
+// installed there.
+func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set Set) {
 	if found := set.Protected(clusterLabels); found.Conflicting {
-		t.addConflict(key{}, cluster, found.Policies)
+		t.addConflict(conflict{field: ProtectionPath.String()}, cluster, found.Policies)
+	}
+	if found := set.Installs(clusterLabels); found.Conflicting {
+		t.addConflict(conflict{field: InstallPath.String()}, cluster, found.Policies)
 	}
 }
 
 // addConflict counts a managed cluster on which these policies contradict each other.
-func (t *Tally) addConflict(at key, cluster string, policies []string) {
+func (t *Tally) addConflict(at conflict, cluster string, policies []string) {
 	for _, policy := range policies {
 		others := slices.DeleteFunc(slices.Clone(policies), func(other string) bool { return other == policy })
-		add(t.conflicts, policy, conflict{at, Named(others...)}, cluster)
+		at.others = Named(others...)
+		add(t.conflicts, policy, at, cluster)
 	}
 }
 
@@ -148,7 +154,8 @@ func (t *Tally) conflicting(policy string) metav1.Condition {
 		}
 	}
 	all := slices.SortedFunc(maps.Keys(conflicts), func(a, b conflict) int {
-		return cmp.Or(strings.Compare(a.addOn, b.addOn), strings.Compare(a.dependency, b.dependency), strings.Compare(a.others, b.others))
+		return cmp.Or(strings.Compare(a.addOn, b.addOn), strings.Compare(a.dependency, b.dependency), strings.Compare(a.field, b.field),
+			strings.Compare(a.others, b.others))
 	})
 	first := all[0]
 	return metav1.Condition{
@@ -159,8 +166,8 @@ func (t *Tally) conflicting(policy string) metav1.Condition {
 }
 
 func (c conflict) subject() string {
-	if c.key == (key{}) {
-		return ProtectionPath.String()
+	if c.field != "" {
+		return c.field
 	}
 	return fmt.Sprintf("%s → %s", text.Name(c.addOn), text.Name(c.dependency))
 }
@@ -179,7 +186,7 @@ func clustersText(clusters map[string]bool) string {
 // Wrong are why parts of a policy cannot be used at a moment; none: all can.
 func Wrong(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (wrong []string) {
 	_, unreadable := readSelector(of)
-	for _, because := range []string{unreadable, wrongProtection(of)} {
+	for _, because := range []string{unreadable, wrongProtection(of), wrongInstall(of)} {
 		if because != "" {
 			wrong = append(wrong, because)
 		}

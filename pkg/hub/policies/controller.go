@@ -51,8 +51,8 @@ type Reconciler struct {
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
 
-	// protects: a policy says how managed clusters are protected.
-	protects atomic.Bool
+	// ofClusters: a policy says something of managed clusters, whatever is installed there.
+	ofClusters atomic.Bool
 }
 
 // Reconcile counts what each policy does, and writes the statuses that have changed.
@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.countProtected(ctx, policy.Read(all), tally); err != nil {
+	if err := r.countClusters(ctx, policy.Read(all), tally); err != nil {
 		return reconcile.Result{}, err
 	}
 	var failures []error
@@ -117,10 +117,10 @@ func (r *Reconciler) count(ctx context.Context, declared *evaluation.Evaluator, 
 	return tally, nil
 }
 
-// countProtected adds the managed clusters of whose protection policies say something.
-func (r *Reconciler) countProtected(ctx context.Context, set policy.Set, tally *policy.Tally) error {
-	r.protects.Store(set.Protects())
-	if !set.Protects() {
+// countClusters adds the managed clusters of which policies say something, whatever is installed there.
+func (r *Reconciler) countClusters(ctx context.Context, set policy.Set, tally *policy.Tally) error {
+	r.ofClusters.Store(set.OfClusters())
+	if !set.OfClusters() {
 		return nil
 	}
 	var clusters clusterv1.ManagedClusterList
@@ -128,7 +128,7 @@ func (r *Reconciler) countProtected(ctx context.Context, set policy.Set, tally *
 		return fmt.Errorf("list managed clusters: %w", err)
 	}
 	for i := range clusters.Items {
-		tally.AddProtected(clusters.Items[i].Name, clusters.Items[i].Labels, set)
+		tally.AddCluster(clusters.Items[i].Name, clusters.Items[i].Labels, set)
 	}
 	return nil
 }

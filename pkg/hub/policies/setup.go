@@ -64,7 +64,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
 	isAny := func() bool {
 		declared := r.Declarations.Current()
-		return r.protects.Load() || declared != nil && len(declared.Overridden()) > 0
+		return r.ofClusters.Load() || declared != nil && len(declared.Overridden()) > 0
 	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {

@@ -51,7 +51,7 @@ func (r reviewer) off(under declared) bool {
 // modeOf returns what is done on a managed cluster, and the policies that set it.
 func (r reviewer) modeOf(under declared, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
 	protected := under.policies.Protected(cluster.Labels)
-	return cmp.Or(protected.Protection, r.mode), protected.Policies
+	return cmp.Or(protected.Is, r.mode), protected.Policies
 }
 
 // readCluster returns a managed cluster as it is, without its add-ons, and a review of it that has found nothing yet. ok is

@@ -65,6 +65,9 @@ type ClusterManagementAddOnSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.prereleases)",message="prereleases excludes anyOf: each alternative has its own"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.api)",message="api excludes anyOf: each alternative names its own API"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.tolerate)",message="tolerate excludes anyOf: alternatives tolerate nothing"
+// +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.install)",message="install excludes anyOf: none of the alternatives is preferred"
+// +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.type) || self.type in ['Required', 'Optional']",message="install Auto is for a Required or an Optional edge"
+// +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.api) || !has(self.api.servedBy) || self.api.servedBy == 'ManagedCluster'",message="install Auto is for an API that the managed cluster serves"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.config)",message="config excludes anyOf: the settings of alternatives are not checked"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.type) || self.type in ['Required', 'Optional']",message="type must be Required or Optional where anyOf is set"
 type AddonDependency struct {
@@ -147,6 +150,15 @@ type AddonDependency struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h"
 	Tolerate string `json:"tolerate,omitempty"`
+
+	// install says whether Interlock has the add-on installed where the edge applies and it is not installed. On an API, that is the
+	// add-on that provides the API, where exactly one does.
+	// Valid values are:
+	// - "Never" (default): its users install it.
+	// - "Auto": Interlock has it installed, if it runs with --lifecycle, the owner of the add-on has consented in its
+	//   ClusterManagementAddOn, and no AddOnDependencyPolicy denies it.
+	// +optional
+	Install DependencyInstall `json:"install,omitempty"`
 
 	// config is what the settings of the add-on must be where it is installed. It is checked once everything else
 	// satisfies the edge.

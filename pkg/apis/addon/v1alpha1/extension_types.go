@@ -51,6 +51,34 @@ type DependencyPrereleases struct {
 	Identifiers []string `json:"identifiers,omitempty"`
 }
 
+// InstallOnDemandAnnotation is the consent, on a ClusterManagementAddOn with the install strategy Manual, to installations by
+// Interlock: with the value "true", Interlock creates a ManagedClusterAddOn where an edge with install Auto needs it.
+const InstallOnDemandAnnotation = "dependency.addon.open-cluster-management.io/install-on-demand"
+
+// InstalledByLabel is on ManagedClusterAddOns that Interlock has created. Its value is InstalledByInterlock.
+const (
+	InstalledByLabel     = "dependency.addon.open-cluster-management.io/installed-by"
+	InstalledByInterlock = "interlock"
+)
+
+// ApproveInstallAnnotation is on a ClusterManagementAddOn. Its value is on how many managed clusters, at most, Interlock may have
+// it installed by one change, where it would otherwise wait for an approval.
+const ApproveInstallAnnotation = "dependency.addon.open-cluster-management.io/approve-install"
+
+// InstallNamespace is the namespace of Placements with which Interlock has add-ons installed. Each has the name of its add-on.
+const InstallNamespace = "open-cluster-management-interlock"
+
+// DependencyInstall says whether Interlock has an add-on installed that an edge needs.
+// +kubebuilder:validation:Enum=Never;Auto
+type DependencyInstall string
+
+const (
+	// DependencyInstallNever leaves that to users. It is the default.
+	DependencyInstallNever DependencyInstall = "Never"
+	// DependencyInstallAuto has it installed.
+	DependencyInstallAuto DependencyInstall = "Auto"
+)
+
 // AddonAPI is an API, as the managed cluster's API server serves it.
 type AddonAPI struct {
 	// group is the API group; empty is the core group.

@@ -78,7 +78,23 @@ type AddOnDependencyPolicySpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Off;Warn;Enforce
 	Protection Protection `json:"protection,omitempty"`
+
+	// install is whether Interlock may have add-ons installed on these managed clusters because others need them. Without it, it
+	// may. Of several policies, Deny counts.
+	// +optional
+	// +kubebuilder:validation:Enum=Allow;Deny
+	Install Install `json:"install,omitempty"`
 }
+
+// Install is whether Interlock may have add-ons installed because others need them.
+type Install string
+
+const (
+	// InstallAllow lets Interlock have them installed.
+	InstallAllow Install = "Allow"
+	// InstallDeny keeps Interlock from it. What is installed stays.
+	InstallDeny Install = "Deny"
+)
 
 // Protection is what is done with a change that would take from installed add-ons what they require.
 type Protection string

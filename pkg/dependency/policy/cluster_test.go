@@ -1,0 +1,121 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestProtected(t *testing.T) {
+	set := Read([]dependencyv1alpha1.AddOnDependencyPolicy{
+		fixture.Policy(t, "off", `{protection: "Off", clusterSelector: {matchLabels: {stage: dev}}}`),
+		fixture.Policy(t, "edge", "{protection: Enforce, clusterSelector: {matchLabels: {tier: edge}}}"),
+		fixture.Policy(t, "also-edge", "{protection: Enforce, clusterSelector: {matchLabels: {tier: edge}}}"),
+		fixture.Policy(t, "silent", "{clusterSelector: {matchLabels: {tier: core}}}"),
+		fixture.Policy(t, "unreadable", "{protection: Enforce, clusterSelector: {matchExpressions: [{key: a, operator: Near}]}}"),
+		fixture.Policy(t, "unknown", "{protection: Always}"),
+	})
+	for _, test := range []struct {
+		name   string
+		labels map[string]string
+		want   Agreed[dependencyv1alpha1.Protection]
+	}{
+		{"none says anything", map[string]string{"tier": "core"}, Agreed[dependencyv1alpha1.Protection]{}},
+		{"one does", map[string]string{"stage": "dev"}, Agreed[dependencyv1alpha1.Protection]{Is: dependencyv1alpha1.ProtectionOff, Policies: []string{"off"}}},
+		{"two agree", map[string]string{"tier": "edge"}, Agreed[dependencyv1alpha1.Protection]{
+			Is: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge"},
+		}},
+		{"the strictest counts", map[string]string{"tier": "edge", "stage": "dev"}, Agreed[dependencyv1alpha1.Protection]{
+			Is: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge", "off"}, Conflicting: true,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, set.Protected(test.labels)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestConflictingProtection(t *testing.T) {
+	policies := []dependencyv1alpha1.AddOnDependencyPolicy{
+		fixture.Policy(t, "all", "{protection: Warn}"),
+		fixture.Policy(t, "edge", "{protection: Enforce, clusterSelector: {matchLabels: {tier: edge}}}"),
+		fixture.Policy(t, "wrong", "{protection: Always, clusterSelector: {matchExpressions: [{key: a, operator: Near}]}}"),
+	}
+	set, tally := Read(policies), NewTally(now)
+	tally.AddCluster("cluster1", map[string]string{"tier": "edge"}, set)
+	tally.AddCluster("cluster2", nil, set)
+	for i, want := range []map[string]string{
+		{
+			"Accepted":    "All overrides can be used.",
+			"Conflicting": "spec.protection: AddOnDependencyPolicy 'edge' says something else on 1 cluster (cluster1). The stricter counts.",
+		},
+		{
+			"Accepted":    "All overrides can be used.",
+			"Conflicting": "spec.protection: AddOnDependencyPolicy 'all' says something else on 1 cluster (cluster1). The stricter counts.",
+		},
+		{
+			"Accepted": `spec.clusterSelector: "Near" is not a valid label selector operator; and 1 more. ` +
+				"Until it is corrected, verdicts on these dependencies stay as they are.",
+			"Conflicting": "No other policy contradicts this one.",
+		},
+	} {
+		got := map[string]string{}
+		for _, condition := range tally.Status(&policies[i], fine).Conditions {
+			got[condition.Type] = condition.Message
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(policies[i].Name, diff)
+		}
+	}
+}
+
+func TestInstalls(t *testing.T) {
+	deny, allow := dependencyv1alpha1.InstallDeny, dependencyv1alpha1.InstallAllow
+	together := func(is dependencyv1alpha1.Install, conflicting bool, policies ...string) Agreed[dependencyv1alpha1.Install] {
+		return Agreed[dependencyv1alpha1.Install]{Is: is, Policies: policies, Conflicting: conflicting}
+	}
+	edge := map[string]string{"tier": "edge"}
+	for _, test := range []struct {
+		name     string
+		policies map[string]string
+		labels   map[string]string
+		want     Agreed[dependencyv1alpha1.Install]
+	}{
+		{"none says anything", map[string]string{"a": "{protection: Warn}"}, edge, together("", false)},
+		{"one denies it", map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}, edge, together(deny, false, "a")},
+		{"elsewhere", map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}, nil, together("", false)},
+		{"Deny counts", map[string]string{"a": "{install: Deny}", "b": "{install: Allow}"}, edge, together(deny, true, "a", "b")},
+		{"two agree", map[string]string{"a": "{install: Allow}", "b": "{install: Allow}"}, edge, together(allow, false, "a", "b")},
+		{
+			"a selector that cannot be read denies it everywhere",
+			map[string]string{"a": "{install: Allow, clusterSelector: {matchExpressions: [{key: a, operator: Near}]}}"}, edge, together(deny, false, "a"),
+		},
+		{"so does a value that is not known", map[string]string{"a": "{install: Sometimes}"}, edge, together(deny, false, "a")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var policies []dependencyv1alpha1.AddOnDependencyPolicy
+			for name, spec := range test.policies {
+				policies = append(policies, fixture.Policy(t, name, spec))
+			}
+			if diff := cmp.Diff(test.want, Read(policies).Installs(test.labels)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	policies := []dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "a", "{install: Deny}"), fixture.Policy(t, "b", "{install: Allow}")}
+	tally := NewTally(now)
+	tally.AddCluster("cluster1", nil, Read(policies))
+	want := "spec.install: AddOnDependencyPolicy 'b' says something else on 1 cluster (cluster1). The stricter counts."
+	if got := tally.Status(&policies[0], fine).Conditions[1].Message; got != want {
+		t.Errorf("got %q", got)
+	}
+	if got := Wrong(ptr.To(fixture.Policy(t, "a", "{install: Sometimes}")), now); len(got) != 1 {
+		t.Errorf("got %q", got)
+	}
+}
