@@ -17,20 +17,21 @@ const module = "open-cluster-management.io/interlock/pkg/dependency/"
 // floors are the packages of this folder, each with those that it may import.
 // An arrow back would make a loop of decisions. A new package needs a place here.
 var floors = map[string][]string{
-	"graph":       {},
-	"input":       {},
-	"versions":    {},
-	"expression":  {"input", "versions"},
-	"policy":      {"versions"},
-	"declaration": {"input", "versions", "expression", "policy"},
-	"catalog":     {"graph", "input", "versions", "policy", "declaration"},
-	"evaluation":  {"graph", "input", "versions", "expression", "policy", "declaration", "catalog"},
-	"condition":   {"declaration", "evaluation"},
-	"review":      {"versions", "declaration", "catalog"},
-	"suggestion":  {"declaration", "catalog"},
-	"cause":       {"declaration", "catalog", "evaluation"},
-	"protection":  {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
-	"whatif":      {"graph", "versions", "evaluation", "condition"},
+	"graph":        {},
+	"input":        {},
+	"versions":     {},
+	"expression":   {"input", "versions"},
+	"policy":       {"versions"},
+	"declaration":  {"input", "versions", "expression", "policy"},
+	"catalog":      {"graph", "input", "versions", "policy", "declaration"},
+	"evaluation":   {"graph", "input", "versions", "expression", "policy", "declaration", "catalog"},
+	"condition":    {"declaration", "evaluation"},
+	"review":       {"versions", "declaration", "catalog"},
+	"suggestion":   {"declaration", "catalog"},
+	"cause":        {"declaration", "catalog", "evaluation"},
+	"installation": {"declaration", "catalog", "evaluation"},
+	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
+	"whatif":       {"graph", "versions", "evaluation", "condition"},
 }
 
 func TestArrowsGoUp(t *testing.T) {

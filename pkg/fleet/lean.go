@@ -32,7 +32,10 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	if declaration.UsesTemplates(full) {
 		lean.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
 	}
-	kept := []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation, ocmv1alpha1.AddonLifecycleAnnotationKey}
+	kept := []string{
+		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation, ocmv1alpha1.AddonLifecycleAnnotationKey,
+		addonv1alpha1.InstallOnDemandAnnotation, addonv1alpha1.ApproveInstallAnnotation,
+	}
 	for _, name := range append(kept, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {
 			metav1.SetMetaDataAnnotation(&lean.ObjectMeta, name, annotation)

@@ -3,6 +3,7 @@ package catalog
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,8 @@ type Install struct {
 	Placements []types.NamespacedName
 	// OnDemand: its owner lets Interlock install a Manual one where edges need it.
 	OnDemand bool
+	// Approved is on how many managed clusters Interlock may have it installed by one change.
+	Approved int
 }
 
 // OnDemandPlacement is the Placement with which Interlock has an add-on installed. The owner of the add-on consents by listing
@@ -54,13 +57,13 @@ func (c *Catalog) Consent(addOn string) Consent {
 	return NoConsent
 }
 
-// Installer returns the add-on that installing an edge installs: the one that it is on, or the only one that declares to provide
+// Installer returns the add-on that an edge with install Auto installs: the one that it is on, or the only one that declares to provide
 // its API. It is empty if there is none, or several.
-func (c *Catalog) Installer(edge *declaration.Edge) string {
-	if edge.Dependency.API == nil {
-		return edge.AddOn
+func (c *Catalog) Installer(dependency *addonv1alpha1.AddonDependency) string {
+	if dependency.API == nil {
+		return declaration.Target(dependency)
 	}
-	if providers := c.Providers(edge.Dependency.API.AddonAPI); len(providers) == 1 {
+	if providers := c.Providers(dependency.API.AddonAPI); len(providers) == 1 {
 		return providers[0]
 	}
 	return ""
@@ -77,6 +80,9 @@ func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	install := Install{
 		Manual: strategy.Type == ocmv1alpha1.AddonInstallStrategyManual,
 		Placed: strategy.Type == ocmv1alpha1.AddonInstallStrategyPlacements,
+	}
+	if approved, err := strconv.Atoi(addOn.Annotations[addonv1alpha1.ApproveInstallAnnotation]); err == nil {
+		install.Approved = approved
 	}
 	install.OnDemand = install.Manual && addOn.Annotations[addonv1alpha1.InstallOnDemandAnnotation] == "true"
 	if !install.Placed {
@@ -99,7 +105,8 @@ func (i Install) Drops(before Install) bool {
 }
 
 func (i Install) equal(other Install) bool {
-	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
+		i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
 }
 
 // Install returns how OCM installs a registered add-on.

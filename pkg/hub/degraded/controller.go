@@ -59,6 +59,8 @@ type Reconciler struct {
 	// Evaluated is called with the cluster of each add-on once it has been evaluated, and
 	// its condition written; nil: nothing needs to know.
 	Evaluated func(cluster string)
+	// Found is called with what was found of each add-on, and with nothing once it is deleted; nil: nothing needs to know.
+	Found func(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding)
 }
 
 // Reconcile evaluates the add-on of the key and writes Degraded if it changed.
@@ -77,7 +79,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if addOn == nil {
-		r.Metrics.Forget(key)
 		r.forget(key)
 		return reconcile.Result{}, nil
 	}
@@ -86,6 +87,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	findings := declared.Evaluate(key.Name, state)
+	if r.Found != nil {
+		r.Found(key, declared, findings)
+	}
 	known := r.Metrics.SetFindings(key, findings)
 	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
@@ -117,6 +121,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // forget drops what is remembered of an add-on that was deleted.
 func (r *Reconciler) forget(addOn types.NamespacedName) {
+	if r.Found != nil {
+		r.Found(addOn, nil, nil)
+	}
+	r.Metrics.Forget(addOn)
 	r.Backoff.Forget(addOn)
 	r.stuck.forget(addOn)
 }

@@ -1,0 +1,50 @@
+package installation
+
+import "time"
+
+// History remembers what was installed, and when. Its zero value remembers nothing. It is not safe for concurrent use.
+type History struct {
+	tries map[Target]try
+}
+
+// try is when a target was installed last, and how many times since it was undone for the first time.
+type try struct {
+	at    time.Time
+	count int
+}
+
+// Installed remembers that a target is being installed.
+func (h *History) Installed(target Target, now time.Time) {
+	if h.tries == nil {
+		h.tries = map[Target]try{}
+	}
+	before := h.tries[target]
+	if now.Sub(before.at) > before.pause()+undoneWithin { // it stayed for a while
+		before.count = 0
+	}
+	h.tries[target] = try{at: now, count: before.count + 1}
+}
+
+// Forget drops what no longer matters at a moment.
+func (h *History) Forget(now time.Time) {
+	for target, tried := range h.tries {
+		if now.Sub(tried.at) > 2*longestGivenUp {
+			delete(h.tries, target)
+		}
+	}
+}
+
+// again is when a target may be installed once more.
+func (t try) again() time.Time { return t.at.Add(t.pause()) }
+
+// pause is how long a target that was undone again and again is given up.
+func (t try) pause() time.Duration {
+	if t.count < undoneAtMost {
+		return 0
+	}
+	pause := undoneWithin
+	for range min(t.count, 10) - undoneAtMost { // by then, it is the longest
+		pause = min(2*pause, longestGivenUp)
+	}
+	return pause
+}

@@ -1,0 +1,190 @@
+// Package installation has add-ons installed on managed clusters, because add-ons that are installed there need them and their
+// owners agree.
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// Key is the only key of this controller's queue: what is installed is bounded for the fleet as a whole.
+var Key = types.NamespacedName{Name: "installations"}
+
+// gather is how long changes are gathered before something is installed.
+const gather = time.Second
+
+// Reconciler has add-ons installed.
+type Reconciler struct {
+	Clock        clock.PassiveClock
+	Inputs       hubcache.Inputs
+	Declarations *declarations.Store
+	Needs        *Needs
+	Policies     func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
+	Live         client.Reader
+	Writer       client.Client
+	Recorder     events.EventRecorder
+	Metrics      *Metrics
+	// Changed triggers this controller.
+	Changed *trigger.Trigger
+	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
+	Delay time.Duration
+
+	begun   time.Time
+	history installation.History
+	emitted emitted
+}
+
+// Reconcile installs what is needed now, and removes what it wrote for managed clusters that are gone.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	declared, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	now := r.Clock.Now()
+	if r.begun.IsZero() {
+		r.begun = now
+	}
+	if ready := r.begun.Add(r.Delay); now.Before(ready) {
+		return controllers.At(ready, now), nil
+	}
+	clusters, err := r.clusters(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	placed, err := r.readPlaced(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	needs, err := r.installable(ctx, declared, clusters, placed)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	plan := r.history.Make(targets(needs), installation.Fleet{
+		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).Approved },
+	}, now)
+	failed := r.install(ctx, declared, plan, placed, clusters)
+	r.history.Forget(now)
+	r.report(declared, plan, needs, len(clusters))
+	return controllers.At(plan.Next, now), failed
+}
+
+// install carries out a plan. What fails does not keep the rest from being installed.
+func (r *Reconciler) install(
+	ctx context.Context, declared *evaluation.Evaluator, plan installation.Plan, placed placements, clusters map[string]*clusterv1.ManagedCluster,
+) error {
+	var failures []error
+	for _, target := range plan.Install {
+		if declared.Consent(target.AddOn) == catalog.ByPlacement {
+			placed.add(target)
+			continue
+		}
+		created, err := r.create(ctx, target)
+		if created {
+			r.installed(target)
+		}
+		failures = append(failures, err)
+	}
+	placed.keep(func(cluster string) bool { return clusters[cluster] != nil })
+	for _, addOn := range declared.AddOns() {
+		if declared.Consent(addOn) == catalog.ByPlacement {
+			failures = append(failures, r.applyPlaced(ctx, addOn, placed))
+		}
+	}
+	failures = append(failures, r.deleteUnlisted(ctx, declared, placed))
+	return errors.Join(failures...)
+}
+
+// installed remembers that a target is being installed.
+func (r *Reconciler) installed(target installation.Target) {
+	r.history.Installed(target, r.Clock.Now())
+	r.Metrics.Installed(target.AddOn)
+}
+
+// clusters returns the managed clusters that are not being deleted.
+func (r *Reconciler) clusters(ctx context.Context) (map[string]*clusterv1.ManagedCluster, error) {
+	var list clusterv1.ManagedClusterList
+	if err := r.Inputs.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list managed clusters: %w", err)
+	}
+	clusters := make(map[string]*clusterv1.ManagedCluster, len(list.Items))
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp.IsZero() {
+			clusters[list.Items[i].Name] = &list.Items[i]
+		}
+	}
+	return clusters, nil
+}
+
+// installable returns what is needed on managed clusters that can be reached, that no policy denies, and to which the owner of the
+// add-on consents. What is installed already, or decided, is left out.
+func (r *Reconciler) installable(
+	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements,
+) (needs []need, err error) {
+	all := r.Needs.all()
+	if len(all) == 0 {
+		return nil, nil
+	}
+	stated, err := r.Policies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	policies := policy.Read(stated)
+	for _, one := range all {
+		cluster := clusters[one.Cluster]
+		if cluster == nil || !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) ||
+			declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) ||
+			policies.Installs(cluster.Labels).Is == dependencyv1alpha1.InstallDeny {
+			continue
+		}
+		absent, err := r.absent(ctx, declared, one.Target)
+		if err != nil {
+			return nil, err
+		}
+		if absent {
+			needs = append(needs, one)
+		}
+	}
+	return needs, nil
+}
+
+// absent reports whether a target is not installed, and OCM is not about to install it because another Placement selects the cluster.
+func (r *Reconciler) absent(ctx context.Context, declared *evaluation.Evaluator, target installation.Target) (bool, error) {
+	installed, err := r.Inputs.AddOn(ctx, types.NamespacedName{Namespace: target.Cluster, Name: target.AddOn})
+	if err != nil || installed != nil {
+		return false, err
+	}
+	others := slices.DeleteFunc(slices.Clone(declared.Install(target.AddOn).Placements), func(placement types.NamespacedName) bool {
+		return placement == catalog.OnDemandPlacement(target.AddOn)
+	})
+	selected, read, err := r.Inputs.Selected(ctx, others, target.Cluster)
+	return read && !selected, err
+}
+
+func targets(needs []need) []installation.Target {
+	all := make([]installation.Target, 0, len(needs))
+	for _, one := range needs {
+		all = append(all, one.Target)
+	}
+	return all
+}
