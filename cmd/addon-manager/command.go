@@ -37,6 +37,8 @@ const (
 
 	flagGraft          = "graft-crds"
 	flagGraftGrace     = "graft-grace-period"
+	flagLifecycle      = "lifecycle"
+	flagLifecycleDelay = "lifecycle-delay"
 	flagWebhookAddress = "webhook-address"
 )
 
@@ -110,6 +112,10 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
 		"Address of addon-manager webhook, [host]:port, where addon-manager probes the conversion. Default: its Service, which needs the DNS of the cluster.")
+	flags.BoolVar(&o.hub.Lifecycle, flagLifecycle, false,
+		"Act on dependencies, and do not only report them: have add-ons installed that others need. It needs rights of its own.")
+	flags.DurationVar(&o.hub.LifecycleDelay, flagLifecycleDelay, 10*time.Minute,
+		"With --lifecycle, how long nothing is installed after the start: what is read by then may not be all.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
@@ -14,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -22,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
@@ -43,6 +46,8 @@ import (
 //	CRDs and APIServices of the hub ─hubAPIs→ hubapis
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
+//	degraded ─Found→ needs ─install→ installations, where the lifecycle is on
+//	declarations ─install→ installations
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger
@@ -52,6 +57,8 @@ type triggers struct {
 	declare *trigger.Trigger
 	// policies enqueues the statuses of all policies.
 	policies *trigger.Trigger
+	// install enqueues what is to be installed in the controller of installations.
+	install *trigger.Trigger
 	// hubAPIs enqueues what the hub serves in the hubapis controller.
 	hubAPIs *trigger.Trigger
 }
@@ -59,6 +66,7 @@ type triggers struct {
 func newTriggers() triggers {
 	return triggers{
 		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
+		install: trigger.New(),
 	}
 }
 
@@ -66,6 +74,7 @@ func newTriggers() triggers {
 func (t triggers) counted() {
 	t.policies.Enqueue(policies.Key)
 	t.hubAPIs.Enqueue(hubapis.Key)
+	t.install.Enqueue(installation.Key)
 }
 
 // setupControllers adds the controllers to the manager.
@@ -102,6 +111,13 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	}
 
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
+	found, err := setupInstallation(mgr, options, &installation.Reconciler{
+		Clock: clock.RealClock{}, Inputs: inputs, Declarations: store, Policies: overriding.List,
+		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: recorder, Changed: on.install, Delay: options.LifecycleDelay,
+	})
+	if err != nil {
+		return err
+	}
 	return setupEach(mgr,
 		&policies.Reconciler{
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Source: overriding, Loader: loader,
@@ -125,7 +141,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			Evaluated: evaluated,
+			Evaluated: evaluated, Found: found,
 		},
 	)
 }
@@ -137,6 +153,19 @@ func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconci
 		return nil, reports.RemoveWhereOff(mgr)
 	}
 	return reconciler.Changes.Add, reconciler.SetupWithManager(mgr)
+}
+
+// setupInstallation adds the controller of installations, and returns what is to be called with what was found of each add-on; nil
+// where the lifecycle is off.
+func setupInstallation(mgr ctrl.Manager, options Options, reconciler *installation.Reconciler) (
+	found func(types.NamespacedName, *evaluation.Evaluator, []evaluation.Finding), err error,
+) {
+	if !options.Lifecycle {
+		return nil, nil
+	}
+	reconciler.Needs = &installation.Needs{Changed: reconciler.Changed}
+	reconciler.Metrics = installation.NewMetrics(options.registry())
+	return reconciler.Needs.Found, reconciler.SetupWithManager(mgr)
 }
 
 // setupEach registers controllers.

@@ -4,6 +4,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -59,6 +60,10 @@ type Options struct {
 	// WebhookNamespace is that of addon-manager webhook, whose CA is written to its
 	// configurations; empty for none.
 	WebhookNamespace string
+	// Lifecycle is whether Interlock acts, not only reports: it has add-ons installed that others need.
+	Lifecycle bool
+	// LifecycleDelay is how long nothing is installed after the start.
+	LifecycleDelay time.Duration
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
 	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that

@@ -60,6 +60,8 @@ type Need struct {
 	Docs string `json:"docs,omitempty"`
 	// Tolerate is how long an add-on that becomes unavailable still satisfies it; empty: not at all.
 	Tolerate string `json:"tolerate,omitempty"`
+	// Install is Auto where Interlock has it installed if its owner consents; empty: its users install it.
+	Install addonv1alpha1.DependencyInstall `json:"install,omitempty"`
 	// Config is what the settings of the add-on must be, as a CEL expression; empty: anything.
 	Config string `json:"config,omitempty"`
 	// ConfigMessage says what does not work with other settings.
@@ -106,6 +108,9 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		edge := &of.Edges[i]
 		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: whatOf(&edge.Dependency)}
 		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
+		if declaration.Installs(&edge.Dependency) {
+			need.Install = edge.Dependency.Install
+		}
 		if edge.Dependency.Config != nil {
 			need.Config, need.ConfigMessage = edge.Dependency.Config.Expression, edge.Dependency.Config.Message
 		}

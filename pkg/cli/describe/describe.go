@@ -166,6 +166,9 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 		if need.Tolerate != "" {
 			what += ", unavailable for " + need.Tolerate + " at most"
 		}
+		if need.Install != "" {
+			what += ", installed if its owner consents"
+		}
 		if need.Config != "" {
 			what += ", with settings (below)"
 		}

@@ -85,7 +85,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}, now)
 	failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
-	r.report(declared, plan, needs, len(clusters))
+	if again := r.report(plan, needs, len(clusters)); plan.Next.IsZero() || !again.IsZero() && again.Before(plan.Next) {
+		plan.Next = again
+	}
 	return controllers.At(plan.Next, now), failed
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -30,14 +30,26 @@ const (
 
 const actionInstall = "Install"
 
-// emitted remembers what was said, so that it is said once.
+// settled is how long the number of managed clusters that wait for an approval stays the same before an event names it: a second
+// event within minutes would only be counted.
+const settled = 5 * time.Second
+
+// emitted remembers what events have said, so that each says it once.
 type emitted struct {
-	unapproved map[string]int
+	unapproved map[string]unapproved
 	givenUp    map[installation.Target]bool
 }
 
-// report emits events on what a plan does and does not do, and sets the metrics of what waits.
-func (r *Reconciler) report(declared *evaluation.Evaluator, plan installation.Plan, needs []need, clusters int) {
+// unapproved is on how many managed clusters an add-on waits for an approval, since when, and whether an event said so.
+type unapproved struct {
+	clusters int
+	since    time.Time
+	emitted  bool
+}
+
+// report emits events on what a plan does and does not do, and sets the metrics of what waits. It returns when to look again; zero:
+// not before something changes.
+func (r *Reconciler) report(plan installation.Plan, needs []need, clusters int) (again time.Time) {
 	r.Metrics.Wait(plan)
 	by := make(map[installation.Target][]string, len(needs))
 	for _, one := range needs {
@@ -49,13 +61,7 @@ func (r *Reconciler) report(declared *evaluation.Evaluator, plan installation.Pl
 				EventInstalls, actionInstall, "%s", events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", target.AddOn, dependent)))
 		}
 	}
-	for _, addOn := range slices.Sorted(maps.Keys(plan.Unapproved)) {
-		if count := plan.Unapproved[addOn]; r.emitted.unapproved[addOn] != count {
-			r.warn(addOn, EventUnapproved, fmt.Sprintf("Installing '%s' on %d of %s waits for an approval: kubectl annotate --overwrite "+
-				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), addOn, addonv1alpha1.ApproveInstallAnnotation, count))
-		}
-	}
-	r.emitted.unapproved = plan.Unapproved
+	again = r.reportUnapproved(plan.Unapproved, clusters)
 	givenUp := map[installation.Target]bool{}
 	for _, target := range plan.GivenUp {
 		if givenUp[target] = true; !r.emitted.givenUp[target] {
@@ -64,6 +70,31 @@ func (r *Reconciler) report(declared *evaluation.Evaluator, plan installation.Pl
 		}
 	}
 	r.emitted.givenUp = givenUp
+	return again
+}
+
+// reportUnapproved emits an event on each add-on that waits for an approval, and returns when to look again; zero: not before
+// something changes.
+func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int) (again time.Time) {
+	now, known := r.Clock.Now(), make(map[string]unapproved, len(waiting))
+	for _, addOn := range slices.Sorted(maps.Keys(waiting)) {
+		count, before := waiting[addOn], r.emitted.unapproved[addOn]
+		if before.clusters != count {
+			before = unapproved{clusters: count, since: now}
+		}
+		switch due := before.since.Add(settled); {
+		case before.emitted:
+		case now.Before(due):
+			again = due
+		default:
+			before.emitted = true
+			r.warn(addOn, EventUnapproved, fmt.Sprintf("Installing '%s' on %d of %s waits for an approval: kubectl annotate --overwrite "+
+				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), addOn, addonv1alpha1.ApproveInstallAnnotation, count))
+		}
+		known[addOn] = before
+	}
+	r.emitted.unapproved = known
+	return again
 }
 
 func (r *Reconciler) warn(addOn, reason, note string) {

@@ -1,0 +1,210 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kubetypes "k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// auto is a Required edge that has its add-on installed.
+func auto(name string) string { return "[{name: " + name + ", install: Auto}]" }
+
+// decided returns the managed clusters of Interlock's Placement of an add-on.
+func decided(ctx context.Context, addOn string) func() ([]string, error) {
+	return func() (clusters []string, err error) {
+		var all clusterv1beta1.PlacementDecisionList
+		err = hub.Client.List(ctx, &all, client.InNamespace(addonv1alpha1.InstallNamespace),
+			client.MatchingLabels{clusterv1beta1.PlacementLabel: addOn})
+		for _, one := range all.Items {
+			for _, decision := range one.Status.Decisions {
+				clusters = append(clusters, decision.ClusterName)
+			}
+		}
+		return clusters, err
+	}
+}
+
+func message(ctx context.Context, cluster, addOn string) func() (string, error) {
+	return func() (string, error) {
+		found := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
+		for _, condition := range found.Status.Conditions {
+			if condition.Type == "Degraded" {
+				return condition.Message, err
+			}
+		}
+		return "", err
+	}
+}
+
+func merge(ctx context.Context, object *unstructured.Unstructured, patch string) {
+	GinkgoHelper()
+	Expect(hub.Client.Patch(ctx, object, client.RawPatch(kubetypes.MergePatchType, []byte(patch)))).To(Succeed())
+}
+
+var _ = Describe("An add-on that OCM installs by Placements", func() {
+	It("is installed where another one needs it, and nowhere else", func(ctx context.Context) {
+		register(ctx, "p-base", consenting("p-base"), "[]", "")
+		register(ctx, "p-leaf", manual, auto("p-base"), "")
+		for _, cluster := range []string{"east", "west"} {
+			install(ctx, cluster, "p-leaf")
+		}
+		Eventually(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
+		Eventually(notes(ctx, "p-leaf", "InstallsDependency")).Should(ContainElement("Add-on 'p-base' is being installed, because 'p-leaf' needs it"))
+		Consistently(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
+
+		By("staying where the add-on that needed it is removed")
+		leaf := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "p-leaf"}, leaf)).To(Succeed())
+		Expect(hub.Client.Delete(ctx, leaf)).To(Succeed())
+		Consistently(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
+
+		By("being decided no longer for a cluster that is detached")
+		join(ctx, "leaving")
+		install(ctx, "leaving", "p-leaf")
+		Eventually(decided(ctx, "p-base")).Should(ConsistOf("east", "west", "leaving"))
+		cluster := &unstructured.Unstructured{}
+		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
+		cluster.SetKind("ManagedCluster")
+		cluster.SetName("leaving")
+		Expect(hub.Client.Delete(ctx, cluster)).To(Succeed())
+		Eventually(decided(ctx, "p-base")).Should(ConsistOf("east", "west"))
+	})
+
+	It("is left to the Placement that selects the cluster", func(ctx context.Context) {
+		create(ctx, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
+---
+{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: east, namespace: places,
+ annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}}`)
+		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision, metadata: {name: east-1, namespace: places,
+ labels: {cluster.open-cluster-management.io/placement: east, cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
+		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(kubetypes.MergePatchType,
+			[]byte(`{"status": {"decisions": [{"clusterName": "east", "reason": ""}]}}`)))).To(Succeed())
+		register(ctx, "o-base", "{type: Placements, placements: [{namespace: places, name: east}, {namespace: "+
+			addonv1alpha1.InstallNamespace+", name: o-base}]}", "[]", "")
+		register(ctx, "o-leaf", manual, auto("o-base"), "")
+		install(ctx, "east", "o-leaf")
+		install(ctx, "west", "o-leaf")
+		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east", "west"))
+		Consistently(decided(ctx, "o-base")).Should(ConsistOf("west"))
+	})
+
+	It("is removed by OCM once its owner withdraws the consent, and does not come back by itself", func(ctx context.Context) {
+		base := register(ctx, "w-base", consenting("w-base"), "[]", "")
+		register(ctx, "w-leaf", manual, auto("w-base"), "")
+		install(ctx, "east", "w-leaf")
+		Eventually(installed(ctx, "w-base")).Should(ConsistOf("east"))
+		merge(ctx, base, `{"spec": {"installStrategy": {"placements": []}}}`)
+		Eventually(installed(ctx, "w-base")).Should(BeEmpty())
+		Eventually(decided(ctx, "w-base")).Should(BeEmpty())
+		Eventually(message(ctx, "east", "w-leaf")).Should(HaveSuffix("(not installed: none of its Placements selects this cluster; for install: Auto, its " +
+			"owner must list Placement 'open-cluster-management-interlock/w-base' in ClusterManagementAddOn 'w-base')"))
+	})
+})
+
+var _ = Describe("An add-on that OCM does not install", func() {
+	It("is installed on demand, where its owner consents", func(ctx context.Context) {
+		base := register(ctx, "m-base", manual, "[]", "")
+		register(ctx, "m-leaf", manual, auto("m-base"), "")
+		install(ctx, "east", "m-leaf")
+		Eventually(message(ctx, "east", "m-leaf")).Should(ContainSubstring(
+			"its owner must annotate ClusterManagementAddOn 'm-base' with dependency.addon.open-cluster-management.io/install-on-demand=true"))
+		Expect(installed(ctx, "m-base")()).To(BeEmpty())
+		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
+		Eventually(installed(ctx, "m-base")).Should(ConsistOf("east"))
+		created := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "m-base"}, created)).To(Succeed())
+		Expect(created.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
+	})
+
+	It("is given up where it is removed again and again", func(ctx context.Context) {
+		register(ctx, "g-base", manual, "[]", onDemand)
+		register(ctx, "g-leaf", manual, auto("g-base"), "")
+		install(ctx, "east", "g-leaf")
+		for range 2 {
+			Eventually(installed(ctx, "g-base")).Should(ConsistOf("east"))
+			undone := &addonv1alpha1.ManagedClusterAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "g-base"}, undone)).To(Succeed())
+			Expect(hub.Client.Delete(ctx, undone)).To(Succeed())
+		}
+		Eventually(notes(ctx, "g-base", "InstallationGivenUp")).Should(HaveLen(1))
+		Consistently(installed(ctx, "g-base")).Should(BeEmpty())
+	})
+
+	It("is installed with all that it needs itself", func(ctx context.Context) {
+		register(ctx, "t-base", consenting("t-base"), "[]", "")
+		register(ctx, "t-mid", manual, auto("t-base"), onDemand)
+		register(ctx, "t-leaf", manual, "[{name: t-mid, type: Optional, install: Auto}]", "")
+		install(ctx, "west", "t-leaf")
+		Eventually(installed(ctx, "t-base")).Should(ConsistOf("west"))
+		Expect(installed(ctx, "t-mid")()).To(ConsistOf("west"))
+	})
+})
+
+var _ = Describe("Nothing is installed", func() {
+	DescribeTable("where", func(ctx context.Context, prefix, edge, policy string, installs types.GomegaMatcher) {
+		base, leaf := prefix+"-base", prefix+"-leaf"
+		if policy != "" {
+			create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy, metadata: {name: `+prefix+`}, spec: `+policy+`}`)
+		}
+		register(ctx, base, manual, "[]", onDemand)
+		register(ctx, leaf, manual, fmt.Sprintf(edge, base), "")
+		for _, cluster := range []string{"east", "edge"} {
+			install(ctx, cluster, leaf)
+		}
+		Eventually(message(ctx, "east", leaf)).ShouldNot(BeEmpty())
+		Eventually(installed(ctx, base)).Should(installs)
+		Consistently(installed(ctx, base)).Should(installs)
+	},
+		Entry("the edge does not ask for it", "na", "[{name: %s}]", "", BeEmpty()),
+		Entry("the edge says Never", "nb", "[{name: %s, install: Never}]", "", BeEmpty()),
+		Entry("a policy denies it", "nc", "[{name: %s, install: Auto}]", "{install: Deny, clusterSelector: {matchLabels: {name: edge}}}", ConsistOf("east")),
+		Entry("the edge does not apply", "nd", "[{name: %s, install: Auto, when: {clusterSelector: {matchLabels: {name: east}}}}, {name: absent}]", "",
+			ConsistOf("east")),
+	)
+
+	It("where a managed cluster is lost", func(ctx context.Context) {
+		join(ctx, "lost")
+		cluster := &unstructured.Unstructured{}
+		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
+		cluster.SetKind("ManagedCluster")
+		cluster.SetName("lost")
+		register(ctx, "l-base", consenting("l-base"), "[]", "")
+		register(ctx, "l-leaf", manual, auto("l-base"), "")
+		report(ctx, cluster, "Unknown")
+		install(ctx, "lost", "l-leaf")
+		Consistently(installed(ctx, "l-base")).Should(BeEmpty())
+		report(ctx, cluster, "True")
+		Eventually(installed(ctx, "l-base")).Should(ConsistOf("lost"))
+	})
+
+	It("before an approval, on more than half of the fleet", func(ctx context.Context) {
+		base := register(ctx, "f-base", manual, "[]", "")
+		register(ctx, "f-leaf", manual, auto("f-base"), "")
+		for i := range 25 {
+			name := fmt.Sprintf("many%02d", i)
+			join(ctx, name)
+			install(ctx, name, "f-leaf")
+		}
+		Eventually(message(ctx, "many24", "f-leaf")).ShouldNot(BeEmpty())
+		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
+		Eventually(notes(ctx, "f-base", "InstallationUnapproved")).Should(ConsistOf(SatisfyAll(
+			HavePrefix("Installing 'f-base' on 25 of "), HaveSuffix("dependency.addon.open-cluster-management.io/approve-install=25"))))
+		Expect(installed(ctx, "f-base")()).To(BeEmpty())
+		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveInstallAnnotation+`": "25"}}}`)
+		Eventually(installed(ctx, "f-base")).ShouldNot(BeEmpty())
+		Consistently(func() (int, error) {
+			on, err := installed(ctx, "f-base")()
+			return len(on), err
+		}).Should(BeNumerically("<=", 20), "the budget of a minute")
+	})
+})
