@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
@@ -43,6 +44,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
+		installation.EventInstalls, installation.EventUnapproved, installation.EventGivenUp,
 		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
 		dependencyv1alpha1.PolicyAccepted, dependencyv1alpha1.PolicyConflicting, dependencyv1alpha1.ReasonAccepted,
 		dependencyv1alpha1.ReasonInvalid, dependencyv1alpha1.ReasonNoConflict, dependencyv1alpha1.ReasonStricterCounts,
@@ -75,6 +77,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	help[metricsserver.NameBuildInfo] = metricsserver.HelpBuildInfo
 	maps.Copy(help, graft.Help)
 	maps.Copy(help, records.Help)
+	maps.Copy(help, installation.Help)
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)
@@ -120,6 +123,7 @@ func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
 	graft.NewMetrics(ours)
 	installer.NewMetrics(ours)
 	records.New(nil, nil, ours)
+	installation.NewMetrics(ours)
 	metricsserver.RegisterBuildInfo(ours, "x")
 	all := described{labels: maps.Clone(ours.labels)}
 	all.MustRegister(ctrlmetrics.Registry.(prometheus.Collector))
