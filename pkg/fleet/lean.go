@@ -23,7 +23,7 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	lean := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
-	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
+	lean.Spec.Requirements, lean.Spec.Provides, lean.Spec.Ordering = full.Spec.Requirements, full.Spec.Provides, full.Spec.Ordering
 	lean.Spec.InstallStrategy.Type = full.Spec.InstallStrategy.Type
 	for _, placement := range full.Spec.InstallStrategy.Placements {
 		lean.Spec.InstallStrategy.Placements = append(lean.Spec.InstallStrategy.Placements,
