@@ -19,7 +19,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"

@@ -20,7 +20,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"

@@ -13,7 +13,7 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
 	"open-cluster-management.io/interlock/pkg/hub/records"
