@@ -34,6 +34,7 @@ const (
 	flagProfile   = "pprof-bind-address"
 	flagGuard     = "guard"
 	flagReports   = "reports"
+	flagLifecycle = "lifecycle"
 
 	flagGraft          = "graft-crds"
 	flagGraftGrace     = "graft-grace-period"
@@ -102,6 +103,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		`Verdicts on a lost cluster (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.reports, flagReports, "off",
 		`Keep an AddOnDependencyReport for each cluster, in its namespace: "unsatisfied" with the dependencies that are not satisfied, "all" with all of them. "off" keeps none and deletes earlier ones.`)
+	flags.BoolVar(&o.hub.Lifecycle, flagLifecycle, false,
+		"Act on what add-ons declare of their lifecycle: with ordering: Install, hold installations back until their dependencies are satisfied. addon-manager webhook needs it too.")
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
 		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,

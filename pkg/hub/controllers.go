@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
@@ -20,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
@@ -43,6 +45,7 @@ import (
 //	CRDs and APIServices of the hub ─hubAPIs→ hubapis
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
+//	degraded ─Evaluated→ gates, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger
@@ -93,9 +96,18 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
-	evaluated, err := setupReports(mgr, options, &reports.Reconciler{
+	report, err := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
+	})
+	if err != nil {
+		return err
+	}
+
+	gated, err := setupGates(mgr, options, &gates.Reconciler{
+		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader, Evaluate: trigger.New(),
+		Conditions: condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
+		Backoff: backoff.New(clock.RealClock{}), Recorder: recorder,
 	})
 	if err != nil {
 		return err
@@ -125,7 +137,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			Evaluated: evaluated,
+			Evaluated: evaluated(report, gated),
 		},
 	)
 }
@@ -137,6 +149,29 @@ func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconci
 		return nil, reports.RemoveWhereOff(mgr)
 	}
 	return reconciler.Changes.Add, reconciler.SetupWithManager(mgr)
+}
+
+// setupGates adds the controller of gates, and returns what is to be called once an add-on has been evaluated; nil where
+// the lifecycle is off.
+func setupGates(mgr ctrl.Manager, options Options, reconciler *gates.Reconciler) (evaluated func(types.NamespacedName), err error) {
+	if !options.Lifecycle {
+		return nil, nil
+	}
+	return reconciler.Evaluated, reconciler.SetupWithManager(mgr)
+}
+
+// evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.
+func evaluated(report func(cluster string), gated func(types.NamespacedName)) func(types.NamespacedName) {
+	switch {
+	case report == nil:
+		return gated
+	case gated == nil:
+		return func(addOn types.NamespacedName) { report(addOn.Namespace) }
+	}
+	return func(addOn types.NamespacedName) {
+		gated(addOn)
+		report(addOn.Namespace)
+	}
 }
 
 // setupEach registers controllers.

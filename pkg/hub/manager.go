@@ -19,7 +19,10 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -50,6 +53,8 @@ type Options struct {
 	Concurrency int
 	// Reports is which edges are reported in AddOnDependencyReports; empty: there are none.
 	Reports dependencyv1alpha1.ReportScope
+	// Lifecycle is whether gates are opened, and the gate rule is installed.
+	Lifecycle bool
 	// Guard is the form of the guard; empty leaves unchanged what is installed.
 	Guard       installer.Mode
 	GuardTiming installer.Timing
@@ -144,12 +149,30 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *degraded.Guarded) er
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	return (&installer.Installer{
-		Mode: options.Guard, Timing: options.GuardTiming,
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
-		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
-		InForce: guarded.Observe,
-	}).SetupWithManager(mgr)
+	install := func(of *rule.Rule, mode installer.Mode) *installer.Installer {
+		return &installer.Installer{
+			Rule: of, Mode: mode, Timing: options.GuardTiming,
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Clock: clock.RealClock{},
+		}
+	}
+	guards, gates := install(&guard.Rule, options.Guard), install(&gate.Rule, options.gateRule())
+	guards.Metrics, guards.InForce = installer.NewMetrics(options.registry()), guarded.Observe
+	if options.Lifecycle {
+		gates.Metrics = installer.NewGateMetrics(options.registry())
+	}
+	return setupEach(mgr, guards, gates)
+}
+
+// gateRule is the form of the gate rule: that of the guard, also where there is none of that.
+func (o Options) gateRule() installer.Mode {
+	switch {
+	case !o.Lifecycle:
+		return installer.ModeOff
+	case o.Guard == installer.ModeOff:
+		return installer.ModeAuto
+	default:
+		return o.Guard
+	}
 }
 
 // setupGraft adds the controllers that graft the CRD, and keep what is declared by it.
