@@ -200,6 +200,7 @@ func setupWebhookCA(mgr ctrl.Manager, options Options) error {
 	}
 	return (&webhookca.Reconciler{
 		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(names.AddonManager), Namespace: options.WebhookNamespace,
+		Lifecycle: options.Lifecycle,
 	}).SetupWithManager(mgr)
 }
 
