@@ -16,5 +16,5 @@ var (
 // Roles are the rights of the parts on the hub, for the plugin to compare.
 //
 //go:embed hub/clusterrole.yaml hub/role.yaml hub/webhook-clusterrole.yaml hub/webhook-role.yaml
-//go:embed hub/graft-clusterrole.yaml hub/guard-policy-clusterrole.yaml hub/guard-webhook-clusterrole.yaml
+//go:embed hub/lifecycle-clusterrole.yaml hub/graft-clusterrole.yaml hub/guard-policy-clusterrole.yaml hub/guard-webhook-clusterrole.yaml
 var Roles embed.FS

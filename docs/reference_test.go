@@ -18,7 +18,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"

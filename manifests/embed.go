@@ -16,3 +16,9 @@ var CRDs embed.FS
 //
 //go:embed guard/*.yaml
 var Guard embed.FS
+
+// Gate holds gate/*.yaml: the admission rule that keeps OCM from installing an
+// add-on while its gate is closed. See pkg/compat/gate.
+//
+//go:embed gate/*.yaml
+var Gate embed.FS

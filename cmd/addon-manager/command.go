@@ -19,7 +19,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/logging"
@@ -104,6 +104,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		`Verdicts on a lost cluster (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.reports, flagReports, "off",
 		`Keep an AddOnDependencyReport for each cluster, in its namespace: "unsatisfied" with the dependencies that are not satisfied, "all" with all of them. "off" keeps none and deletes earlier ones.`)
+	flags.BoolVar(&o.hub.Lifecycle, flagLifecycle, false,
+		"Act on what add-ons declare of their lifecycle: with ordering: Install, hold installations back until their dependencies are satisfied; with install: Auto, have dependencies installed. addon-manager webhook needs it too.")
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
 		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
 	flags.BoolVar(&o.graft.On, flagGraft, false,
@@ -112,8 +114,6 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
 		"Address of addon-manager webhook, [host]:port, where addon-manager probes the conversion. Default: its Service, which needs the DNS of the cluster.")
-	flags.BoolVar(&o.hub.Lifecycle, flagLifecycle, false,
-		"Act on dependencies, and do not only report them: have add-ons installed that others need. It needs rights of its own.")
 	flags.DurationVar(&o.hub.LifecycleDelay, flagLifecycleDelay, 10*time.Minute,
 		"With --lifecycle, how long nothing is installed after the start: what is read by then may not be all.")
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")

@@ -94,6 +94,8 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 		`What is done when an add-on is removed from managed clusters where installed add-ons require it, or installed or changed where they contradict it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
 	flags.DurationVar(&o.webhook.ProtectionDelay, flagDelay, 10*time.Minute,
 		"How long after its start it only warns where it would refuse: what it has read may not be all yet.")
+	flags.BoolVar(&o.webhook.Lifecycle, flagLifecycle, false,
+		"Close the gate of a new add-on that declares ordering: Install, until its dependencies are satisfied. addon-manager needs it too.")
 	o.log.AddFlags(flags)
 }
 

@@ -244,6 +244,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"guard: on":                                         "guard",
 		"reports: on":                                       "reports",
 		"reports: some":                                     "reports",
+		"lifecycle: {enabled: sometimes}":                   "enabled",
+		"lifecycle: true":                                   "lifecycle",
 		"pluginReader: {install: yes please}":               "install",
 		"graftCRDs: 'yes'":                                  "graftCRDs",
 		"agent: {image: 'a b'}":                             "image",

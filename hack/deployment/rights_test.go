@@ -67,6 +67,14 @@ var (
 	reportRights = []string{
 		"get addondependencyreports *", "create addondependencyreports *", "patch addondependencyreports *",
 	}
+	lifecycleRights = []string{
+		"patch managedclusteraddons *", "create managedclusteraddons *", "list placements *", "create placements *", "delete placements *",
+		"get placementdecisions *", "create placementdecisions *", "delete placementdecisions *", "update placementdecisions/status *",
+		"create namespaces *", "update mutatingwebhookconfigurations interlock-lifecycle",
+		"create mutatingadmissionpolicies interlock-gate", "patch mutatingadmissionpolicies interlock-gate",
+		"create mutatingadmissionpolicybindings interlock-gate", "patch mutatingadmissionpolicybindings interlock-gate",
+		"create mutatingwebhookconfigurations interlock-gate", "patch mutatingwebhookconfigurations interlock-gate",
+	}
 	agentRights = []string{
 		"create rolebindings interlock-addon-agent", "patch rolebindings interlock-addon-agent", "bind clusterroles interlock-addon-agent-hub",
 	}
@@ -77,6 +85,7 @@ type features struct {
 	guard        string
 	graft, agent bool
 	reports      string
+	lifecycle    bool
 }
 
 // values are all combinations of values that turn on features.
@@ -85,8 +94,9 @@ func values(t *testing.T, try func(t *testing.T, on features)) {
 		for _, graft := range []bool{true, false} {
 			for _, agent := range []bool{true, false} {
 				for _, reports := range []string{"off", "unsatisfied", "all"} {
-					name := fmt.Sprintf("guard %s, graft %t, agent %t, reports %s", guard, graft, agent, reports)
-					t.Run(name, func(t *testing.T) { try(t, features{guard, graft, agent, reports}) })
+					lifecycle := graft != agent // no other value matters to it
+					name := fmt.Sprintf("guard %s, graft %t, agent %t, reports %s, lifecycle %t", guard, graft, agent, reports, lifecycle)
+					t.Run(name, func(t *testing.T) { try(t, features{guard, graft, agent, reports, lifecycle}) })
 				}
 			}
 		}
@@ -96,7 +106,8 @@ func values(t *testing.T, try func(t *testing.T, on features)) {
 func render(t *testing.T, on features) objects {
 	t.Helper()
 	release, _ := chart(t, fmt.Sprintf(
-		"{guard: %q, graftCRDs: %t, agent: {install: %t}, reports: %q}", on.guard, on.graft, on.agent, on.reports))
+		"{guard: %q, graftCRDs: %t, agent: {install: %t}, reports: %q, lifecycle: {enabled: %t}}",
+		on.guard, on.graft, on.agent, on.reports, on.lifecycle))
 	return release
 }
 
@@ -112,6 +123,7 @@ func TestWhatIsNotTurnedOnGrantsNothing(t *testing.T) {
 			{on.graft, graftRights},
 			{on.agent, agentRights},
 			{on.reports != "off", reportRights},
+			{on.lifecycle, lifecycleRights},
 		} {
 			for _, right := range feature.rights {
 				if slices.Contains(granted, right) != feature.on {
@@ -135,6 +147,9 @@ var always = []string{
 	// Of the guard in a form that is not wanted any more.
 	"delete mutatingadmissionpolicies interlock-required-dependency", "delete mutatingadmissionpolicybindings interlock-required-dependency",
 	"delete mutatingwebhookconfigurations interlock-required-dependency",
+	// And of the gate rule.
+	"delete mutatingadmissionpolicies interlock-gate", "delete mutatingadmissionpolicybindings interlock-gate",
+	"delete mutatingwebhookconfigurations interlock-gate",
 	// The CA of addon-manager webhook.
 	"update validatingwebhookconfigurations interlock-webhook", "update mutatingwebhookconfigurations interlock-webhook",
 }
@@ -152,7 +167,7 @@ func reads(right string) bool {
 }
 
 func TestNoValueGrantsMore(t *testing.T) {
-	known := slices.Concat(always, policyRights, webhookRights, graftRights, agentRights, reportRights)
+	known := slices.Concat(always, policyRights, webhookRights, graftRights, agentRights, reportRights, lifecycleRights)
 	values(t, func(t *testing.T, on features) {
 		release := render(t, on)
 		for _, right := range rightsOf(release, manager) {
@@ -189,4 +204,9 @@ func TestChartAndKustomizeInstallTheSameGraft(t *testing.T) {
 func TestChartAndKustomizeInstallTheSameReports(t *testing.T) {
 	release, _ := chart(t, "reports: unsatisfied")
 	same(t, base(t, "testdata/reports").without(ownNamespace), release)
+}
+
+func TestChartAndKustomizeInstallTheSameLifecycle(t *testing.T) {
+	release, _ := chart(t, "lifecycle: {enabled: true}")
+	same(t, base(t, "testdata/lifecycle").without(ownNamespace), release)
 }

@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -122,6 +123,7 @@ var fields = map[string][2]string{
 	"requirements.ocm":        {`{requirements: {kubernetes: ">= 1"}}`, `{requirements: {kubernetes: ">= 1", ocm: ">= 9"}}`},
 	"requirements.interlock":  {`{requirements: {ocm: ">= 9"}}`, `{requirements: {ocm: ">= 9", interlock: ">= 9"}}`},
 	"requirements.claims":     {`{requirements: {ocm: ">= 1"}}`, `{requirements: {ocm: ">= 1", claims: {region: north}}}`},
+	"ordering":                {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a}], ordering: Install}`},
 	"provides":                {`{}`, `{provides: [{kind: Missing}]}`},
 	"provides.group":          {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, group: g.io}]}`},
 	"provides.version":        {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, version: v2}]}`},
@@ -223,7 +225,7 @@ func messages(e *evaluation.Evaluator) string {
 		for _, finding := range findings {
 			fmt.Fprintln(&text, finding.Name(), finding.Verdict)
 		}
-		fmt.Fprintln(&text, condition.Message(findings, condition.MaxMessage))
+		fmt.Fprintln(&text, condition.Message(findings, condition.MaxMessage), gate.Decide(e.Declaration(addOn), findings).Step)
 	}
 	return text.String()
 }

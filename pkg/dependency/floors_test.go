@@ -29,6 +29,7 @@ var floors = map[string][]string{
 	"review":       {"versions", "declaration", "catalog"},
 	"suggestion":   {"declaration", "catalog"},
 	"cause":        {"declaration", "catalog", "evaluation"},
+	"gate":         {"versions", "declaration", "catalog", "evaluation", "condition"},
 	"installation": {"declaration", "catalog", "evaluation"},
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},

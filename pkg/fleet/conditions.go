@@ -3,6 +3,7 @@ package fleet
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -16,6 +17,18 @@ func Available(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 // Degraded returns the add-on's condition of that type, or nil.
 func Degraded(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
+}
+
+// Installable returns the add-on's condition of that type, or nil. A cached add-on has it only with a gate.
+func Installable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
+	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionInstallable)
+}
+
+// GateClosed reports whether OCM does not begin to install the add-on: its gate is closed, and the installation has not
+// begun before. A cached add-on has what this needs.
+func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
+		!meta.IsStatusConditionTrue(addOn.Status.Conditions, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied)
 }
 
 // ClusterStatus returns the status of a ManagedCluster's Available, or empty.

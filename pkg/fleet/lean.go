@@ -23,7 +23,7 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	lean := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Generation = full.Generation
 	lean.Spec.Dependencies = full.Spec.Dependencies
-	lean.Spec.Requirements, lean.Spec.Provides = full.Spec.Requirements, full.Spec.Provides
+	lean.Spec.Requirements, lean.Spec.Provides, lean.Spec.Ordering = full.Spec.Requirements, full.Spec.Provides, full.Spec.Ordering
 	lean.Spec.InstallStrategy.Type = full.Spec.InstallStrategy.Type
 	for _, placement := range full.Spec.InstallStrategy.Placements {
 		lean.Spec.InstallStrategy.Placements = append(lean.Spec.InstallStrategy.Placements,
@@ -44,12 +44,26 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	return lean
 }
 
+// ofAll are the conditions that are kept of every add-on on a managed cluster, ofGated those that are kept where it has a
+// gate.
+var (
+	ofAll   = []string{addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded}
+	ofGated = []string{addonv1alpha1.ManagedClusterAddOnConditionInstallable, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied}
+)
+
+// AddOnConditions are the types of all conditions that are kept of any add-on on a managed cluster.
+func AddOnConditions() []string { return slices.Concat(ofAll, ofGated) }
+
 // LeanAddOn keeps what evaluation reads of an add-on on a managed cluster.
 func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.CreationTimestamp = full.CreationTimestamp
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
-	lean.Status.Conditions = only(full.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
+	kept := ofAll
+	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {
+		kept = AddOnConditions()
+	}
+	lean.Status.Conditions = only(full.Status.Conditions, kept...)
 	lean.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
 	return lean
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
@@ -15,7 +14,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -48,6 +46,7 @@ import (
 //	degraded ─Evaluated→ reports, where these are on
 //	degraded ─Found→ needs ─install→ installations, where the lifecycle is on
 //	declarations ─install→ installations
+//	degraded ─Evaluated→ gates, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger
@@ -102,20 +101,15 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
-	evaluated, err := setupReports(mgr, options, &reports.Reconciler{
+	report, reportErr := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
 	})
-	if err != nil {
-		return err
-	}
-
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
-	found, err := setupInstallation(mgr, options, &installation.Reconciler{
-		Clock: clock.RealClock{}, Inputs: inputs, Declarations: store, Policies: overriding.List,
-		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: recorder, Changed: on.install, Delay: options.LifecycleDelay,
+	acting, actingErr := setupLifecycle(mgr, options, lifecycle{
+		inputs: inputs, declarations: store, loader: loader, policies: overriding.List, recorder: recorder, install: on.install,
 	})
-	if err != nil {
+	if err := errors.Join(reportErr, actingErr); err != nil {
 		return err
 	}
 	return setupEach(mgr,
@@ -125,10 +119,8 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		},
 		&declarations.Reconciler{
 			Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: reader, Readable: warm.Begun(), Store: store,
-			Metrics: measured, Recorder: recorder,
-			Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
-			Templates: inputs.Templates, Declare: on.declare, Policies: overriding.List,
-			Counted: on.counted,
+			Metrics: measured, Recorder: recorder, Evaluate: on.evaluate, Request: on.request, EnableWatches: watches.Enable,
+			Templates: inputs.Templates, Declare: on.declare, Policies: overriding.List, Counted: on.counted,
 		},
 		&facts.Reconciler{
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,
@@ -141,7 +133,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			Evaluated: evaluated, Found: found,
+			Evaluated: acting.evaluated(report), Found: acting.found,
 		},
 	)
 }
@@ -153,19 +145,6 @@ func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconci
 		return nil, reports.RemoveWhereOff(mgr)
 	}
 	return reconciler.Changes.Add, reconciler.SetupWithManager(mgr)
-}
-
-// setupInstallation adds the controller of installations, and returns what is to be called with what was found of each add-on; nil
-// where the lifecycle is off.
-func setupInstallation(mgr ctrl.Manager, options Options, reconciler *installation.Reconciler) (
-	found func(types.NamespacedName, *evaluation.Evaluator, []evaluation.Finding), err error,
-) {
-	if !options.Lifecycle {
-		return nil, nil
-	}
-	reconciler.Needs = &installation.Needs{Changed: reconciler.Changed}
-	reconciler.Metrics = installation.NewMetrics(options.registry())
-	return reconciler.Needs.Found, reconciler.SetupWithManager(mgr)
 }
 
 // setupEach registers controllers.

@@ -20,8 +20,11 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -51,6 +54,8 @@ type Options struct {
 	Concurrency int
 	// Reports is which edges are reported in AddOnDependencyReports; empty: there are none.
 	Reports dependencyv1alpha1.ReportScope
+	// Lifecycle is whether Interlock acts: opens gates, installs the gate rule, and has add-ons installed that others need.
+	Lifecycle bool
 	// Guard is the form of the guard; empty leaves unchanged what is installed.
 	Guard       installer.Mode
 	GuardTiming installer.Timing
@@ -60,8 +65,6 @@ type Options struct {
 	// WebhookNamespace is that of addon-manager webhook, whose CA is written to its
 	// configurations; empty for none.
 	WebhookNamespace string
-	// Lifecycle is whether Interlock acts, not only reports: it has add-ons installed that others need.
-	Lifecycle bool
 	// LifecycleDelay is how long nothing is installed after the start.
 	LifecycleDelay time.Duration
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
@@ -149,12 +152,30 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *degraded.Guarded) er
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	return (&installer.Installer{
-		Mode: options.Guard, Timing: options.GuardTiming,
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served,
-		Clock: clock.RealClock{}, Metrics: installer.NewMetrics(options.registry()),
-		InForce: guarded.Observe,
-	}).SetupWithManager(mgr)
+	install := func(of *rule.Rule, mode installer.Mode) *installer.Installer {
+		return &installer.Installer{
+			Rule: of, Mode: mode, Timing: options.GuardTiming,
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Clock: clock.RealClock{},
+		}
+	}
+	guards, gates := install(&guard.Rule, options.Guard), install(&gate.Rule, options.gateRule())
+	guards.Metrics, guards.InForce = installer.NewMetrics(options.registry()), guarded.Observe
+	if options.Lifecycle {
+		gates.Metrics = installer.NewGateMetrics(options.registry())
+	}
+	return setupEach(mgr, guards, gates)
+}
+
+// gateRule is the form of the gate rule: that of the guard, also where there is none of that.
+func (o Options) gateRule() installer.Mode {
+	switch {
+	case !o.Lifecycle:
+		return installer.ModeOff
+	case o.Guard == installer.ModeOff:
+		return installer.ModeAuto
+	default:
+		return o.Guard
+	}
 }
 
 // setupGraft adds the controllers that graft the CRD, and keep what is declared by it.
@@ -182,6 +203,7 @@ func setupWebhookCA(mgr ctrl.Manager, options Options) error {
 	}
 	return (&webhookca.Reconciler{
 		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(names.AddonManager), Namespace: options.WebhookNamespace,
+		Lifecycle: options.Lifecycle,
 	}).SetupWithManager(mgr)
 }
 

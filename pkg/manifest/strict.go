@@ -73,6 +73,7 @@ type v1beta1AddOn struct {
 		Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies,omitempty"`
 		Requirements *addonv1alpha1.AddonRequirements `json:"requirements,omitempty"`
 		Provides     []addonv1alpha1.AddonAPI         `json:"provides,omitempty"`
+		Ordering     addonv1alpha1.Ordering           `json:"ordering,omitempty"`
 	} `json:"spec"`
 	Status addonv1beta1.ClusterManagementAddOnStatus `json:"status,omitempty"`
 }

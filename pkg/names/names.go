@@ -20,6 +20,8 @@ const (
 	ManagedBy = "app.kubernetes.io/managed-by"
 	// Guard names each of the guard's objects.
 	Guard = "interlock-required-dependency"
+	// Gate names each of the gate rule's objects, and the field manager of the condition Installable.
+	Gate = "interlock-gate"
 	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the

@@ -38,6 +38,8 @@ type Options struct {
 	Protection dependencyv1alpha1.Protection
 	// ProtectionDelay is for how long after the start nothing is refused because of it.
 	ProtectionDelay time.Duration
+	// Lifecycle is whether gates of new add-ons are closed.
+	Lifecycle bool
 	// Namespace of the Secret and the ConfigMap.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.

@@ -16,11 +16,13 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
+	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
+	"open-cluster-management.io/interlock/pkg/webhook/gate"
 	"open-cluster-management.io/interlock/pkg/webhook/limits"
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
 )
@@ -78,11 +80,16 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	} {
 		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
-	// These two must let a write pass, and so does an error: their failure policy is Ignore.
+	// These must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.
 	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},
 		&ctrlwebhook.Admission{Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}}})
 	register(guard.Path, limits.Of{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
+	register(gaterule.Path, limits.Of{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
+	if options.Lifecycle {
+		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
+			&ctrlwebhook.Admission{Handler: &gate.Closer{Fleet: protects.AddOns}})
+	}
 	return webhooks
 }
 

@@ -25,6 +25,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/test/snapshot"
 )
@@ -111,9 +112,9 @@ func expectTakenBack(ctx context.Context) {
 		Expect(key.Name).NotTo(Equal(agent), "the agent is still an add-on of %s", key.Namespace)
 		Expect(addOn.Status.Conditions).NotTo(ContainElement(HaveField("Reason", BeElementOf(condition.Reasons))), key.String())
 	}
-	for kind, version := range map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1"} {
+	for kind, version := range map[string]string{rule.KindWebhook: "v1", rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1"} {
 		object := &unstructured.Unstructured{}
-		object.SetAPIVersion(guard.Group + "/" + version)
+		object.SetAPIVersion(rule.Group + "/" + version)
 		object.SetKind(kind)
 		object.SetName(guard.Name)
 		Expect(gone(ctx, hub, object)()).To(BeTrue(), kind)

@@ -1,5 +1,5 @@
-// Package guardpolicy evaluates the guard's policy in the test's own process,
-// by the API server's own code: the CEL expressions of manifests/guard/policy.yaml
+// Package guardpolicy evaluates the policies of the guard and of the gate rule in the test's own process,
+// by the API server's own code: the CEL expressions of manifests/guard/policy.yaml and manifests/gate/policy.yaml
 // themselves. Tests compare it with the webhook's function, and enumerate with it.
 package guardpolicy
 
@@ -24,14 +24,16 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Policy is the compiled policy of the guard.
+// Policy is a compiled policy.
 type Policy struct {
 	environment *plugincel.CompositionEnv
 	matcher     matchconditions.Matcher
 	patcher     patch.Patcher
+	// DryRun is set where writes are dry runs.
+	DryRun bool
 }
 
-// New compiles a MutatingAdmissionPolicy, as pkg/compat/guard returns it.
+// New compiles a MutatingAdmissionPolicy, as pkg/compat/rule returns it.
 func New(object *unstructured.Unstructured) (*Policy, error) {
 	policy := &admissionregistrationv1beta1.MutatingAdmissionPolicy{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, policy, true); err != nil {
@@ -73,7 +75,7 @@ func (p *Policy) Mutate(ctx context.Context, stored, written *unstructured.Unstr
 	resource := addonv1alpha1.GroupVersion.WithResource("managedclusteraddons")
 	attributes := &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(written, stored, kind, "cluster1", "gateway", resource, "status",
-			admission.Update, &metav1.UpdateOptions{}, false, nil),
+			admission.Update, &metav1.UpdateOptions{}, p.DryRun, nil),
 		VersionedObject: written.DeepCopy(), VersionedOldObject: stored.DeepCopy(), VersionedKind: kind,
 	}
 	match := p.matcher.Match(ctx, attributes, nil, nil)

@@ -43,7 +43,7 @@ type interlock struct {
 
 // newInterlock returns Interlock as it is.
 func newInterlock() (*interlock, error) {
-	objects, err := guard.Policy("v1beta1")
+	objects, err := guard.Rule.Policy("v1beta1")
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // feature turned on but the rights of agents.
 var ManagerRoles = []string{
 	"clusterrole.yaml", "guard-policy-clusterrole.yaml", "guard-webhook-clusterrole.yaml", "graft-clusterrole.yaml", "webhook-ca-clusterrole.yaml",
-	"reports-clusterrole.yaml",
+	"reports-clusterrole.yaml", "lifecycle-clusterrole.yaml",
 }
 
 // ClusterRole returns the first of the ClusterRoles in these files, with the rules of all.

@@ -7,7 +7,9 @@
 //     to False, in turns.
 //   - With Ordered, the add-on is installed on a cluster only when its Required
 //     dependencies are satisfied there for the first time. It then stays installed,
-//     also when they fail later.
+//     also when they fail later. Where the ManagedClusterAddOn has a gate, which
+//     Interlock's addon-manager opens, the gate alone decides, and the library does
+//     not write the condition Installable.
 //
 // The ClusterManagementAddOn declares the dependencies. Interlock's addon-manager
 // evaluates them.
@@ -27,18 +29,20 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
 // ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered
 // installation. It is False, with what the add-on waits for, until the add-on may be
 // installed, and then True for as long as the add-on exists.
-const ConditionInstallable = "Installable"
+const ConditionInstallable = gate.ConditionInstallable
 
 // The reasons of ConditionInstallable.
 const (
-	ReasonWaiting   = "WaitingForDependencies"
-	ReasonSatisfied = "RequiredDependenciesSatisfied"
+	ReasonWaiting   = gate.ReasonWaiting
+	ReasonSatisfied = gate.ReasonSatisfied
 )
 
 // Option changes what Wrap does.
@@ -82,6 +86,12 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 	if a.hub == nil || wasInstalled(installed.Status.Conditions) {
 		return a.AgentAddon.Manifests(ctx, cluster, installed)
 	}
+	switch installed.Annotations[addonv1alpha1.GateAnnotation] {
+	case addonv1alpha1.GateOpen:
+		return a.AgentAddon.Manifests(ctx, cluster, installed)
+	case addonv1alpha1.GateClosed:
+		return nil, nil // the gate rule is not in force: OCM would not call otherwise
+	}
 	now, err := a.gather(ctx, installed)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether the dependencies of %s are satisfied on %s: %w", installed.Name, installed.Namespace, err)
@@ -90,7 +100,7 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 	case install:
 		meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{
 			Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: ReasonSatisfied,
-			Message: "All Required dependencies have been satisfied; the add-on stays installed from now on.",
+			Message: gate.MessageSatisfied,
 		})
 		return a.AgentAddon.Manifests(ctx, cluster, installed)
 	case wait:

@@ -20,7 +20,7 @@ func recorded(ctx context.Context, h *hub) (results []result) {
 	grafted, byField := isGrafted(crd), 0
 	for i := range h.fleet.Registrations {
 		addOn := &h.fleet.Registrations[i]
-		if len(addOn.Spec.Dependencies) > 0 || addOn.Spec.Requirements != nil || len(addOn.Spec.Provides) > 0 {
+		if len(addOn.Spec.Dependencies) > 0 || addOn.Spec.Requirements != nil || len(addOn.Spec.Provides) > 0 || addOn.Spec.Ordering != "" {
 			byField++
 		}
 		if found := h.record(addOn, grafted); found.found != "" {

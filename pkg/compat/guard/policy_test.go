@@ -37,7 +37,7 @@ func FuzzPolicyDoesTheSame(f *testing.F) {
 
 func compiled(t testing.TB) *guardpolicy.Policy {
 	t.Helper()
-	objects, err := Policy("v1beta1")
+	objects, err := Rule.Policy("v1beta1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,6 +137,12 @@ func (c *Catalog) Declaration(addOn string) declaration.Declaration {
 	return c.declarations[addOn]
 }
 
+// Has reports whether the catalog has what a registration declares, in that state of it.
+func (c *Catalog) Has(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
+	source, ok := c.sources[addOn.Name]
+	return ok && source.Equal(declaration.SourceOf(addOn))
+}
+
 // Known reports whether it is known what the registration of the add-on declares. Where its
 // declaration cannot be used, its verdicts stay as they are.
 func (c *Catalog) Known(addOn string) bool { return !c.declarations[addOn].Invalid }

@@ -41,7 +41,7 @@ func (c *Catalog) equal(before *Catalog, addOn string) bool {
 
 // equalDeclaration compares what is declared, and the versions and providers of what it is on.
 func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declaration) bool {
-	return is.Invalid == was.Invalid && declaration.SameOverrides(is, was) &&
+	return is.Invalid == was.Invalid && is.Ordering == was.Ordering && declaration.SameOverrides(is, was) &&
 		equality.Semantic.DeepEqual(is.Dependencies, was.Dependencies) &&
 		equality.Semantic.DeepEqual(is.Requirements, was.Requirements) &&
 		!slices.ContainsFunc(is.Edges, func(e declaration.Edge) bool { return c.differs(before, &e) })

@@ -30,6 +30,7 @@ type annotationObject struct {
 	Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies,omitempty"`
 	Requirements *addonv1alpha1.AddonRequirements `json:"requirements,omitempty"`
 	Provides     []addonv1alpha1.AddonAPI         `json:"provides,omitempty"`
+	Ordering     addonv1alpha1.Ordering           `json:"ordering,omitempty"`
 }
 
 // parseAnnotation reads the annotation form of a declaration, a list or an
@@ -65,7 +66,7 @@ func parseAt(path *field.Path, text string) (declared, error) {
 			err = cmp.Or(objectError(raw), err)
 		}
 		return declared{
-			object.Dependencies, object.Requirements, object.Provides, path.Child("dependencies"), path,
+			object.Dependencies, object.Requirements, object.Provides, object.Ordering, path.Child("dependencies"), path,
 		}, err
 	default:
 		if list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw); err != nil {

@@ -21,6 +21,8 @@ type Declaration struct {
 	Requirements *addonv1alpha1.AddonRequirements
 	// Provides are the APIs that the add-on brings.
 	Provides []addonv1alpha1.AddonAPI
+	// Ordering is what waits for the dependencies; only that of a registration counts.
+	Ordering addonv1alpha1.Ordering
 	// Invalid is true when the declaration cannot be used: it is not known then
 	// what the add-on depends on.
 	Invalid bool
@@ -93,7 +95,8 @@ type declared struct {
 	dependencies []addonv1alpha1.AddonDependency
 	requirements *addonv1alpha1.AddonRequirements
 	provides     []addonv1alpha1.AddonAPI
-	// path is that of the dependencies, parent that of the other two.
+	ordering     addonv1alpha1.Ordering
+	// path is that of the dependencies, parent that of the others.
 	path, parent *field.Path
 }
 
@@ -122,7 +125,7 @@ func unreadable(path *field.Path, annotation string, err error) Declaration {
 		return Declaration{Invalid: true, Path: path.String(), Problems: []Problem{problem}}
 	}
 	return invalid(fmt.Sprintf("%s: %s", path, err),
-		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements and provides", FieldPath))
+		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements, provides and ordering", FieldPath))
 }
 
 // counting returns what counts: the fields, if there are any. Without fields the
@@ -130,7 +133,7 @@ func unreadable(path *field.Path, annotation string, err error) Declaration {
 // byHand reports whether there is an annotation that is no record.
 func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, byHand bool, err error) {
 	text, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
-	spec := declared{addOn.Spec.Dependencies, addOn.Spec.Requirements, addOn.Spec.Provides, FieldPath, specPath}
+	spec := declared{addOn.Spec.Dependencies, addOn.Spec.Requirements, addOn.Spec.Provides, addOn.Spec.Ordering, FieldPath, specPath}
 	if !annotated {
 		return spec, false, nil
 	}
@@ -140,7 +143,7 @@ func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, by
 		}
 		return spec, false, nil
 	}
-	if spec.dependencies != nil || spec.requirements != nil || spec.provides != nil {
+	if spec.dependencies != nil || spec.requirements != nil || spec.provides != nil || spec.ordering != "" {
 		return spec, true, nil
 	}
 	counted, err = parseAnnotation(text)
@@ -154,8 +157,10 @@ func presentField(spec *addonv1alpha1.ClusterManagementAddOnSpec) *field.Path {
 		return FieldPath
 	case spec.Requirements != nil:
 		return specPath.Child("requirements")
-	default:
+	case spec.Provides != nil:
 		return specPath.Child("provides")
+	default:
+		return specPath.Child("ordering")
 	}
 }
 
@@ -191,11 +196,12 @@ func declare(d declared) Declaration {
 	errs = append(errs, validateRequirements(d.requirements, d.parent.Child("requirements"))...)
 	errs = append(errs, platformErrs...)
 	errs = append(errs, validateProvides(d.provides, d.parent.Child("provides"))...)
+	errs = append(errs, validateOrdering(d.ordering, d.parent.Child("ordering"))...)
 	if len(errs) > 0 {
 		return invalid(errs.ToAggregate().Error(), untilCorrected)
 	}
 
-	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides}
+	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides, Ordering: d.ordering}
 	at := make(map[string]int, len(edges))
 	for i, entry := range edges {
 		name := entry.Dependency.Name

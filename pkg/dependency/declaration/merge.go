@@ -3,6 +3,8 @@ package declaration
 import (
 	"reflect"
 	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // prunedFrom reports whether b is a, or a without some properties.
@@ -119,6 +121,10 @@ func declaresNothing(fields map[string]any) bool {
 			}
 		case map[string]any:
 			if len(value) == 0 {
+				continue
+			}
+		case string: // the default of ordering
+			if value == string(addonv1alpha1.OrderingNone) {
 				continue
 			}
 		}

@@ -125,7 +125,9 @@ func RemovedRecord(before, now *addonv1alpha1.ClusterManagementAddOn, fieldsServ
 }
 
 func writtenIn(addOn *addonv1alpha1.ClusterManagementAddOn) Written {
-	spec := declared{dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides}
+	spec := declared{
+		dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides, ordering: addOn.Spec.Ordering,
+	}
 	return Written{Annotations: addOn.Annotations, Fields: spec.fields()}
 }
 
@@ -247,7 +249,7 @@ func readFields(fields map[string]any) (declared, error) {
 		err = json.Unmarshal(encoded, &object)
 	}
 	return declared{
-		object.Dependencies, object.Requirements, object.Provides, AnnotationPath.Child("dependencies"), AnnotationPath,
+		object.Dependencies, object.Requirements, object.Provides, object.Ordering, AnnotationPath.Child("dependencies"), AnnotationPath,
 	}, err
 }
 
@@ -263,10 +265,13 @@ func (d declared) fields() map[string]any {
 			fields[name] = plain
 		}
 	}
+	if d.ordering != "" {
+		fields["ordering"] = string(d.ordering)
+	}
 	return fields
 }
 
 func sameMeaning(a, b declared) bool {
 	return equality.Semantic.DeepEqual(withTypes(a.dependencies), withTypes(b.dependencies)) &&
-		equality.Semantic.DeepEqual(a.requirements, b.requirements) && equality.Semantic.DeepEqual(a.provides, b.provides)
+		equality.Semantic.DeepEqual(a.requirements, b.requirements) && equality.Semantic.DeepEqual(a.provides, b.provides) && a.ordering == b.ordering
 }

@@ -14,6 +14,7 @@ type Source struct {
 	dependencies []addonv1alpha1.AddonDependency
 	requirements *addonv1alpha1.AddonRequirements
 	provides     []addonv1alpha1.AddonAPI
+	ordering     addonv1alpha1.Ordering
 }
 
 // SourceOf returns the source of a declaration.
@@ -22,6 +23,7 @@ func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 	return Source{
 		annotation: annotation, annotated: annotated, mark: addOn.Annotations[addonv1alpha1.RecordAnnotation],
 		dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides,
+		ordering: addOn.Spec.Ordering,
 	}
 }
 

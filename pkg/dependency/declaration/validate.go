@@ -211,6 +211,15 @@ func validateProvides(provides []addonv1alpha1.AddonAPI, path *field.Path) field
 	return errs
 }
 
+func validateOrdering(ordering addonv1alpha1.Ordering, path *field.Path) field.ErrorList {
+	if ordering == "" || slices.Contains(orderings, ordering) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, addonv1alpha1.Ordering(text.Excerpt(string(ordering))), orderings)}
+}
+
+var orderings = []addonv1alpha1.Ordering{addonv1alpha1.OrderingNone, addonv1alpha1.OrderingInstall}
+
 func tooLong(path *field.Path, value string, limit int) field.ErrorList {
 	if utf8.RuneCountInString(value) <= limit {
 		return nil

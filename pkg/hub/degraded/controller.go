@@ -56,9 +56,9 @@ type Reconciler struct {
 	Guarded *Guarded
 	// Evaluate triggers this controller.
 	Evaluate *trigger.Trigger
-	// Evaluated is called with the cluster of each add-on once it has been evaluated, and
+	// Evaluated is called with each add-on once it has been evaluated, and
 	// its condition written; nil: nothing needs to know.
-	Evaluated func(cluster string)
+	Evaluated func(addOn types.NamespacedName)
 	// Found is called with what was found of each add-on, and with nothing once it is deleted; nil: nothing needs to know.
 	Found func(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding)
 }
@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if r.Evaluated != nil {
-		defer r.Evaluated(key.Namespace)
+		defer r.Evaluated(key)
 	}
 	started := r.Clock.Now()
 	addOn, err := r.Fleet.AddOn(ctx, key)

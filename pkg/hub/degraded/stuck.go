@@ -17,7 +17,7 @@ import (
 )
 
 // EventStuck is the reason of the event on an add-on that has waited for StuckAfter until a
-// dependency is installed.
+// dependency is installed, or behind its gate until one is satisfied.
 const EventStuck = "DependencyStuck"
 
 // StuckAfter is how long OCM may take to install a dependency before an event says that it has not.
@@ -94,9 +94,10 @@ func (r *Reconciler) observeStuck(
 	addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding, changed bool, now time.Time,
 ) (next time.Time) {
 	var waits, held []string
+	gated := fleet.GateClosed(addOn)
 	for _, finding := range findings {
 		switch {
-		case finding.Pending():
+		case finding.Pending(), gated && finding.Blocks() && finding.Unsatisfied():
 			waits = append(waits, finding.Name())
 		case finding.Held():
 			held = append(held, finding.Name())
@@ -111,7 +112,11 @@ func (r *Reconciler) observeStuck(
 		return next
 	}
 	pending := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !slices.Contains(report, f.Name()) })
-	note := fmt.Sprintf("Not installed within %d minutes: %s", int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
+	waited := "Not installed"
+	if gated {
+		waited = "Its gate is closed, because these are not satisfied"
+	}
+	note := fmt.Sprintf("%s within %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
 	return next
 }

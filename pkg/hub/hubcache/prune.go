@@ -5,7 +5,6 @@ import (
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
@@ -24,7 +23,7 @@ var unread = members{
 		"status": {Members: members{
 			"addOnConfiguration": nil, "addOnMeta": nil, "healthCheck": nil, "namespace": nil, "registrations": nil,
 			"relatedObjects": nil, "supportedConfigs": nil,
-			"conditions":       with("type", addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded),
+			"conditions":       with("type", fleet.AddOnConditions()...),
 			"configReferences": with("resource", fleet.ResourceConfig, fleet.ResourceTemplate),
 		}},
 	}},

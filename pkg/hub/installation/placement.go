@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -121,6 +122,9 @@ func (p placements) keep(exists func(cluster string) bool) {
 func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placements) error {
 	key, of := catalog.OnDemandPlacement(addOn), all.of(addOn)
 	if !of.exists {
+		if err := r.createNamespace(ctx); err != nil {
+			return err
+		}
 		err := r.Writer.Create(ctx, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 			Namespace: key.Namespace, Name: key.Name, Labels: ours, Annotations: map[string]string{notScheduled: "true"},
 		}}, client.FieldOwner(names.AddonManager))
@@ -140,6 +144,16 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 				r.installed(installation.Target{Cluster: cluster, AddOn: addOn})
 			}
 		}
+	}
+	return nil
+}
+
+// createNamespace creates the namespace of Interlock's Placements. It is no part of what is deployed: deleting that must not have
+// OCM remove what it installed.
+func (r *Reconciler) createNamespace(ctx context.Context) error {
+	err := r.Writer.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace, Labels: ours}})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create namespace %s: %w", addonv1alpha1.InstallNamespace, err)
 	}
 	return nil
 }

@@ -35,19 +35,27 @@ const passes = 10
 // condition until OCM's agent changes it. Removing the entry would take one more
 // write to most add-ons of a fleet.
 func (u *uninstallation) removeConditions(ctx context.Context) (string, error) {
-	cleaned := int64(0)
+	cleaned, seen, err := u.cleanAll(ctx, "conditions", u.removeFrom)
+	return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, seen), err
+}
+
+// cleaner cleans one add-on. It returns whether there was anything to clean.
+type cleaner func(ctx context.Context, addOn *unstructured.Unstructured) (bool, error)
+
+// cleanAll cleans every add-on on every cluster, until a pass finds nothing to clean.
+func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleaner) (cleaned int64, seen int, err error) {
 	for range passes {
 		var done counts
-		err := u.pass(ctx, &done)
+		err := u.pass(ctx, step, clean, &done)
 		cleaned += done.cleaned.Load()
 		if err != nil {
-			return "", fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
+			return cleaned, done.seen, fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
 		}
 		if done.conflicts.Load() == 0 && done.cleaned.Load() == 0 {
-			return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, done.seen), nil
+			return cleaned, done.seen, nil
 		}
 	}
-	return "", errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
+	return cleaned, 0, errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
 }
 
 // counts are of what one pass over all add-ons did.
@@ -57,7 +65,7 @@ type counts struct {
 }
 
 // pass cleans every add-on once.
-func (u *uninstallation) pass(ctx context.Context, done *counts) error {
+func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, done *counts) error {
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
@@ -71,28 +79,36 @@ func (u *uninstallation) pass(ctx context.Context, done *counts) error {
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(bulk.WritesAtATime)
 		for i := range page.Items {
-			group.Go(func() error { return u.clean(groupCtx, &page.Items[i], done) })
+			group.Go(func() error { return count(groupCtx, &page.Items[i], clean, done) })
 		}
 		err = group.Wait()
 		done.seen += len(page.Items)
 		if err != nil || page.GetContinue() == "" {
 			return err
 		}
-		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", "conditions", done.seen)
+		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", step, done.seen)
 	}
 }
 
-// clean cleans one add-on, and counts writes and conflicts. After a conflict the
+// removeFrom removes Interlock's conditions from an add-on.
+func (u *uninstallation) removeFrom(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+	return u.removeEach(ctx, addOn, isOurs)
+}
+
+// removeEach removes some conditions from an add-on.
+func (u *uninstallation) removeEach(ctx context.Context, addOn *unstructured.Unstructured, removed func(any) bool) (bool, error) {
+	patch, err := statusPatch(addOn, removed)
+	if err != nil || patch == nil {
+		return false, err
+	}
+	return true, u.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+}
+
+// count cleans one add-on, and counts writes and conflicts. After a conflict the
 // next pass reads the add-on again.
-func (u *uninstallation) clean(ctx context.Context, addOn *unstructured.Unstructured, done *counts) error {
-	patch, err := statusPatch(addOn)
-	if err == nil && patch == nil {
-		return nil
-	}
-	if err == nil {
-		err = u.hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
-	}
-	switch {
+func count(ctx context.Context, addOn *unstructured.Unstructured, clean cleaner, done *counts) error {
+	switch cleaned, err := clean(ctx, addOn); {
+	case err == nil && !cleaned:
 	case err == nil:
 		done.cleaned.Add(1)
 	case apierrors.IsNotFound(err):
@@ -104,16 +120,16 @@ func (u *uninstallation) clean(ctx context.Context, addOn *unstructured.Unstruct
 	return nil
 }
 
-// statusPatch returns a merge patch that removes Interlock's conditions, nil where
-// there are none. It applies only to the resourceVersion that was read, and keeps
+// statusPatch returns a merge patch that removes conditions, nil where
+// there are none of them. It applies only to the resourceVersion that was read, and keeps
 // fields of a newer OCM.
-func statusPatch(addOn *unstructured.Unstructured) ([]byte, error) {
+func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]byte, error) {
 	status, _, err := unstructured.NestedMap(addOn.Object, "status")
 	if err != nil {
 		return nil, err
 	}
 	conditions, _ := status["conditions"].([]any)
-	kept := slices.DeleteFunc(slices.Clone(conditions), isOurs)
+	kept := slices.DeleteFunc(slices.Clone(conditions), removed)
 	if len(kept) == len(conditions) {
 		return nil, nil
 	}

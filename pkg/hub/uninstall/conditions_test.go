@@ -60,7 +60,7 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 				addOn.Object["status"] = status
 			}
 			before := addOn.DeepCopy()
-			if got, err := statusPatch(addOn); err != nil || string(got) != test.want {
+			if got, err := statusPatch(addOn, isOurs); err != nil || string(got) != test.want {
 				t.Errorf("%v\n got %s\nwant %s", err, got, test.want)
 			}
 			if difference := cmp.Diff(before, addOn); difference != "" {

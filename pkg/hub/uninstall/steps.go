@@ -2,6 +2,7 @@ package uninstall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,8 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
 	"open-cluster-management.io/interlock/pkg/hub/records"
@@ -40,10 +43,10 @@ func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("create discovery client: %w", err)
 	}
-	if err := installer.Remove(ctx, u.hub, served); err != nil {
+	if err := errors.Join(installer.Remove(ctx, &guard.Rule, u.hub, served), installer.Remove(ctx, &gate.Rule, u.hub, served)); err != nil {
 		return "", err
 	}
-	return "is not in force", nil
+	return "is not in force, nor is the gate rule", nil
 }
 
 // record makes sure that the CRD can be given back without a loss.

@@ -84,6 +84,7 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 		{name: StepGraft, run: u.restoreCRD},
 		{name: "facts", run: u.deleteFacts},
 		{name: "reports", run: u.deleteReports},
+		{name: "gates", run: u.removeGates},
 		{name: "conditions", run: u.removeConditions},
 		{name: "events", run: u.deleteEvents},
 		{name: "lease", run: u.releaseLease, always: true},

@@ -38,9 +38,22 @@ const (
 	repairDelay    = time.Second
 )
 
-// kinds are those of the two configurations.
-var kinds = []schema.GroupVersionKind{
-	endpoint.Kind, admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
+// LifecycleName names the further MutatingWebhookConfiguration of deploy/lifecycle.
+const LifecycleName = "interlock-lifecycle"
+
+// target is a configuration whose webhooks get the CA.
+type target struct {
+	kind schema.GroupVersionKind
+	name string
+}
+
+func (r *Reconciler) configurations() []target {
+	mutating := admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration")
+	all := []target{{endpoint.Kind, endpoint.ConfigurationName}, {mutating, endpoint.ConfigurationName}}
+	if r.Lifecycle {
+		all = append(all, target{mutating, LifecycleName})
+	}
+	return all
 }
 
 // Reconciler copies the CA from the ConfigMap to the configurations.
@@ -50,6 +63,8 @@ type Reconciler struct {
 	Recorder toolsevents.EventRecorder
 	// Namespace is that of the webhook.
 	Namespace string
+	// Lifecycle is whether there may be the configuration of deploy/lifecycle.
+	Lifecycle bool
 
 	refused string // resourceVersion of the ConfigMap that was last refused
 }
@@ -58,9 +73,9 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return objectwatch.SetupWithManager(mgr, "webhook-ca", names.WebhookCA, r, func(ctx context.Context, objects *objectwatch.Watches) error {
 		err := objects.Watch(ctx, corev1.SchemeGroupVersion.WithResource("configmaps"), r.published(), publishedDelay)
-		for _, kind := range kinds {
-			resource, _ := meta.UnsafeGuessKindToResource(kind)
-			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: endpoint.ConfigurationName}, repairDelay))
+		for _, of := range r.configurations() {
+			resource, _ := meta.UnsafeGuessKindToResource(of.kind)
+			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: of.name}, repairDelay))
 		}
 		return err
 	})
@@ -88,8 +103,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, nil // its next change is the next chance
 	}
 	var failed []error
-	for _, kind := range kinds {
-		failed = append(failed, r.inject(ctx, kind, []byte(text)))
+	for _, of := range r.configurations() {
+		failed = append(failed, r.inject(ctx, of, []byte(text)))
 	}
 	return reconcile.Result{}, errors.Join(failed...)
 }
@@ -110,12 +125,12 @@ func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstruc
 	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, EventRefused, "InjectWebhookCA", "%s", events.Note(message))
 }
 
-// inject writes the CA to the configuration of that kind. An absent one has no
+// inject writes the CA to a configuration. An absent one has no
 // webhooks.
-func (r *Reconciler) inject(ctx context.Context, kind schema.GroupVersionKind, bundle []byte) error {
+func (r *Reconciler) inject(ctx context.Context, of target, bundle []byte) error {
 	configuration := &unstructured.Unstructured{}
-	configuration.SetGroupVersionKind(kind)
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: endpoint.ConfigurationName}, configuration); err != nil {
+	configuration.SetGroupVersionKind(of.kind)
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: of.name}, configuration); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	changed, err := trust(configuration, bundle)
@@ -127,8 +142,8 @@ func (r *Reconciler) inject(ctx context.Context, kind schema.GroupVersionKind, b
 		return nil // the other write triggers the next reconcile
 	}
 	if err != nil {
-		return fmt.Errorf("write the CA to %s %s: %w", kind.Kind, endpoint.ConfigurationName, err)
+		return fmt.Errorf("write the CA to %s %s: %w", of.kind.Kind, of.name, err)
 	}
-	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", kind.Kind, "name", endpoint.ConfigurationName)
+	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", of.kind.Kind, "name", of.name)
 	return nil
 }

@@ -24,6 +24,8 @@ func TestDecodeReadsEveryFieldOfOurs(t *testing.T) {
 			field.Set(reflect.MakeSlice(field.Type(), 1, 1))
 		case field.Kind() == reflect.Pointer:
 			field.Set(reflect.New(field.Type().Elem()))
+		case field.Kind() == reflect.String:
+			field.SetString("Install")
 		default:
 			t.Fatalf("no value for %s: add one here", spec.Type().Field(i).Name)
 		}

@@ -140,6 +140,7 @@ func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 		decodePart(raw, &addOn.Spec.Dependencies, "spec", "dependencies"),
 		decodePart(raw, &addOn.Spec.Requirements, "spec", "requirements"),
 		decodePart(raw, &addOn.Spec.Provides, "spec", "provides"),
+		decodePart(raw, &addOn.Spec.Ordering, "spec", "ordering"),
 	}
 	for _, name := range []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation} {
 		var value *string

@@ -154,12 +154,17 @@ type discovery interface {
 // of it: one that is served may satisfy an edge instead of a removed add-on. Nothing else that is reviewed rests on them: an
 // API that is not served contradicts nothing.
 func (r reviewer) alternativesOfHub(ctx context.Context, under declared, dependents []string) func() evaluation.APIFacts {
+	choosing := slices.DeleteFunc(slices.Clone(dependents), func(dependent string) bool { return !under.hasAlternatives(dependent) })
+	return r.apisOfHub(ctx, under, choosing)
+}
+
+// apisOfHub discovers once, when they are first needed, the APIs that add-ons require of the hub.
+func (r reviewer) apisOfHub(ctx context.Context, under declared, addOns []string) func() evaluation.APIFacts {
 	return sync.OnceValue(func() evaluation.APIFacts {
-		choosing := slices.DeleteFunc(slices.Clone(dependents), func(dependent string) bool { return !under.hasAlternatives(dependent) })
-		if len(choosing) == 0 {
+		if len(addOns) == 0 {
 			return nil
 		}
-		requests := fleet.APIRequests(under.HubAPIs(choosing...))
+		requests := fleet.APIRequests(under.HubAPIs(addOns...))
 		if len(requests) == 0 {
 			return nil
 		}

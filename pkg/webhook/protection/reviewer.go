@@ -57,19 +57,28 @@ func (r reviewer) modeOf(under declared, cluster *clusterv1.ManagedCluster) (dep
 // readCluster returns a managed cluster as it is, without its add-ons, and a review of it that has found nothing yet. ok is
 // false where nothing is to be reviewed: the cluster is being detached, or protection is off there.
 func (r reviewer) readCluster(ctx context.Context, under declared, name string) (is clusterReader, review found, ok bool, err error) {
+	if is, ok, err = r.attachedCluster(ctx, name); !ok {
+		return clusterReader{}, found{}, false, err
+	}
+	if review.mode, review.by = r.modeOf(under, is.cluster); review.mode == dependencyv1alpha1.ProtectionOff {
+		return clusterReader{}, found{}, false, nil
+	}
+	return is, review, true, nil
+}
+
+// attachedCluster returns a managed cluster as it is, without its add-ons. ok is false for one that does not exist or is
+// being detached.
+func (r reviewer) attachedCluster(ctx context.Context, name string) (is clusterReader, ok bool, err error) {
 	objects := fleet.Objects{Reader: r.live}
 	cluster, err := objects.Cluster(ctx, name)
 	if err != nil || cluster == nil || !cluster.DeletionTimestamp.IsZero() {
-		return clusterReader{}, found{}, false, err
-	}
-	if review.mode, review.by = r.modeOf(under, cluster); review.mode == dependencyv1alpha1.ProtectionOff {
-		return clusterReader{}, found{}, false, nil
+		return clusterReader{}, false, err
 	}
 	now := r.now()
 	return clusterReader{
 		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, now: now,
 		facts: r.factsOf(ctx, name, r.finding(ctx, name), now),
-	}, review, true, nil
+	}, true, nil
 }
 
 // finding reads an add-on on a managed cluster.

@@ -35,7 +35,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/test/snapshot"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
@@ -232,7 +232,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 	It("installs each form of the guard and removes it", func(ctx context.Context) {
 		stop(manager)
-		for mode, kinds := range map[string][]string{"policy": {guard.KindPolicy, guard.KindBinding}, "webhook": {guard.KindWebhook}} {
+		for mode, kinds := range map[string][]string{"policy": {rule.KindPolicy, rule.KindBinding}, "webhook": {rule.KindWebhook}} {
 			requests.begin("installs the guard (--guard=" + mode + ")")
 			manager = managerWith("--guard=" + mode)
 			for _, kind := range kinds {
@@ -258,7 +258,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}
 		requests.begin("grafts the CRD (--graft-crds)")
 		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
-		Eventually(guards(ctx, guard.KindWebhook)).Should(BeTrue())
+		Eventually(guards(ctx, rule.KindWebhook)).Should(BeTrue())
 		Eventually(grafted(ctx)).Should(Succeed())
 
 		requests.begin("reads OCM's version for an add-on that requires one")

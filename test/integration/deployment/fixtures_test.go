@@ -29,6 +29,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
@@ -190,10 +191,10 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 
 // guards reads whether the guard's object of a kind is there.
 func guards(ctx context.Context, kind string) func() (bool, error) {
-	version := map[string]string{guard.KindWebhook: "v1", guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1"}[kind]
+	version := map[string]string{rule.KindWebhook: "v1", rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1"}[kind]
 	return func() (bool, error) {
 		object := &unstructured.Unstructured{}
-		object.SetAPIVersion(guard.Group + "/" + version)
+		object.SetAPIVersion(rule.Group + "/" + version)
 		object.SetKind(kind)
 		err := admin.Get(ctx, types.NamespacedName{Name: guard.Name}, object)
 		return err == nil, client.IgnoreNotFound(err)
@@ -204,7 +205,7 @@ func guards(ctx context.Context, kind string) func() (bool, error) {
 // mode leaves it.
 func leavePolicy(ctx context.Context) {
 	GinkgoHelper()
-	policy, err := guard.Policy("v1beta1")
+	policy, err := guard.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range policy {
 		Expect(admin.Create(ctx, object)).To(Succeed())

@@ -69,14 +69,14 @@ func (f *form) awaitForce(ctx context.Context, force bool) {
 
 func policyObjects() []*unstructured.Unstructured {
 	GinkgoHelper()
-	objects, err := guard.Policy("v1beta1")
+	objects, err := guard.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
 	return objects
 }
 
 func webhookObjects(s *server) []*unstructured.Unstructured {
 	GinkgoHelper()
-	object, err := guard.Webhook(s.place())
+	object, err := guard.Rule.Webhook(s.place())
 	Expect(err).NotTo(HaveOccurred())
 	return []*unstructured.Unstructured{object}
 }

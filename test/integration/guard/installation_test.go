@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/compat/guard"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -128,7 +128,7 @@ func choice() {
 		asPolicy.manage(ctx, installer.ModePolicy)
 		Eventually(
 			asPolicy.there(ctx),
-		).Should(And(HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding), Not(HaveKey(guard.KindWebhook))))
+		).Should(And(HaveKey(rule.KindPolicy), HaveKey(rule.KindBinding), Not(HaveKey(rule.KindWebhook))))
 	})
 
 	It("does not take the policy that is still installed for a webhook that responds", func(ctx context.Context) {
@@ -140,12 +140,12 @@ func choice() {
 		DeferCleanup(restart)
 		both.deployWebhook(ctx, asWebhook.server)
 		stop := both.manage(ctx, installer.ModeWebhook)
-		Eventually(asPolicy.there(ctx)).Should(HaveKey(guard.KindWebhook))
-		Consistently(asPolicy.there(ctx)).WithTimeout(2 * time.Second).Should(HaveKey(guard.KindPolicy))
+		Eventually(asPolicy.there(ctx)).Should(HaveKey(rule.KindWebhook))
+		Consistently(asPolicy.there(ctx)).WithTimeout(2 * time.Second).Should(HaveKey(rule.KindPolicy))
 
 		By("responding: the webhook takes the policy's place")
 		restart()
-		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(guard.KindWebhook)))
+		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(rule.KindWebhook)))
 		stop()
 	})
 
@@ -153,7 +153,7 @@ func choice() {
 		both := policyToReplace(ctx)
 		both.deployWebhook(ctx, asWebhook.server)
 		both.manage(ctx, installer.ModeWebhook)
-		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(guard.KindWebhook)))
+		Eventually(asPolicy.there(ctx)).Should(And(HaveLen(1), HaveKey(rule.KindWebhook)))
 		both.awaitForce(ctx, true)
 	})
 
@@ -188,11 +188,11 @@ func policyToReplace(ctx context.Context) *form {
 func damage(object *unstructured.Unstructured) client.Patch {
 	var patch string
 	switch object.GetKind() {
-	case guard.KindPolicy:
+	case rule.KindPolicy:
 		patch = `{"spec":{"matchConditions":null}}`
-	case guard.KindBinding:
+	case rule.KindBinding:
 		patch = `{"metadata":{"labels":null}}`
-	case guard.KindWebhook:
+	case rule.KindWebhook:
 		patch = `{"webhooks":null}`
 	}
 	return client.RawPatch(types.MergePatchType, []byte(patch))
@@ -208,9 +208,9 @@ func (f *form) intact(ctx context.Context, object *unstructured.Unstructured) fu
 		conditions, _, _ := unstructured.NestedSlice(stored.Object, "spec", "matchConditions")
 		webhooks, _, _ := unstructured.NestedSlice(stored.Object, "webhooks")
 		whole := map[string]bool{
-			guard.KindPolicy:  len(conditions) > 0,
-			guard.KindBinding: stored.GetLabels()[names.ManagedBy] == names.AddonManager,
-			guard.KindWebhook: len(webhooks) > 0,
+			rule.KindPolicy:  len(conditions) > 0,
+			rule.KindBinding: stored.GetLabels()[names.ManagedBy] == names.AddonManager,
+			rule.KindWebhook: len(webhooks) > 0,
 		}
 		return whole[object.GetKind()], nil
 	}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/agent"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/test/testenv"

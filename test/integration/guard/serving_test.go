@@ -32,7 +32,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/compat/guard"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
@@ -55,7 +56,7 @@ func serving() {
 		sessions := []*gexec.Session{start(replicas[0]), start(replicas[1])}
 		f.manage(ctx, installer.ModeWebhook)
 		f.awaitForce(ctx, true)
-		Expect(f.there(ctx)()).To(And(HaveLen(1), HaveKey(guard.KindWebhook)))
+		Expect(f.there(ctx)()).To(And(HaveLen(1), HaveKey(rule.KindWebhook)))
 		for _, address := range replicas {
 			Eventually(func() error { return f.ask(ctx, address) }).Should(Succeed())
 		}

@@ -8,8 +8,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
-	"open-cluster-management.io/interlock/pkg/compat/guard"
-	"open-cluster-management.io/interlock/pkg/compat/guard/installer"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 )
 
 // upgrade is what becomes of the guard when the hub's API server is replaced
@@ -18,7 +18,7 @@ func upgrade() {
 	It("is the form that the API server heeds, not merely serves", func(ctx context.Context) {
 		f := changing
 		f.newAddOn(ctx) // the guard is probed with an add-on
-		policy, webhook := []types.GomegaMatcher{HaveKey(guard.KindPolicy), HaveKey(guard.KindBinding)}, HaveKey(guard.KindWebhook)
+		policy, webhook := []types.GomegaMatcher{HaveKey(rule.KindPolicy), HaveKey(rule.KindBinding)}, HaveKey(rule.KindWebhook)
 		f.deployWebhook(ctx, asWebhook.server)
 		f.objects = append(f.objects, asWebhook.objects...)
 		f.manage(ctx, installer.ModeAuto)

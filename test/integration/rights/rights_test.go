@@ -33,6 +33,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
@@ -209,7 +210,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			argument string
 			there    gomegatypes.GomegaMatcher
 		}{
-			{"--guard=auto", ConsistOf(guard.KindPolicy, guard.KindBinding, guard.KindWebhook)},
+			{"--guard=auto", ConsistOf(rule.KindPolicy, rule.KindBinding, rule.KindWebhook)},
 			{"--guard=off", BeEmpty()},
 		} {
 			session := start(user, mode.argument)
@@ -317,10 +318,10 @@ func guardObjects(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		found := []string{}
 		for kind, version := range map[string]string{
-			guard.KindPolicy: "v1beta1", guard.KindBinding: "v1beta1", guard.KindWebhook: "v1",
+			rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1", rule.KindWebhook: "v1",
 		} {
 			object := &unstructured.Unstructured{}
-			object.SetGroupVersionKind(schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind})
+			object.SetGroupVersionKind(schema.GroupVersionKind{Group: rule.Group, Version: version, Kind: kind})
 			err := admin.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
 			if err == nil {
 				found = append(found, kind)

@@ -51,7 +51,27 @@ type ClusterManagementAddOnSpec struct {
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=atomic
 	Provides []AddonAPI `json:"provides,omitempty"`
+
+	// ordering says what waits for the dependencies of the add-on. It has an effect where Interlock's lifecycle is turned
+	// on, see docs/ordering.md.
+	// Valid values are:
+	// - "None" (default): nothing. OCM installs the add-on at once.
+	// - "Install": the first installation on a managed cluster, until all Required dependencies and requirements are
+	//   satisfied there.
+	// +optional
+	Ordering Ordering `json:"ordering,omitempty"`
 }
+
+// Ordering says what waits for the dependencies of an add-on.
+// +kubebuilder:validation:Enum=None;Install
+type Ordering string
+
+const (
+	// OrderingNone is that nothing waits.
+	OrderingNone Ordering = "None"
+	// OrderingInstall is that the first installation on a managed cluster waits.
+	OrderingInstall Ordering = "Install"
+)
 
 // AddonDependency represents a dependency on another add-on.
 // +kubebuilder:validation:XValidation:rule="!has(self.addOn) || !has(self.api)",message="an edge is on an add-on or on an API: set addOn or api, not both"
@@ -184,7 +204,7 @@ const (
 // DependenciesAnnotation on a ClusterManagementAddOn declares dependencies
 // where the CRD may not be touched. Its value is YAML or JSON, with the same
 // validation as the fields: the list of spec.dependencies, or an object with
-// dependencies, requirements and provides. Where one of these fields is
+// dependencies, requirements, provides and ordering. Where one of these fields is
 // present in spec, they count and the annotation does not.
 const DependenciesAnnotation = "addon.open-cluster-management.io/dependencies"
 

@@ -30,6 +30,16 @@ const FormerVersionAnnotation = "addon.open-cluster-management.io/version"
 // records the deletion.
 const ForceAnnotation = "dependency.addon.open-cluster-management.io/force"
 
+// GateAnnotation is, on a ManagedClusterAddOn, the gate of its installation: GateClosed or GateOpen. While it is closed,
+// OCM does not begin to install the add-on.
+const GateAnnotation = "dependency.addon.open-cluster-management.io/gate"
+
+// The values of GateAnnotation.
+const (
+	GateClosed = "closed"
+	GateOpen   = "open"
+)
+
 // TemplateDependenciesAnnotation declares, on an AddOnTemplate, the dependencies of the add-on that the template
 // belongs to. It replaces all that the ClusterManagementAddOn declares, on the managed clusters where the template runs.
 // Its value is as that of DependenciesAnnotation.

@@ -29,6 +29,8 @@ const (
 	ManagedClusterAddOnConditionAvailable = addonv1alpha1.ManagedClusterAddOnConditionAvailable
 	// ManagedClusterAddOnConditionDegraded is the type of the condition that Interlock decides.
 	ManagedClusterAddOnConditionDegraded = addonv1alpha1.ManagedClusterAddOnConditionDegraded
+	// ManagedClusterAddOnConditionInstallable is the type of the condition that reports what an installation waits for.
+	ManagedClusterAddOnConditionInstallable = "Installable"
 )
 
 // the reasons of condition ManagedClusterAddOnConditionDegraded

@@ -15,12 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
 var (
-	policy  = map[string]bool{guard.KindPolicy: true, guard.KindBinding: true}
-	webhook = map[string]bool{guard.KindWebhook: true}
-	both    = map[string]bool{guard.KindPolicy: true, guard.KindBinding: true, guard.KindWebhook: true}
+	policy  = map[string]bool{rule.KindPolicy: true, rule.KindBinding: true}
+	webhook = map[string]bool{rule.KindWebhook: true}
+	both    = map[string]bool{rule.KindPolicy: true, rule.KindBinding: true, rule.KindWebhook: true}
 	nothing = map[string]bool{}
 )
 
@@ -38,15 +39,15 @@ func TestFormThatIsInForce(t *testing.T) {
 	}{
 		{
 			name: "auto: a policy that the API server acts on is enough", mode: ModeAuto, policies: "v1",
-			actsOn: []string{guard.KindPolicy, guard.KindWebhook}, objects: served, there: policy, form: FormPolicy,
+			actsOn: []string{rule.KindPolicy, rule.KindWebhook}, objects: served, there: policy, form: FormPolicy,
 			recheck: recheckInForce,
 		},
 		{
-			name: "auto: a policy that is served only", mode: ModeAuto, policies: "v1beta1", actsOn: []string{guard.KindWebhook},
+			name: "auto: a policy that is served only", mode: ModeAuto, policies: "v1beta1", actsOn: []string{rule.KindWebhook},
 			objects: served, there: both, form: FormWebhook, recheck: recheckInForce,
 		},
 		{
-			name: "auto: no policies", mode: ModeAuto, actsOn: []string{guard.KindWebhook}, objects: served, there: webhook,
+			name: "auto: no policies", mode: ModeAuto, actsOn: []string{rule.KindWebhook}, objects: served, there: webhook,
 			form: FormWebhook, recheck: recheckInForce,
 		},
 		{
@@ -63,30 +64,30 @@ func TestFormThatIsInForce(t *testing.T) {
 			there: nothing, form: FormNone, recheck: recheckNone,
 		},
 		{
-			name: "auto: no add-on to find out with", mode: ModeAuto, policies: "v1", actsOn: []string{guard.KindPolicy},
+			name: "auto: no add-on to find out with", mode: ModeAuto, policies: "v1", actsOn: []string{rule.KindPolicy},
 			objects: []client.Object{deployed("authority")}, there: both, form: FormUnproven, recheck: recheckNone,
 		},
 		{
-			name: "policy", mode: ModePolicy, policies: "v1", actsOn: []string{guard.KindPolicy}, objects: served, there: policy,
+			name: "policy", mode: ModePolicy, policies: "v1", actsOn: []string{rule.KindPolicy}, objects: served, there: policy,
 			form: FormPolicy, recheck: recheckInForce,
 		},
 		{
-			name: "policy: served only", mode: ModePolicy, policies: "v1", actsOn: []string{guard.KindWebhook}, objects: served,
+			name: "policy: served only", mode: ModePolicy, policies: "v1", actsOn: []string{rule.KindWebhook}, objects: served,
 			there: policy, form: FormNone, recheck: recheckNone,
 		},
 		{
-			name: "policy: not served", mode: ModePolicy, actsOn: []string{guard.KindWebhook}, objects: served, there: nothing,
+			name: "policy: not served", mode: ModePolicy, actsOn: []string{rule.KindWebhook}, objects: served, there: nothing,
 			form: FormNone, recheck: recheckNone,
 		},
 		{
-			name: "webhook", mode: ModeWebhook, policies: "v1", actsOn: []string{guard.KindPolicy, guard.KindWebhook},
+			name: "webhook", mode: ModeWebhook, policies: "v1", actsOn: []string{rule.KindPolicy, rule.KindWebhook},
 			objects: served, there: webhook, form: FormWebhook, recheck: recheckInForce,
 		},
 		{
-			name: "webhook: not deployed", mode: ModeWebhook, policies: "v1", actsOn: []string{guard.KindPolicy},
+			name: "webhook: not deployed", mode: ModeWebhook, policies: "v1", actsOn: []string{rule.KindPolicy},
 			objects: []client.Object{anAddOn()}, there: nothing, form: FormNone, recheck: recheckNone,
 		},
-		{name: "off", mode: ModeOff, policies: "v1", actsOn: []string{guard.KindPolicy, guard.KindWebhook}, objects: served, there: nothing},
+		{name: "off", mode: ModeOff, policies: "v1", actsOn: []string{rule.KindPolicy, rule.KindWebhook}, objects: served, there: nothing},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, test.objects...)
@@ -109,7 +110,7 @@ func TestFormThatIsInForce(t *testing.T) {
 
 func TestAutoFollowsTheAPIServer(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.actsOn[guard.KindWebhook] = true
+	h.actsOn[rule.KindWebhook] = true
 	for _, step := range []struct {
 		name, policies string
 		acts           bool
@@ -123,7 +124,7 @@ func TestAutoFollowsTheAPIServer(t *testing.T) {
 		{name: "rolled back", policies: "v1beta1", there: both, form: FormWebhook},
 		{name: "rolled back further", there: both, form: FormWebhook}, // a policy that is not served is out of reach, and of force
 	} {
-		h.policies, h.actsOn[guard.KindPolicy] = step.policies, step.acts
+		h.policies, h.actsOn[rule.KindPolicy] = step.policies, step.acts
 		h.settle()
 		if form := h.form(); form != string(step.form) || h.watched != step.policies || !cmp.Equal(step.there, h.there()) {
 			t.Errorf("%s: %q in force, %v, policies of %q watched", step.name, form, h.there(), h.watched)
@@ -140,7 +141,7 @@ func TestAPolicyIsGivenTimeBeforeAWebhookTakesItsPlace(t *testing.T) {
 		}
 		h.clock.Step(time.Second)
 	}
-	h.actsOn[guard.KindPolicy] = true
+	h.actsOn[rule.KindPolicy] = true
 	if h.settle() != recheckInForce || !cmp.Equal(policy, h.there()) || h.form() != "policy" {
 		t.Errorf("%v", h.there())
 	}
@@ -148,7 +149,7 @@ func TestAPolicyIsGivenTimeBeforeAWebhookTakesItsPlace(t *testing.T) {
 
 func TestTheWebhookFollowsItsCA(t *testing.T) {
 	h := newFakeHub(t, ModeWebhook, deployed("first"), anAddOn())
-	h.actsOn[guard.KindWebhook] = true
+	h.actsOn[rule.KindWebhook] = true
 	h.settle()
 	configuration := deployed("second")
 	stored := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -173,7 +174,7 @@ func TestTheWebhookFollowsItsCA(t *testing.T) {
 
 func TestAnotherReconcileAppliesAndRemovesNothingNew(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.actsOn[guard.KindWebhook] = true
+	h.actsOn[rule.KindWebhook] = true
 	h.settle()
 	logged, probes := h.installer.reported, h.probes
 	h.writes = nil
@@ -187,7 +188,7 @@ func TestAnotherReconcileAppliesAndRemovesNothingNew(t *testing.T) {
 }
 
 var (
-	anything     = schema.GroupResource{Group: guard.Group, Resource: "anything"}
+	anything     = schema.GroupResource{Group: rule.Group, Resource: "anything"}
 	errBroken    = errors.New("etcd is on fire")
 	errForbidden = apierrors.NewForbidden(anything, guard.Name, errors.New("no rights"))
 )
@@ -259,7 +260,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, deployed("authority"), anAddOn())
-			h.policies, h.actsOn[guard.KindWebhook], h.refusals = "v1", true, test.refused
+			h.policies, h.actsOn[rule.KindWebhook], h.refusals = "v1", true, test.refused
 			if test.fails == "" {
 				h.settle()
 			} else if _, err := h.reconcile(); err == nil || !strings.Contains(err.Error(), test.fails) {
@@ -273,7 +274,7 @@ func TestFailures(t *testing.T) {
 				return
 			}
 			h.refusals = map[string]error{}
-			h.actsOn[guard.KindPolicy] = true
+			h.actsOn[rule.KindPolicy] = true
 			if h.settle() != recheckInForce {
 				t.Errorf("it does not recover: %v", h.there())
 			}
@@ -283,8 +284,8 @@ func TestFailures(t *testing.T) {
 
 func TestAFormThatMayNotBeLookedForIsNotInTheWay(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.policies, h.actsOn[guard.KindPolicy] = "v1", true
-	h.refusals["get "+guard.KindWebhook] = errForbidden
+	h.policies, h.actsOn[rule.KindPolicy] = "v1", true
+	h.refusals["get "+rule.KindWebhook] = errForbidden
 	if after := h.settle(); after != recheckInForce || h.form() != string(FormPolicy) {
 		t.Errorf("after %s, %q in force", after, h.form())
 	}
@@ -310,7 +311,7 @@ func TestWhatIsLogged(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, anAddOn())
-			h.actsOn[guard.KindPolicy] = test.acts
+			h.actsOn[rule.KindPolicy] = test.acts
 			if test.served {
 				h.policies = "v1"
 			}
@@ -338,13 +339,13 @@ func TestWhatIsLogged(t *testing.T) {
 
 func TestDiscoveryThatFailsChangesNothing(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.policies, h.actsOn[guard.KindPolicy] = "v1", true
+	h.policies, h.actsOn[rule.KindPolicy] = "v1", true
 	h.settle()
 	h.writes, h.discovery = nil, errBroken
 	if _, err := h.reconcile(); !errors.Is(err, errBroken) || len(h.writes) > 0 {
 		t.Errorf("error %v, wrote %v", err, h.writes)
 	}
-	if err := Remove(t.Context(), h.client, h); !errors.Is(err, errBroken) || !cmp.Equal(policy, h.there()) {
+	if err := Remove(t.Context(), &guard.Rule, h.client, h); !errors.Is(err, errBroken) || !cmp.Equal(policy, h.there()) {
 		t.Errorf("error %v, %v", err, h.there())
 	}
 }

@@ -31,6 +31,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
 // fakeHub is an API server. The test sets what it serves, acts on and refuses.
@@ -79,7 +80,7 @@ func newFakeHub(t *testing.T, mode Mode, objects ...client.Object) *fakeHub {
 			Apply: h.apply, Delete: h.delete, Get: h.get, List: h.list, SubResourcePatch: h.dryRun,
 		}).Build()
 	h.installer = &Installer{
-		Mode: mode, Client: h.client, Live: h.client, Discovery: h,
+		Rule: &guard.Rule, Mode: mode, Client: h.client, Live: h.client, Discovery: h,
 		Clock: h.clock, Metrics: NewMetrics(h.registry),
 		applied: map[string]applied{},
 		watch: func(version string) error {
@@ -94,10 +95,10 @@ func (h *fakeHub) ServerResourcesForGroupVersion(groupVersion string) (*metav1.A
 	if h.discovery != nil {
 		return nil, h.discovery
 	}
-	if h.policies == "" || groupVersion != guard.Group+"/"+h.policies {
+	if h.policies == "" || groupVersion != rule.Group+"/"+h.policies {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, groupVersion)
 	}
-	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Kind: guard.KindBinding}, {Kind: guard.KindPolicy}}}, nil
+	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Kind: rule.KindBinding}, {Kind: rule.KindPolicy}}}, nil
 }
 
 func (h *fakeHub) apply(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
@@ -169,9 +170,9 @@ func (h *fakeHub) dryRun(
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	kind, isPolicy := guard.KindWebhook, strings.Contains(string(content), guard.ProbePolicy)
+	kind, isPolicy := rule.KindWebhook, strings.Contains(string(content), guard.ProbePolicy)
 	if isPolicy {
-		kind = guard.KindPolicy
+		kind = rule.KindPolicy
 	}
 	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
 	addOn.Status.Conditions = []metav1.Condition{{Type: guard.TypeAvailable, Status: metav1.ConditionTrue}}
@@ -184,10 +185,10 @@ func (h *fakeHub) dryRun(
 // there are the kinds of the guard's objects that are stored.
 func (h *fakeHub) there() map[string]bool {
 	found := map[string]bool{}
-	for _, kind := range []string{guard.KindPolicy, guard.KindBinding, guard.KindWebhook} {
+	for _, kind := range []string{rule.KindPolicy, rule.KindBinding, rule.KindWebhook} {
 		for _, version := range []string{"v1", "v1beta1"} {
 			object := &unstructured.Unstructured{}
-			object.SetGroupVersionKind(schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind})
+			object.SetGroupVersionKind(schema.GroupVersionKind{Group: rule.Group, Version: version, Kind: kind})
 			refused := h.refusals["get "+kind]
 			delete(h.refusals, "get "+kind)
 			err := h.client.Get(context.Background(), client.ObjectKey{Name: guard.Name}, object)

@@ -4,40 +4,37 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
 )
 
 // probeManager is the field manager of the probe, which the hub's audit log shows.
-const probeManager = "interlock-guard-probe"
+func (i *Installer) probeManager() string { return "interlock-" + i.Rule.Controller + "-probe" }
 
-// probe sends a dry run of a write that the guard must change. A dry run is not
+// probe sends a dry run of a write that the rule must change. A dry run is not
 // stored, triggers no watch, and needs no further right. Its subject is any
 // add-on of the fleet, because only an existing object has a status to write.
 func (i *Installer) probe(ctx context.Context, message string) status {
 	subject, err := i.anyAddOn(ctx)
 	if err != nil {
-		return status{phase: unproven, why: fmt.Sprintf("find a ManagedClusterAddOn to probe the guard with: %v", err)}
+		return status{phase: unproven, why: fmt.Sprintf("find a ManagedClusterAddOn to probe the rule with: %v", err)}
 	}
 	if subject == nil {
-		return status{phase: unproven, why: "there is no ManagedClusterAddOn yet to probe the guard with"}
+		return status{phase: unproven, why: "there is no ManagedClusterAddOn yet to probe the rule with"}
 	}
-	patch, err := probePatch(message, i.Clock.Now())
+	patch, err := i.probePatch(message)
 	if err != nil {
 		return status{phase: unproven, why: err.Error()}
 	}
-	err = client.NewDryRunClient(i.Client).Status().Patch(ctx, subject, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(probeManager))
+	err = client.NewDryRunClient(i.Client).Status().Patch(ctx, subject, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(i.probeManager()))
 	if err != nil {
 		return status{phase: unproven, why: fmt.Sprintf("probe with %s/%s: %v", subject.Namespace, subject.Name, err)}
 	}
-	if meta.IsStatusConditionTrue(subject.Status.Conditions, guard.TypeAvailable) {
+	if !i.Rule.Changed(subject.Status.Conditions) {
 		return status{phase: ignored, why: "it is installed, but the API server does not act on it"}
 	}
 	return status{phase: inForce}
@@ -52,10 +49,7 @@ func (i *Installer) anyAddOn(ctx context.Context) (*addonv1alpha1.ManagedCluster
 	return &list.Items[0], nil
 }
 
-func probePatch(message string, now time.Time) ([]byte, error) {
-	at := metav1.NewTime(now)
-	return json.Marshal(map[string]any{"status": map[string]any{"conditions": []metav1.Condition{
-		{Type: guard.TypeDegraded, Status: metav1.ConditionTrue, Reason: guard.Reason, Message: message, LastTransitionTime: at},
-		{Type: guard.TypeAvailable, Status: metav1.ConditionTrue, Reason: "Probe", Message: message, LastTransitionTime: at},
-	}}})
+func (i *Installer) probePatch(message string) ([]byte, error) {
+	conditions := i.Rule.Probe(message, metav1.NewTime(i.Clock.Now()))
+	return json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
 }

@@ -10,22 +10,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
 func TestRemove(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
-	h.policies, h.actsOn[guard.KindWebhook] = "v1beta1", true
+	h.policies, h.actsOn[rule.KindWebhook] = "v1beta1", true
 	h.settle()
 	if !cmp.Equal(both, h.there()) {
 		t.Fatalf("%v", h.there())
 	}
 	h.writes = nil
 	for range 2 { // the second time there is nothing left
-		if err := Remove(t.Context(), h.client, h); err != nil {
+		if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"delete " + guard.KindBinding, "delete " + guard.KindPolicy, "delete " + guard.KindWebhook}
+	want := []string{"delete " + rule.KindBinding, "delete " + rule.KindPolicy, "delete " + rule.KindWebhook}
 	if diff := cmp.Diff(want, h.writes); diff != "" {
 		t.Error(diff)
 	}
@@ -37,7 +38,7 @@ func TestRemove(t *testing.T) {
 func TestRemoveLeavesWhatIsNotOurs(t *testing.T) {
 	foreign := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: guard.Name}}
 	h := newFakeHub(t, ModeOff, foreign)
-	if err := Remove(t.Context(), h.client, h); err != nil || !cmp.Equal(webhook, h.there()) {
+	if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil || !cmp.Equal(webhook, h.there()) {
 		t.Errorf("%v, %v", err, h.there())
 	}
 }
@@ -50,10 +51,10 @@ func TestRemoveSaysWhatItCouldNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())
-			h.actsOn[guard.KindWebhook] = true
+			h.actsOn[rule.KindWebhook] = true
 			h.settle()
-			h.refusals["delete "+guard.KindWebhook] = refused
-			err := Remove(t.Context(), h.client, h)
+			h.refusals["delete "+rule.KindWebhook] = refused
+			err := Remove(t.Context(), &guard.Rule, h.client, h)
 			if err == nil || !strings.Contains(err.Error(), "remove MutatingWebhookConfiguration interlock-required-dependency") {
 				t.Errorf("error %v", err)
 			}
@@ -61,10 +62,10 @@ func TestRemoveSaysWhatItCouldNot(t *testing.T) {
 	}
 	t.Run("gone meanwhile", func(t *testing.T) {
 		h := newFakeHub(t, ModeWebhook, deployed("authority"), anAddOn())
-		h.actsOn[guard.KindWebhook] = true
+		h.actsOn[rule.KindWebhook] = true
 		h.settle()
-		h.refusals["delete "+guard.KindWebhook] = apierrors.NewNotFound(anything, guard.Name)
-		if err := Remove(t.Context(), h.client, h); err != nil {
+		h.refusals["delete "+rule.KindWebhook] = apierrors.NewNotFound(anything, guard.Name)
+		if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil {
 			t.Error(err)
 		}
 	})

@@ -10,19 +10,19 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
 
-// repairDelay bounds how often the guard is restored where another writer keeps
+// repairDelay bounds how often the rule is restored where another writer keeps
 // removing it.
 const repairDelay = time.Second
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 	i.applied = map[string]applied{}
-	return objectwatch.SetupWithManager(mgr, "guard", guard.Name, i, func(ctx context.Context, objects *objectwatch.Watches) error {
-		i.watch = (&watches{ctx: ctx, mode: i.Mode, objects: objects}).follow
+	return objectwatch.SetupWithManager(mgr, i.Rule.Controller, i.Rule.Name, i, func(ctx context.Context, objects *objectwatch.Watches) error {
+		i.watch = (&watches{ctx: ctx, name: i.Rule.Name, mode: i.Mode, objects: objects}).follow
 		return nil
 	})
 }
@@ -30,6 +30,7 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 // watches are those of the objects that the mode needs.
 type watches struct {
 	ctx     context.Context // of the controller
+	name    string
 	mode    Mode
 	objects *objectwatch.Watches
 
@@ -48,7 +49,7 @@ func (w *watches) follow(version string) error {
 	}
 	ctx, stop := context.WithCancel(w.ctx)
 	w.version, w.stop = version, stop
-	for resource, name := range watched(w.mode, version) {
+	for resource, name := range w.watched(version) {
 		if err := w.objects.Watch(ctx, resource, types.NamespacedName{Name: name}, repairDelay); err != nil {
 			return err
 		}
@@ -56,16 +57,16 @@ func (w *watches) follow(version string) error {
 	return nil
 }
 
-func watched(mode Mode, version string) map[schema.GroupVersionResource]string {
+func (w *watches) watched(version string) map[schema.GroupVersionResource]string {
 	names := map[schema.GroupVersionResource]string{}
-	if mode != ModeWebhook && version != "" {
-		policies := schema.GroupVersion{Group: guard.Group, Version: version}
-		names[policies.WithResource("mutatingadmissionpolicies")] = guard.Name
-		names[policies.WithResource("mutatingadmissionpolicybindings")] = guard.Name
+	if w.mode != ModeWebhook && version != "" {
+		policies := schema.GroupVersion{Group: rule.Group, Version: version}
+		names[policies.WithResource("mutatingadmissionpolicies")] = w.name
+		names[policies.WithResource("mutatingadmissionpolicybindings")] = w.name
 	}
-	if mode != ModePolicy {
+	if w.mode != ModePolicy {
 		webhooks := admissionregistrationv1.SchemeGroupVersion
-		names[webhooks.WithResource("mutatingwebhookconfigurations")] = guard.Name
+		names[webhooks.WithResource("mutatingwebhookconfigurations")] = w.name
 		names[webhooks.WithResource("validatingwebhookconfigurations")] = endpoint.ConfigurationName
 	}
 	return names

@@ -1,8 +1,8 @@
-// Package installer installs the guard on the hub, restores it after other
+// Package installer installs an admission rule on the hub, in one of its two forms. It restores the rule after other
 // writers change it, reports whether the API server acts on it, and removes it.
 //
-// What ends it: see package guard. `addon-manager uninstall` must remove the
-// guard for one release more.
+// What ends it: the rules, see packages guard and gate. `addon-manager uninstall` must remove a
+// rule for one release more.
 package installer
 
 import (
@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
-	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Mode says which form of the guard is installed.
+// Mode says which form of a rule is installed.
 type Mode string
 
 // The modes.
@@ -41,17 +41,18 @@ const (
 // Modes are all modes in the order of the flag's help.
 var Modes = []Mode{ModeAuto, ModePolicy, ModeWebhook, ModeOff}
 
-// Installer installs the guard in the form of its mode, and removes other forms.
+// Installer installs a rule in the form of its mode, and removes other forms.
 type Installer struct {
+	Rule *rule.Rule
 	Mode Mode
-	// Client writes the guard's objects. Live reads without a cache.
+	// Client writes the rule's objects. Live reads without a cache.
 	Client    client.Client
 	Live      client.Reader
 	Discovery discovery.ServerResourcesInterface
 	Clock     clock.PassiveClock
 	Metrics   *Metrics
 	Timing    Timing
-	// InForce is called with whether the hub was observed to act on the guard, when
+	// InForce is called with whether the hub was observed to act on the rule, when
 	// that changes. It may be nil.
 	InForce func(context.Context, bool) error
 
@@ -67,7 +68,7 @@ type applied struct {
 	since           time.Time // when it was changed
 }
 
-// Reconcile installs the form of the guard that the mode demands. It checks
+// Reconcile installs the form of the rule that the mode demands. It checks
 // each time what the API server serves and acts on, so that it follows upgrades.
 func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	version, err := servedVersion(i.Discovery)
@@ -89,7 +90,7 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	err = i.removeNotWanted(ctx, version, policy, webhook)
 	if apierrors.IsForbidden(err) {
 		// An object that may not even be read was not installed by addon-manager.
-		log.FromContext(ctx).Info("Cannot read other forms of the guard", "reason", err.Error())
+		log.FromContext(ctx).Info("Cannot read other forms of the rule", "name", i.Rule.Name, "reason", err.Error())
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -105,11 +106,11 @@ func (i *Installer) policy(ctx context.Context, version string) (status, error) 
 	if version == "" {
 		return status{phase: notWanted, why: "the hub does not serve MutatingAdmissionPolicy"}, nil
 	}
-	objects, err := guard.Policy(version)
+	objects, err := i.Rule.Policy(version)
 	if err != nil {
 		return status{}, err
 	}
-	return i.install(ctx, guard.ProbePolicy, objects...)
+	return i.install(ctx, i.Rule.ProbePolicy, objects...)
 }
 
 // webhook installs the webhook, where the mode allows it and it is deployed. In
@@ -121,7 +122,7 @@ func (i *Installer) webhook(ctx context.Context, policy status) (status, error) 
 	case i.Mode == ModeAuto && policy.phase == settling:
 		return status{phase: settling, why: "waiting for the policy to take effect"}, nil
 	}
-	config, err := endpoint.Find(ctx, i.Client, endpoint.ConfigurationName, guard.Path)
+	config, err := endpoint.Find(ctx, i.Client, endpoint.ConfigurationName, i.Rule.Path)
 	if apierrors.IsForbidden(err) {
 		return status{phase: forbidden, why: err.Error()}, nil
 	}
@@ -131,11 +132,11 @@ func (i *Installer) webhook(ctx context.Context, policy status) (status, error) 
 	if err != nil {
 		return status{}, err
 	}
-	object, err := guard.Webhook(*config)
+	object, err := i.Rule.Webhook(*config)
 	if err != nil {
 		return status{}, err
 	}
-	return i.install(ctx, guard.ProbeWebhook, object)
+	return i.install(ctx, i.Rule.ProbeWebhook, object)
 }
 
 // install applies the objects of one form and probes whether it is in force.
@@ -170,7 +171,7 @@ func (i *Installer) apply(ctx context.Context, object *unstructured.Unstructured
 	}
 	if version := object.GetResourceVersion(); i.applied[kind.Kind].resourceVersion != version {
 		i.applied[kind.Kind] = applied{resourceVersion: version, since: i.Clock.Now()}
-		log.FromContext(ctx).Info("Guard is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
+		log.FromContext(ctx).Info(i.Rule.Title+" is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
 	}
 	return i.applied[kind.Kind].since, nil
 }

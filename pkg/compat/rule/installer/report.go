@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// How often the guard is probed, because no watch shows whether it is in force:
+// How often the rule is probed, because no watch shows whether it is in force:
 // while it settles, while no form is in force, and in the steady state, where
 // only a change of the API server matters.
 const (
@@ -35,7 +35,7 @@ func (t Timing) after(recheck time.Duration) time.Duration {
 	return min(recheck, cmp.Or(t.Recheck, recheck))
 }
 
-// phase is the state of one form of the guard.
+// phase is the state of one form of the rule.
 type phase int
 
 const (
@@ -71,7 +71,7 @@ type report struct {
 	policy, webhook string
 }
 
-var errNothingGuards = errors.New("the guard is not in force")
+var errNotInForce = errors.New("the rule is not in force")
 
 // report sets the metric and logs when the form in force changes. It returns
 // when to probe again.
@@ -104,16 +104,16 @@ func (i *Installer) report(ctx context.Context, policy, webhook status) (time.Du
 }
 
 func (i *Installer) log(ctx context.Context, now report) {
-	logger := log.FromContext(ctx).WithValues("guard", i.Mode)
+	logger := log.FromContext(ctx).WithValues(i.Rule.Controller, i.Mode)
 	switch {
 	case now.form == FormUnproven:
-		logger.Info("Guard is installed; it is not known yet whether the hub acts on it", "policy", now.policy, "webhook", now.webhook)
+		logger.Info(i.Rule.Title+" is installed; it is not known yet whether the hub acts on it", "policy", now.policy, "webhook", now.webhook)
 	case now.form != FormNone:
-		logger.Info("Guard is in force", "form", now.form)
+		logger.Info(i.Rule.Title+" is in force", "form", now.form)
 	case i.Mode == ModeAuto:
-		logger.Info("Nothing guards Available on this hub. Stock writers may set it to True until addon-agent corrects it. "+
+		logger.Info(i.Rule.Without+". "+
 			"Deploy addon-manager webhook, or enable MutatingAdmissionPolicy", "policy", now.policy, "webhook", now.webhook)
 	default:
-		logger.Error(errNothingGuards, "Nothing guards Available on this hub", "policy", now.policy, "webhook", now.webhook)
+		logger.Error(errNotInForce, i.Rule.Without, "policy", now.policy, "webhook", now.webhook)
 	}
 }

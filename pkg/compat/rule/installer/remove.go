@@ -12,18 +12,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Remove deletes the guard in every form. Objects of its name without its label
-// stay. An absent guard is no error.
-func Remove(ctx context.Context, hub client.Client, served discovery.ServerResourcesInterface) error {
+// Remove deletes the rule in every form. Objects of its name without its label
+// stay. An absent rule is no error.
+func Remove(ctx context.Context, of *rule.Rule, hub client.Client, served discovery.ServerResourcesInterface) error {
 	version, err := servedVersion(served)
 	if err != nil {
 		return err
 	}
-	return removeKinds(ctx, hub, version, guard.KindBinding, guard.KindPolicy, guard.KindWebhook)
+	return removeKinds(ctx, of, hub, version, rule.KindBinding, rule.KindPolicy, rule.KindWebhook)
 }
 
 // removeNotWanted deletes the objects of the forms that are not wanted. Where the mode
@@ -32,35 +32,35 @@ func (i *Installer) removeNotWanted(ctx context.Context, version string, policy,
 	var kinds []string
 	if policy.phase == notWanted && webhook.final() {
 		// The binding first: a policy without one has no effect.
-		kinds = append(kinds, guard.KindBinding, guard.KindPolicy)
+		kinds = append(kinds, rule.KindBinding, rule.KindPolicy)
 	}
 	if webhook.phase == notWanted && (i.Mode == ModeAuto || policy.final()) {
-		kinds = append(kinds, guard.KindWebhook)
+		kinds = append(kinds, rule.KindWebhook)
 	}
-	return removeKinds(ctx, i.Client, version, kinds...)
+	return removeKinds(ctx, i.Rule, i.Client, version, kinds...)
 }
 
-func removeKinds(ctx context.Context, hub client.Client, version string, kinds ...string) error {
+func removeKinds(ctx context.Context, of *rule.Rule, hub client.Client, version string, kinds ...string) error {
 	for _, kind := range kinds {
-		of := schema.GroupVersionKind{Group: guard.Group, Version: version, Kind: kind}
-		if kind == guard.KindWebhook {
-			of.Version = admissionregistrationv1.SchemeGroupVersion.Version
+		object := schema.GroupVersionKind{Group: rule.Group, Version: version, Kind: kind}
+		if kind == rule.KindWebhook {
+			object.Version = admissionregistrationv1.SchemeGroupVersion.Version
 		}
-		if of.Version == "" {
+		if object.Version == "" {
 			continue // not served, so not in force
 		}
-		if err := remove(ctx, hub, of); err != nil {
+		if err := remove(ctx, of, hub, object); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remove deletes the guard's object of a kind if it has Interlock's label.
-func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind) error {
+// remove deletes the rule's object of a kind if it has Interlock's label.
+func remove(ctx context.Context, of *rule.Rule, hub client.Client, kind schema.GroupVersionKind) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
-	err := hub.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
+	err := hub.Get(ctx, client.ObjectKey{Name: of.Name}, object)
 	if apierrors.IsNotFound(err) || err == nil && object.GetLabels()[names.ManagedBy] != names.AddonManager {
 		return nil
 	}
@@ -69,9 +69,9 @@ func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind
 		err = hub.Delete(ctx, object, client.Preconditions{UID: &uid})
 	}
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove %s %s: %w", kind.Kind, guard.Name, err)
+		return fmt.Errorf("remove %s %s: %w", kind.Kind, of.Name, err)
 	}
-	log.FromContext(ctx).Info("Removed the guard", "kind", kind.Kind, "version", kind.Version, "name", guard.Name)
+	log.FromContext(ctx).Info("Removed the rule", "kind", kind.Kind, "version", kind.Version, "name", of.Name)
 	return nil
 }
 
@@ -79,7 +79,7 @@ func remove(ctx context.Context, hub client.Client, kind schema.GroupVersionKind
 // policies, empty where it serves none.
 func servedVersion(served discovery.ServerResourcesInterface) (string, error) {
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
-		groupVersion := schema.GroupVersion{Group: guard.Group, Version: version}.String()
+		groupVersion := schema.GroupVersion{Group: rule.Group, Version: version}.String()
 		resources, err := served.ServerResourcesForGroupVersion(groupVersion)
 		if apierrors.IsNotFound(err) {
 			continue
@@ -88,7 +88,7 @@ func servedVersion(served discovery.ServerResourcesInterface) (string, error) {
 			return "", fmt.Errorf("discover %s: %w", groupVersion, err)
 		}
 		for _, resource := range resources.APIResources {
-			if resource.Kind == guard.KindPolicy {
+			if resource.Kind == rule.KindPolicy {
 				return version, nil
 			}
 		}

@@ -1,0 +1,98 @@
+// Package gate holds one rule for all writers: while the gate of an add-on is closed, OCM does not begin to install it.
+// OCM deploys nothing of an add-on before its condition RegistrationApplied is True, so the rule leaves that condition out
+// of what is stored. The rule exists as a MutatingAdmissionPolicy, and as a webhook with the function Mutate.
+//
+// What ends it: OCM releases that hold an installation back themselves, by a field or a condition.
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"gomodules.xyz/jsonpatch/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"open-cluster-management.io/interlock/manifests"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// TypeRegistered is the condition without which OCM deploys nothing.
+const TypeRegistered = ocmv1alpha1.ManagedClusterAddOnRegistrationApplied
+
+// Path is where `addon-manager webhook` serves the rule.
+const Path = "/gate-registration"
+
+// The messages of dry runs that probe whether the rule is in force. Each form ignores a probe of the other one.
+const (
+	probe        = "Dry run: is the gate rule in force as "
+	ProbePolicy  = probe + "a policy?"
+	ProbeWebhook = probe + "a webhook?"
+)
+
+// Rule is the gate rule.
+var Rule = rule.Rule{
+	Title: "Gate rule", Controller: "gate-rule", Name: names.Gate, Files: manifests.Gate, Folder: "gate", Path: Path,
+	ProbePolicy: ProbePolicy, ProbeWebhook: ProbeWebhook,
+	Probe: func(message string, at metav1.Time) []metav1.Condition {
+		return []metav1.Condition{
+			{Type: TypeRegistered, Status: metav1.ConditionTrue, Reason: "Probe", Message: message, LastTransitionTime: at},
+		}
+	},
+	Changed: func(stored []metav1.Condition) bool { return !meta.IsStatusConditionTrue(stored, TypeRegistered) },
+	Without: "Closed gates have no effect on this hub: OCM installs add-ons at once",
+}
+
+// NewWebhook returns the handler of the rule as a webhook.
+func NewWebhook() *webhook.Admission { return rule.NewWebhook(Mutate) }
+
+// written is what the rule reads of a ManagedClusterAddOn of either version.
+type written struct {
+	Metadata struct {
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Status struct {
+		Conditions []struct {
+			Type    string `json:"type"`
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// Mutate returns the patch of after, the JSON of a ManagedClusterAddOn that is to replace before: without the condition
+// that starts the installation, while the gate is closed. There is no patch where the installation has begun already. The
+// mutation of manifests/gate/policy.yaml does the same.
+func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
+	var stored, now written
+	if err := json.Unmarshal(after, &now); err != nil {
+		return nil, fmt.Errorf("object to be written: %w", err)
+	}
+	at := now.registered()
+	if at < 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(before, &stored); err != nil {
+		return nil, fmt.Errorf("stored object: %w", err)
+	}
+	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && stored.registered() < 0
+	if !closed && !(dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)) {
+		return nil, nil
+	}
+	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}, nil
+}
+
+// registered returns the index of the condition where it is True, else a negative one.
+func (w *written) registered() int {
+	for i := range w.Status.Conditions {
+		if w.Status.Conditions[i].Type == TypeRegistered && w.Status.Conditions[i].Status == string(metav1.ConditionTrue) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,197 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"open-cluster-management.io/interlock/test/guardpolicy"
+)
+
+func TestBothFormsHaveTheSameRule(t *testing.T) { guardpolicy.SameRule(t, &Rule) }
+
+const (
+	closed    = `"annotations":{"a":"b","dependency.addon.open-cluster-management.io/gate":"closed"}`
+	opened    = `"annotations":{"dependency.addon.open-cluster-management.io/gate":"open"}`
+	absurd    = `"annotations":{"dependency.addon.open-cluster-management.io/gate":"Closed"}`
+	available = "Available"
+)
+
+func condition(kind, status, message string) string {
+	return fmt.Sprintf(`{"type":%q,"status":%q,"reason":"R","message":%q,"lastTransitionTime":"2026-03-01T10:00:00Z"}`, kind, status, message)
+}
+
+func addOn(metadata string, conditions ...string) string {
+	if metadata != "" {
+		metadata = "," + metadata
+	}
+	return `{"metadata":{"name":"gateway"` + metadata + `},"status":{"conditions":[` + strings.Join(conditions, ",") + `]}}`
+}
+
+// mutations are the cases of both forms.
+var mutations = []struct {
+	name          string
+	before, after string
+	dryRun        bool
+	removed       int // index of the condition that is left out; -1: none
+}{
+	{"closed: the condition is left out", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), false, 0},
+	{"wherever it is in the list", addOn(closed), addOn(closed, condition(available, "False", ""), condition(TypeRegistered, "True", "")), false, 1},
+	{
+		"beside one that says why registration fails", addOn(closed, condition(TypeRegistered, "False", "")),
+		addOn(closed, condition(TypeRegistered, "True", "")), false, 0,
+	},
+	{"a failure of the registration passes", addOn(closed), addOn(closed, condition(TypeRegistered, "False", "")), false, -1},
+	{"another condition passes", addOn(closed), addOn(closed, condition(available, "True", "")), false, -1},
+	{"open", addOn(opened), addOn(opened, condition(TypeRegistered, "True", "")), false, -1},
+	{"without a gate", addOn(""), addOn("", condition(TypeRegistered, "True", "")), false, -1},
+	{"no value of a gate", addOn(absurd), addOn(absurd, condition(TypeRegistered, "True", "")), false, -1},
+	{
+		"the installation has begun", addOn(closed, condition(TypeRegistered, "True", "")),
+		addOn(closed, condition(TypeRegistered, "True", "again")), false, -1,
+	},
+	{"a write of the status opens nothing", addOn(closed), addOn(opened, condition(TypeRegistered, "True", "")), false, 0},
+	{"nor does it close anything", addOn(""), addOn(closed, condition(TypeRegistered, "True", "")), false, -1},
+	{"a status without conditions", addOn(closed), `{"metadata":{"name":"gateway"},"status":{}}`, false, -1},
+	{"no status", addOn(closed), `{"metadata":{"name":"gateway"}}`, false, -1},
+	{"a dry run of a write", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), true, 0},
+	{"a dry run without a gate", addOn(""), addOn("", condition(TypeRegistered, "True", "")), true, -1},
+	{"the text of a probe, stored", addOn(""), addOn("", condition(TypeRegistered, "True", ProbePolicy)), false, -1},
+}
+
+func TestMutate(t *testing.T) {
+	for _, test := range mutations {
+		t.Run(test.name, func(t *testing.T) {
+			patch, err := Mutate([]byte(test.before), []byte(test.after), test.dryRun)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := ""
+			if len(patch) == 1 && patch[0].Operation == "remove" {
+				path = patch[0].Path
+			}
+			if want := fmt.Sprintf("/status/conditions/%d", test.removed); (test.removed < 0) != (patch == nil) || patch != nil && path != want {
+				t.Errorf("patch %v, want %s", patch, want)
+			}
+		})
+	}
+}
+
+func TestProbes(t *testing.T) {
+	for _, message := range []string{ProbePolicy, ProbeWebhook} {
+		probe := addOn("", condition(TypeRegistered, "True", message))
+		if patch, err := Mutate([]byte(addOn("")), []byte(probe), true); err != nil || len(patch) != 1 {
+			t.Errorf("%s: %v, %v", message, patch, err)
+		}
+	}
+	policy := compiled(t)
+	policy.DryRun = true
+	for message, want := range map[string]bool{ProbePolicy: true, ProbeWebhook: false} {
+		probe := object(t, []byte(addOn("", condition(TypeRegistered, "True", message))))
+		if _, matched, err := policy.Mutate(t.Context(), object(t, []byte(addOn(""))), probe); err != nil || matched != want {
+			t.Errorf("%s: the policy matches: %t, %v", message, matched, err)
+		}
+	}
+}
+
+func TestPolicyDoesTheSame(t *testing.T) {
+	policy := compiled(t)
+	for _, test := range mutations {
+		t.Run(test.name, func(t *testing.T) {
+			policy.DryRun = test.dryRun
+			compareForms(t, policy, []byte(test.before), []byte(test.after))
+		})
+	}
+}
+
+// FuzzPolicyDoesTheSame builds objects of the bytes: the gate, and conditions in any order.
+func FuzzPolicyDoesTheSame(f *testing.F) {
+	policy := compiled(f)
+	f.Add([]byte{}, []byte{}, false)
+	f.Add([]byte{1, 3}, []byte{1, 7, 3}, false)
+	f.Add([]byte{0, 5}, []byte{2, 6, 1}, true)
+	f.Fuzz(func(t *testing.T, stored, now []byte, dryRun bool) {
+		policy.DryRun = dryRun
+		compareForms(t, policy, shaped(stored), shaped(now))
+	})
+}
+
+// FuzzMutateSurvives: no input makes it panic.
+func FuzzMutateSurvives(f *testing.F) {
+	for _, test := range mutations {
+		f.Add([]byte(test.before), []byte(test.after), test.dryRun)
+	}
+	f.Fuzz(func(_ *testing.T, before, after []byte, dryRun bool) { _, _ = Mutate(before, after, dryRun) })
+}
+
+func shaped(bytes []byte) []byte {
+	gate := ""
+	if len(bytes) > 0 {
+		gate, bytes = []string{"", closed, opened, absurd}[bytes[0]%4], bytes[1:]
+	}
+	seen, conditions := map[string]bool{}, []string{}
+	for _, b := range bytes {
+		kind := []string{TypeRegistered, available}[b%2]
+		if !seen[kind] {
+			seen[kind] = true
+			message := []string{"", ProbePolicy, "Dry run"}[b>>2%3]
+			conditions = append(conditions, condition(kind, []string{"True", "False"}[b>>1%2], message))
+		}
+	}
+	return []byte(addOn(gate, conditions...))
+}
+
+func compiled(t testing.TB) *guardpolicy.Policy {
+	t.Helper()
+	objects, err := Rule.Policy("v1beta1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := guardpolicy.New(objects[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+func compareForms(t *testing.T, policy *guardpolicy.Policy, before, after []byte) {
+	t.Helper()
+	patch, err := Mutate(before, after, policy.DryRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, matched, err := policy.Mutate(t.Context(), object(t, before), object(t, after))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := object(t, after)
+	for _, operation := range patch {
+		var index int
+		if _, err := fmt.Sscanf(operation.Path, "/status/conditions/%d", &index); err != nil {
+			t.Fatal(err)
+		}
+		conditions, _, _ := unstructured.NestedSlice(want.Object, "status", "conditions")
+		conditions = append(conditions[:index:index], conditions[index+1:]...)
+		if err := unstructured.SetNestedSlice(want.Object, conditions, "status", "conditions"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want.Object, stored.Object); diff != "" || matched != (patch != nil) {
+		t.Errorf("the policy matches: %t; the function changes %v (-function +policy)\n%s", matched, patch, diff)
+	}
+}
+
+func object(t *testing.T, content []byte) *unstructured.Unstructured {
+	t.Helper()
+	decoded := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := json.Unmarshal(content, &decoded.Object); err != nil {
+		t.Fatal(err)
+	}
+	decoded.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+	decoded.SetKind("ManagedClusterAddOn")
+	return decoded
+}

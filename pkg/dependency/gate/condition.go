@@ -1,0 +1,45 @@
+package gate
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered installation. It is False, with what the
+// add-on waits for, until the add-on may be installed, and then True for as long as the add-on exists.
+const ConditionInstallable = addonv1alpha1.ManagedClusterAddOnConditionInstallable
+
+// The reasons of ConditionInstallable.
+const (
+	ReasonWaiting   = "WaitingForDependencies"
+	ReasonSatisfied = "RequiredDependenciesSatisfied"
+	// ReasonOpened: the add-on does not wait for its dependencies, or no longer.
+	ReasonOpened = "GateOpened"
+)
+
+// Reasons are all of them.
+var Reasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened}
+
+// MessageSatisfied is the message with ReasonSatisfied.
+const MessageSatisfied = "All Required dependencies have been satisfied; the add-on stays installed from now on."
+
+// Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.
+// Where nothing is to be done, the stored one stays.
+func Condition(stored *metav1.Condition, decision Decision, now metav1.Time) (desired metav1.Condition, changed bool) {
+	desired = metav1.Condition{
+		Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: decision.Reason, Message: decision.Message, LastTransitionTime: now,
+	}
+	if decision.Step == Wait {
+		desired.Status = metav1.ConditionFalse
+	}
+	if stored != nil && stored.Status == desired.Status {
+		desired.LastTransitionTime = stored.LastTransitionTime
+	}
+	return desired, decision.Step != Stay && (stored == nil || *stored != desired)
+}
+
+// Waits reports whether the condition says that the add-on waits.
+func Waits(installable *metav1.Condition) bool {
+	return installable != nil && installable.Status == metav1.ConditionFalse && installable.Reason == ReasonWaiting
+}

@@ -1,0 +1,88 @@
+// Package gate decides whether the first installation of an add-on on a managed cluster waits for its dependencies.
+// A gate that is closed is opened once they are satisfied, and never closed again.
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+)
+
+// Step is what is to be done about a gate that is closed.
+type Step int
+
+const (
+	// Stay: nothing, because it is not known whether the installation has to wait.
+	Stay Step = iota
+	// Wait: the add-on waits for its dependencies.
+	Wait
+	// Open: it may be installed.
+	Open
+)
+
+// Decision is a step, with the reason and the message of the condition Installable.
+type Decision struct {
+	Step    Step
+	Reason  string
+	Message string
+}
+
+// OpenedByHand is the decision on a gate that a user opened while the add-on waited.
+var OpenedByHand = Decision{Open, ReasonOpened, "A user opened the gate before all Required dependencies were satisfied."}
+
+// Begun is the decision on an add-on that waited, and that OCM has begun to install nevertheless.
+var Begun = Decision{Open, ReasonOpened, "Open Cluster Management has begun to install the add-on: the gate rule was not in force."}
+
+// Ordered reports whether the installation of an add-on with that declaration waits.
+func Ordered(declared declaration.Declaration) bool {
+	return !declared.Invalid && declared.Ordering == addonv1alpha1.OrderingInstall
+}
+
+// Decide decides on a gate that is closed, or about to be: when the add-on is created, only Wait closes it. An Optional dependency, a waived one, and one that tolerates the failure, do
+// not keep it closed. Nor does a cycle of Required dependencies, because the members would wait for each other for ever.
+func Decide(registered declaration.Declaration, findings []evaluation.Finding) Decision {
+	if registered.Invalid {
+		return Decision{Step: Stay}
+	}
+	if !Ordered(registered) {
+		return Decision{Open, ReasonOpened, "The add-on does not declare ordering: Install."}
+	}
+	blocking := only(findings, evaluation.Finding.Blocks)
+	if at := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); at >= 0 {
+		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[at].Cycle, " → ") + "."}
+	}
+	if unsatisfied := only(blocking, evaluation.Finding.Unsatisfied); len(unsatisfied) > 0 {
+		return Decision{Wait, ReasonWaiting, condition.Message(unsatisfied, condition.MaxMessage)}
+	}
+	if slices.ContainsFunc(blocking, evaluation.Finding.Held) {
+		return Decision{Step: Stay}
+	}
+	return Decision{Open, ReasonSatisfied, MessageSatisfied}
+}
+
+func only(findings []evaluation.Finding, which func(evaluation.Finding) bool) []evaluation.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !which(f) })
+}
+
+// Installing returns the state in which the add-on is evaluated while it waits: with the AddOnTemplate that OCM is about
+// to install. None runs before, so it would not be known what the add-on declares. known is false where OCM has not chosen
+// a template yet, and it matters which one.
+func Installing(declared *catalog.Catalog, state evaluation.State, addOn string) (installing evaluation.State, known bool) {
+	templates := &state.AddOns.Named(addOn).Template
+	if templates.Name != "" {
+		return state, true
+	}
+	if templates.Next == "" {
+		return state, !declared.Templated(addOn)
+	}
+	state.AddOns = slices.Clone(state.AddOns)
+	templates = &state.AddOns.Named(addOn).Template
+	*templates = versions.Templates{Name: templates.Next, Running: templates.RollingOut}
+	return state, true
+}

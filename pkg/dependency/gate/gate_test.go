@@ -1,0 +1,125 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func edge(kind addonv1alpha1.DependencyType, verdict evaluation.Verdict, cycle ...string) evaluation.Finding {
+	return evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: "base", Type: kind}, Verdict: verdict, Cycle: cycle}
+}
+
+func TestDecide(t *testing.T) {
+	const required, optional = addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeOptional
+	type findings = []evaluation.Finding
+	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+	for name, test := range map[string]struct {
+		declared declaration.Declaration
+		findings findings
+		step     Step
+		reason   string
+		says     string
+	}{
+		"NotInstalled":     {ordered, findings{edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "Required addon 'base' is not installed"},
+		"NotAvailable":     {ordered, findings{edge(required, evaluation.NotAvailable)}, Wait, ReasonWaiting, "'base'"},
+		"Requirement":      {ordered, findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.RequirementNotMet}}, Wait, ReasonWaiting, ""},
+		"Conflict":         {ordered, findings{edge(addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}, Wait, ReasonWaiting, "'base'"},
+		"Optional":         {ordered, findings{edge(optional, evaluation.NotInstalled)}, Open, ReasonSatisfied, "stays installed"},
+		"OptionalIsHeld":   {ordered, findings{edge(optional, evaluation.Held)}, Open, ReasonSatisfied, ""},
+		"Waived":           {ordered, findings{edge(required, evaluation.Waived)}, Open, ReasonSatisfied, ""},
+		"Tolerated":        {ordered, findings{edge(required, evaluation.Tolerated)}, Open, ReasonSatisfied, ""},
+		"NotApplicable":    {ordered, findings{edge(required, evaluation.NotApplicable)}, Open, ReasonSatisfied, ""},
+		"Satisfied":        {ordered, findings{edge(required, evaluation.Satisfied)}, Open, ReasonSatisfied, "All Required dependencies"},
+		"Nothing":          {ordered, nil, Open, ReasonSatisfied, ""},
+		"Held":             {ordered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
+		"HeldBeside":       {ordered, findings{edge(required, evaluation.Satisfied), edge(required, evaluation.Held)}, Stay, "", ""},
+		"HeldAndMissing":   {ordered, findings{edge(required, evaluation.Held), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "not installed"},
+		"NotKnownWhat":     {ordered, findings{{Verdict: evaluation.Held}}, Stay, "", ""},
+		"Cycle":            {ordered, findings{edge(required, evaluation.NotInstalled), edge(required, evaluation.Cycle, "a", "b", "a")}, Open, ReasonOpened, "a → b → a"},
+		"NotOrdered":       {declaration.Declaration{}, findings{edge(required, evaluation.NotInstalled)}, Open, ReasonOpened, "ordering: Install"},
+		"OrderedByNothing": {declaration.Declaration{Ordering: addonv1alpha1.OrderingNone}, nil, Open, ReasonOpened, ""},
+		"Invalid":          {declaration.Declaration{Invalid: true}, findings{{Verdict: evaluation.Held}}, Stay, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Decide(test.declared, test.findings)
+			if got.Step != test.step || got.Reason != test.reason || !strings.Contains(got.Message, test.says) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestCondition(t *testing.T) {
+	now, earlier := metav1.NewTime(fixture.Now.Time), metav1.NewTime(fixture.Now.Add(-time.Hour))
+	waiting := Decision{Wait, ReasonWaiting, "for base"}
+	opened := Decision{Open, ReasonSatisfied, MessageSatisfied}
+	stored := func(decision Decision) *metav1.Condition {
+		condition, _ := Condition(nil, decision, earlier)
+		return &condition
+	}
+	for name, test := range map[string]struct {
+		stored   *metav1.Condition
+		decision Decision
+		changed  bool
+		status   metav1.ConditionStatus
+		since    metav1.Time
+	}{
+		"Begins":         {nil, waiting, true, metav1.ConditionFalse, now},
+		"Waits":          {stored(waiting), waiting, false, metav1.ConditionFalse, earlier},
+		"AnotherMessage": {stored(waiting), Decision{Wait, ReasonWaiting, "for more"}, true, metav1.ConditionFalse, earlier},
+		"Opens":          {stored(waiting), opened, true, metav1.ConditionTrue, now},
+		"IsOpen":         {stored(opened), opened, false, metav1.ConditionTrue, earlier},
+		"Doubt":          {stored(waiting), Decision{Step: Stay}, false, metav1.ConditionTrue, now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, changed := Condition(test.stored, test.decision, now)
+			if changed != test.changed || got.Status != test.status || !got.LastTransitionTime.Equal(&test.since) {
+				t.Errorf("%t, %+v", changed, got)
+			}
+		})
+	}
+	if !Waits(stored(waiting)) || Waits(stored(opened)) || Waits(nil) {
+		t.Error("which condition waits")
+	}
+}
+
+func TestInstalling(t *testing.T) {
+	plain := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("gateway")})
+	templated := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("gateway"))},
+		fixture.Template("gateway", "v2", "[{name: base}]"))
+	type templates = versions.Templates
+	for name, test := range map[string]struct {
+		declared *catalog.Catalog
+		is, want templates
+		known    bool
+	}{
+		"WithoutTemplates":   {plain, templates{}, templates{}, true},
+		"NotChosenYet":       {templated, templates{}, templates{}, false},
+		"About to be":        {templated, templates{Next: "v2", RollingOut: "2.0.0", Unknown: true}, templates{Name: "v2", Running: "2.0.0"}, true},
+		"RunsBeforeARollout": {templated, templates{Name: "v1", Next: "v2"}, templates{Name: "v1", Next: "v2"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := evaluation.State{AddOns: evaluation.AddOns{{Name: "a"}, {Name: "gateway", Installed: true, Template: test.is}}}
+			got, known := Installing(test.declared, before, "gateway")
+			if template := got.AddOns.Named("gateway").Template; template != test.want || known != test.known {
+				t.Errorf("%+v, %t", template, known)
+			}
+			if before.AddOns[1].Template != test.is {
+				t.Error("the state that was given is changed")
+			}
+		})
+	}
+	if _, known := Installing(plain, evaluation.State{}, "absent"); !known {
+		t.Error("an add-on without a state")
+	}
+}

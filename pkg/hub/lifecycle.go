@@ -1,0 +1,71 @@
+package hub
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/gates"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/installation"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// acting are what is called with each add-on once it has been evaluated; nil where the lifecycle is off.
+type acting struct {
+	// gated triggers the controller of gates.
+	gated func(types.NamespacedName)
+	// found reports what was found to the controller of installations.
+	found func(types.NamespacedName, *evaluation.Evaluator, []evaluation.Finding)
+}
+
+// lifecycle is what the controllers that act rest on.
+type lifecycle struct {
+	inputs       hubcache.Inputs
+	declarations *declarations.Store
+	loader       fleet.Loader
+	policies     func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
+	recorder     events.EventRecorder
+	install      *trigger.Trigger
+}
+
+// setupLifecycle adds the controllers that act, where the lifecycle is on.
+func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, error) {
+	if !options.Lifecycle {
+		return acting{}, nil
+	}
+	opened := &gates.Reconciler{
+		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
+		Conditions: condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
+		Backoff: backoff.New(clock.RealClock{}), Recorder: on.recorder,
+	}
+	installed := &installation.Reconciler{
+		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
+		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
+		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
+	}
+	return acting{opened.Evaluated, installed.Needs.Found}, setupEach(mgr, opened, installed)
+}
+
+// evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.
+func (a acting) evaluated(report func(cluster string)) func(types.NamespacedName) {
+	switch {
+	case report == nil:
+		return a.gated
+	case a.gated == nil:
+		return func(addOn types.NamespacedName) { report(addOn.Namespace) }
+	}
+	return func(addOn types.NamespacedName) {
+		a.gated(addOn)
+		report(addOn.Namespace)
+	}
+}

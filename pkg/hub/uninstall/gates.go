@@ -1,0 +1,45 @@
+package uninstall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+)
+
+// removeGates removes the gate of every add-on that has one, with its condition Installable. The gate rule is removed before,
+// so that Open Cluster Management then installs what waited.
+func (u *uninstallation) removeGates(ctx context.Context) (string, error) {
+	cleaned, seen, err := u.cleanAll(ctx, "gates", u.removeGate)
+	return fmt.Sprintf("%d opened and removed, none is left on any of %d ManagedClusterAddOns", cleaned, seen), err
+}
+
+func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+	if _, gated := addOn.GetAnnotations()[addonv1alpha1.GateAnnotation]; !gated {
+		return false, nil
+	}
+	if _, err := u.removeEach(ctx, addOn, isInstallable); err != nil {
+		return false, err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": addOn.GetResourceVersion(), "annotations": map[string]any{addonv1alpha1.GateAnnotation: nil},
+	}})
+	if err != nil {
+		return false, err
+	}
+	return true, u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+}
+
+// isInstallable reports whether a condition is that of a gate. Without a gate, the add-on's own manager may have set it.
+func isInstallable(entry any) bool {
+	stored, _ := entry.(map[string]any)
+	reason, _ := stored["reason"].(string)
+	return stored["type"] == gate.ConditionInstallable && slices.Contains(gate.Reasons, reason)
+}

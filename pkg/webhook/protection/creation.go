@@ -1,0 +1,53 @@
+package protection
+
+import (
+	"context"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// Registered returns what the registration of an add-on declares, by the cache; the zero value where it has none.
+func (v *Validator) Registered(ctx context.Context, addOn string) (declaration.Declaration, error) {
+	read, err := v.declared.read(ctx)
+	if err != nil {
+		return declaration.Declaration{}, err
+	}
+	v.declared.mutex.Lock()
+	defer v.declared.mutex.Unlock()
+	return v.declared.catalog(read).Declaration(addOn), nil
+}
+
+// Created returns the verdicts on an add-on as it is created, with what is on its managed cluster at that moment. known is
+// false where nothing can be said: the cluster is not there or is being detached, or the add-on exists already.
+func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (findings []evaluation.Finding, known bool, err error) {
+	registration, err := v.declared.registration(ctx, addOn.Name)
+	if err != nil || registration == nil {
+		return nil, false, err
+	}
+	under, done, err := v.begin(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer done()
+	is, ok, err := v.attachedCluster(ctx, addOn.Namespace)
+	if !ok {
+		return nil, false, err
+	}
+	is.addOns, err = v.installed(ctx, addOn.Namespace)
+	if err != nil || is.addOns[addOn.Name] != nil {
+		return nil, false, err
+	}
+	installing, err := v.installing(ctx, addOn, registration)
+	if err != nil {
+		return nil, false, err
+	}
+	is.addOns[addOn.Name] = installing
+	is.hub = v.apisOfHub(ctx, under, []string{addOn.Name})
+	state, err := is.state(ctx, under, addOn.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	return under.Evaluate(addOn.Name, state), true, nil
+}

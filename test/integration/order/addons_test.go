@@ -1,0 +1,210 @@
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+const cluster = "cluster1"
+
+// register registers an add-on that declares this; a templated one has an AddOnTemplate with a Deployment.
+func register(ctx context.Context, name, declares string, templated bool) {
+	GinkgoHelper()
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+	if declares != "" {
+		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
+	}
+	if templated {
+		Expect(hub.Client.Create(ctx, template(name))).To(Succeed())
+		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+			ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
+			DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
+		}}
+	}
+	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
+}
+
+func template(addOn string) *addonv1alpha1.AddOnTemplate {
+	GinkgoHelper()
+	labels := map[string]string{"app": addOn}
+	content, err := json.Marshal(&appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: addOn},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "registry.example/agent"}}},
+			},
+		},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	of := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: addOn}}
+	of.Spec.AddonName = addOn
+	of.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
+	return of
+}
+
+// install installs an add-on on the cluster, with a gate if one is given.
+func install(ctx context.Context, name string, gate ...string) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	if len(gate) > 0 {
+		addOn.Annotations = map[string]string{interlockv1alpha1.GateAnnotation: gate[0]}
+	}
+	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
+}
+
+// ordered declares that the installation waits for these.
+func ordered(dependencies ...string) string {
+	return "{ordering: Install, " + strings.TrimPrefix(unordered(dependencies...), "{")
+}
+
+func unordered(dependencies ...string) string {
+	for i := range dependencies {
+		dependencies[i] = "{name: " + dependencies[i] + "}"
+	}
+	return "{dependencies: [" + strings.Join(dependencies, ", ") + "]}"
+}
+
+func addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, found)
+}
+
+// gate is that of an add-on; empty: it has none.
+func gate(ctx context.Context, name string) (string, error) {
+	found, err := addOn(ctx, name)
+	return found.Annotations[interlockv1alpha1.GateAnnotation], err
+}
+
+// condition is one of an add-on, as status, reason and message; empty: it has none.
+func condition(ctx context.Context, name, kind string) (string, error) {
+	found, err := addOn(ctx, name)
+	one := meta.FindStatusCondition(found.Status.Conditions, kind)
+	if one == nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %s: %s", one.Status, one.Reason, one.Message), err
+}
+
+func installable(ctx context.Context, name string) (string, error) {
+	return condition(ctx, name, "Installable")
+}
+
+// deployed reports whether OCM has made the work of an add-on.
+func deployed(ctx context.Context, name string) (bool, error) {
+	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-" + name + "-deploy-0"}, &workv1.ManifestWork{})
+	return err == nil, client.IgnoreNotFound(err)
+}
+
+func annotate(ctx context.Context, name, value string) {
+	GinkgoHelper()
+	found := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.GateAnnotation, value)
+	Expect(hub.Client.Patch(ctx, found, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+// runWorkloads has each Deployment of the managed cluster become available, as with nodes, until the suite ends.
+func runWorkloads() {
+	GinkgoHelper()
+	ctx, stop := context.WithCancel(context.Background())
+	DeferCleanup(stop)
+	Expect(appsv1.AddToScheme(managed.Client.Scheme())).To(Succeed())
+	watching, err := managed.Client.Watch(ctx, &appsv1.DeploymentList{}, client.InNamespace(ocm.AddOnNamespace))
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watching.Stop)
+	go func() {
+		defer GinkgoRecover()
+		for event := range watching.ResultChan() {
+			if event.Type != watch.Added {
+				continue
+			}
+			const status = `{"status":{"observedGeneration":1,"replicas":1,"readyReplicas":1,"availableReplicas":1}}`
+			err := managed.Client.Status().Patch(ctx, event.Object.(*appsv1.Deployment), client.RawPatch(types.MergePatchType, []byte(status)))
+			if !apierrors.IsNotFound(err) && ctx.Err() == nil {
+				Expect(err).NotTo(HaveOccurred())
+			}
+		}
+	}()
+}
+
+// history has the version of the hub at which each work was made, and at which each add-on first became available.
+var history = struct {
+	sync.Mutex
+	made, available map[string]uint64
+}{made: map[string]uint64{}, available: map[string]uint64{}}
+
+// followTheHub keeps the history until the suite ends. All objects of a hub share one count of versions.
+func followTheHub() {
+	GinkgoHelper()
+	follow(&workv1.ManifestWorkList{}, func(object client.Object, version uint64) {
+		name := strings.TrimSuffix(strings.TrimPrefix(object.GetName(), "addon-"), "-deploy-0")
+		if history.made[name] == 0 {
+			history.made[name] = version
+		}
+	})
+	follow(&addonv1alpha1.ManagedClusterAddOnList{}, func(object client.Object, version uint64) {
+		conditions := object.(*addonv1alpha1.ManagedClusterAddOn).Status.Conditions
+		if history.available[object.GetName()] == 0 && meta.IsStatusConditionTrue(conditions, "Available") {
+			history.available[object.GetName()] = version
+		}
+	})
+}
+
+func follow(list client.ObjectList, record func(client.Object, uint64)) {
+	GinkgoHelper()
+	watching, err := hub.Client.Watch(context.Background(), list, client.InNamespace(cluster))
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watching.Stop)
+	go func() {
+		defer GinkgoRecover()
+		for event := range watching.ResultChan() {
+			object, isObject := event.Object.(client.Object)
+			if !isObject || event.Type == watch.Deleted {
+				continue
+			}
+			version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+			Expect(err).NotTo(HaveOccurred())
+			history.Lock()
+			record(object, version)
+			history.Unlock()
+		}
+	}()
+}
+
+// whenMade and whenAvailable are versions of the hub; zero: not yet.
+func whenMade(name string) uint64 {
+	history.Lock()
+	defer history.Unlock()
+	return history.made[name]
+}
+
+func whenAvailable(name string) uint64 {
+	history.Lock()
+	defer history.Unlock()
+	return history.available[name]
+}

@@ -1,0 +1,205 @@
+package order
+
+import (
+	"context"
+	"os/exec"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/test/witness"
+)
+
+const (
+	closed = interlockv1alpha1.GateClosed
+	opened = interlockv1alpha1.GateOpen
+	// quiet is how long nothing may be written. Nothing polls but OCM's agents, twice a minute.
+	quiet = 8 * time.Second
+)
+
+var _ = Describe("The installation of an add-on", Ordered, func() {
+	for _, form := range []string{"policy", "webhook"} {
+		Describe("with the gate rule as a "+form, Ordered, func() {
+			of := func(name string) string { return name + "-" + form }
+
+			BeforeAll(func(ctx context.Context) {
+				manage(ctx, "Gate rule is in force", "--lifecycle", "--guard="+form)
+				register(ctx, of("first"), ordered("missing"), false)
+				Eventually(dryRunGate).WithContext(ctx).WithArguments(of("first")).Should(Equal(closed))
+			}, NodeTimeout(time.Minute))
+
+			It("waits for its dependencies, in the order of a chain", func(ctx context.Context) {
+				register(ctx, of("base"), ordered(), true)
+				register(ctx, of("mid"), ordered(of("base")), true)
+				register(ctx, of("top"), ordered(of("mid")), true)
+				register(ctx, of("eager"), unordered(of("base")), true)
+				for _, name := range []string{"top", "mid"} {
+					Eventually(dryRunGate).WithContext(ctx).WithArguments(of(name)).Should(Equal(closed))
+				}
+				for _, name := range []string{"top", "mid", "eager"} { // the worst order
+					install(ctx, of(name))
+				}
+				Eventually(deployed).WithContext(ctx).WithArguments(of("eager")).Should(BeTrue(), "without ordering, nothing waits")
+				for _, name := range []string{"top", "mid"} {
+					Expect(gate(ctx, of(name))).To(Equal(closed))
+					Eventually(installable).WithContext(ctx).WithArguments(of(name)).Should(HavePrefix("False WaitingForDependencies: Required addon"))
+				}
+				Expect(gate(ctx, of("eager"))).To(BeEmpty())
+
+				By("nothing being written while they wait")
+				w, err := witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog})
+				Expect(err).NotTo(HaveOccurred())
+				defer w.Stop()
+				Expect(w.Settle(ctx, 3*time.Second)).To(Succeed())
+				counts, err := w.Quiet(ctx, quiet)
+				Expect(err).NotTo(HaveOccurred())
+				for _, row := range counts.Rows {
+					Expect(row.Writer.Interlock()).To(BeFalse(), counts.String())
+					Expect(row.Object.Name).NotTo(BeElementOf(of("top"), of("mid")), counts.String())
+				}
+				Expect(w.Findings(ctx)).To(BeEmpty())
+				for _, name := range []string{"top", "mid"} {
+					Expect(deployed(ctx, of(name))).To(BeFalse())
+				}
+
+				began := time.Now()
+				install(ctx, of("base"))
+				Eventually(whenAvailable).WithContext(ctx).WithArguments(of("top")).Should(BeNumerically(">", 0))
+				AddReportEntry("from the installation of base until top is available", time.Since(began).String())
+				Expect(whenMade(of("mid"))).To(BeNumerically(">", whenAvailable(of("base"))))
+				Expect(whenMade(of("top"))).To(BeNumerically(">", whenAvailable(of("mid"))))
+				for _, name := range []string{"top", "mid"} {
+					Expect(gate(ctx, of(name))).To(Equal(opened))
+					Expect(installable(ctx, of(name))).To(HavePrefix("True RequiredDependenciesSatisfied"))
+				}
+				Expect(gate(ctx, of("base"))).To(BeEmpty(), "it never had to wait")
+				Eventually(emitted).WithContext(ctx).WithArguments(of("top")).Should(ContainElement("GateOpened"))
+			}, NodeTimeout(2*time.Minute))
+		})
+	}
+
+	It("does not wait on a cycle", func(ctx context.Context) {
+		register(ctx, "there", ordered("back"), true)
+		register(ctx, "back", ordered("there"), true)
+		for _, name := range []string{"there", "back"} {
+			// The webhook reads registrations from a cache, which may not have the other one yet.
+			Eventually(dryRunGate).WithContext(ctx).WithArguments(name).Should(BeEmpty())
+			install(ctx, name)
+		}
+		for _, name := range []string{"there", "back"} {
+			Eventually(deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			Expect(gate(ctx, name)).To(BeEmpty())
+		}
+	}, NodeTimeout(time.Minute))
+
+	It("follows the word of a user", func(ctx context.Context) {
+		register(ctx, "opened-at-creation", ordered("missing"), true)
+		install(ctx, "opened-at-creation", opened)
+		Eventually(deployed).WithContext(ctx).WithArguments("opened-at-creation").Should(BeTrue())
+		Expect(gate(ctx, "opened-at-creation")).To(Equal(opened))
+
+		register(ctx, "opened-later", ordered("missing"), true)
+		install(ctx, "opened-later", closed)
+		Eventually(installable).WithContext(ctx).WithArguments("opened-later").Should(HavePrefix("False WaitingForDependencies"))
+		Expect(deployed(ctx, "opened-later")).To(BeFalse())
+		annotate(ctx, "opened-later", opened)
+		Eventually(deployed).WithContext(ctx).WithArguments("opened-later").Should(BeTrue())
+		Eventually(installable).WithContext(ctx).WithArguments("opened-later").Should(HavePrefix("True GateOpened: A user opened the gate"))
+
+		By("closing it where nothing waits")
+		register(ctx, "unordered", unordered("missing"), true)
+		install(ctx, "unordered", closed)
+		Eventually(gate).WithContext(ctx).WithArguments("unordered").Should(Equal(opened))
+		Eventually(deployed).WithContext(ctx).WithArguments("unordered").Should(BeTrue())
+	}, NodeTimeout(time.Minute))
+
+	It("does not wait while the webhook is away", func(ctx context.Context) {
+		Expect(webhook.Stop(ctx)).To(Succeed())
+		register(ctx, "unnoticed", ordered("missing"), true)
+		install(ctx, "unnoticed")
+		Expect(gate(ctx, "unnoticed")).To(BeEmpty())
+		Eventually(deployed).WithContext(ctx).WithArguments("unnoticed").Should(BeTrue())
+		serve("--lifecycle")
+		Eventually(dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
+	}, NodeTimeout(time.Minute))
+
+	It("is released when Interlock is uninstalled", func(ctx context.Context) {
+		register(ctx, "released", ordered("missing"), true)
+		install(ctx, "released", closed)
+		Eventually(installable).WithContext(ctx).WithArguments("released").Should(HavePrefix("False WaitingForDependencies"))
+		Expect(deployed(ctx, "released")).To(BeFalse())
+		Expect(manager.Stop(ctx)).To(Succeed())
+		manager = nil
+		out, err := exec.CommandContext(ctx, program, "uninstall", "--kubeconfig", hub.Kubeconfig(), "--namespace", namespace).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), "%s", out)
+		Expect(string(out)).To(ContainSubstring("opened and removed, none is left"))
+		Eventually(deployed).WithContext(ctx).WithArguments("released").Should(BeTrue())
+		Expect(gate(ctx, "released")).To(BeEmpty())
+		Expect(installable(ctx, "released")).To(BeEmpty())
+		Expect(ruleIsInstalled(ctx)).To(BeFalse())
+	}, NodeTimeout(time.Minute))
+
+	It("does not wait with the lifecycle off, and a gate that was closed holds nothing", func(ctx context.Context) {
+		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
+		register(ctx, "left", ordered("missing"), true)
+		install(ctx, "left", closed)
+		Eventually(installable).WithContext(ctx).WithArguments("left").Should(HavePrefix("False WaitingForDependencies"))
+
+		Expect(webhook.Stop(ctx)).To(Succeed())
+		serve()
+		manage(ctx, "Removed the rule", "--guard=policy")
+		Eventually(ruleIsInstalled).WithContext(ctx).Should(BeFalse())
+		register(ctx, "off", ordered("missing"), true)
+		install(ctx, "off")
+		Expect(gate(ctx, "off")).To(BeEmpty())
+		Eventually(deployed).WithContext(ctx).WithArguments("off").Should(BeTrue())
+		annotate(ctx, "left", "ignored") // any change has OCM look at the add-on again
+		Eventually(deployed).WithContext(ctx).WithArguments("left").Should(BeTrue())
+	}, NodeTimeout(time.Minute))
+})
+
+// dryRunGate is the gate that an add-on would have if it were created now.
+func dryRunGate(ctx context.Context, name string) (string, error) {
+	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	err := hub.Client.Create(ctx, created, client.DryRunAll)
+	return created.Annotations[interlockv1alpha1.GateAnnotation], err
+}
+
+// emitted are the reasons of the events on an add-on.
+func emitted(ctx context.Context, name string) (reasons []string, err error) {
+	var all eventsv1.EventList
+	if err = eventsv1.AddToScheme(hub.Client.Scheme()); err != nil {
+		return nil, err
+	}
+	err = hub.Client.List(ctx, &all, client.InNamespace(cluster))
+	for _, event := range all.Items {
+		if event.Regarding.Name == name {
+			reasons = append(reasons, event.Reason)
+		}
+	}
+	return reasons, err
+}
+
+// ruleIsInstalled reports whether the hub has any object of the gate rule.
+func ruleIsInstalled(ctx context.Context) (bool, error) {
+	for kind, version := range map[string]string{rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1", rule.KindWebhook: "v1"} {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(schema.GroupVersionKind{Group: rule.Group, Version: version, Kind: kind})
+		err := hub.Client.Get(ctx, client.ObjectKey{Name: gaterule.Rule.Name}, object)
+		if err == nil || !apierrors.IsNotFound(err) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
