@@ -83,19 +83,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	plan := r.history.Make(targets(needs), installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).Approved },
 	}, now)
-	failed := r.install(ctx, declared, plan, placed, clusters)
+	done, failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
-	if again := r.report(plan, needs, len(clusters)); plan.Next.IsZero() || !again.IsZero() && again.Before(plan.Next) {
+	if again := r.report(plan, done, needs, len(clusters)); plan.Next.IsZero() || !again.IsZero() && again.Before(plan.Next) {
 		plan.Next = again
 	}
 	return controllers.At(plan.Next, now), failed
 }
 
-// install carries out a plan. What fails does not keep the rest from being installed.
+// install carries out a plan, and returns what is being installed. What fails does not keep the rest from being installed.
 func (r *Reconciler) install(
 	ctx context.Context, declared *evaluation.Evaluator, plan installation.Plan, placed placements, clusters map[string]*clusterv1.ManagedCluster,
-) error {
+) (done []installation.Target, failed error) {
 	var failures []error
+	installs := func(target installation.Target) {
+		r.history.Installed(target, r.Clock.Now())
+		r.Metrics.Installed(target.AddOn)
+		done = append(done, target)
+	}
 	for _, target := range plan.Install {
 		if declared.Consent(target.AddOn) == catalog.ByPlacement {
 			placed.add(target)
@@ -103,24 +108,18 @@ func (r *Reconciler) install(
 		}
 		created, err := r.create(ctx, target)
 		if created {
-			r.installed(target)
+			installs(target)
 		}
 		failures = append(failures, err)
 	}
 	placed.keep(func(cluster string) bool { return clusters[cluster] != nil })
 	for _, addOn := range declared.AddOns() {
 		if declared.Consent(addOn) == catalog.ByPlacement {
-			failures = append(failures, r.applyPlaced(ctx, addOn, placed))
+			failures = append(failures, r.applyPlaced(ctx, addOn, placed, installs))
 		}
 	}
 	failures = append(failures, r.deleteUnlisted(ctx, declared, placed))
-	return errors.Join(failures...)
-}
-
-// installed remembers that a target is being installed.
-func (r *Reconciler) installed(target installation.Target) {
-	r.history.Installed(target, r.Clock.Now())
-	r.Metrics.Installed(target.AddOn)
+	return done, errors.Join(failures...)
 }
 
 // clusters returns the managed clusters that are not being deleted.

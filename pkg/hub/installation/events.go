@@ -47,15 +47,15 @@ type unapproved struct {
 	emitted  bool
 }
 
-// report emits events on what a plan does and does not do, and sets the metrics of what waits. It returns when to look again; zero:
+// report emits events on what is done and what a plan does not do, and sets the metrics of what waits. It returns when to look again; zero:
 // not before something changes.
-func (r *Reconciler) report(plan installation.Plan, needs []need, clusters int) (again time.Time) {
+func (r *Reconciler) report(plan installation.Plan, done []installation.Target, needs []need, clusters int) (again time.Time) {
 	r.Metrics.Wait(plan)
 	by := make(map[installation.Target][]string, len(needs))
 	for _, one := range needs {
 		by[one.Target] = one.dependents
 	}
-	for _, target := range plan.Install {
+	for _, target := range done {
 		for _, dependent := range by[target] {
 			r.Recorder.Eventf(onCluster(types.NamespacedName{Namespace: target.Cluster, Name: dependent}), nil, corev1.EventTypeNormal,
 				EventInstalls, actionInstall, "%s", events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", target.AddOn, dependent)))

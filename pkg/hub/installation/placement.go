@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -118,8 +119,9 @@ func (p placements) keep(exists func(cluster string) bool) {
 	}
 }
 
-// applyPlaced writes the Placement of an add-on, and those of its decisions that have changed.
-func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placements) error {
+// applyPlaced writes the Placement of an add-on, and those of its decisions that have changed. It calls done with what is being
+// installed.
+func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placements, done func(installation.Target)) error {
 	key, of := catalog.OnDemandPlacement(addOn), all.of(addOn)
 	if !of.exists {
 		if err := r.createNamespace(ctx); err != nil {
@@ -141,7 +143,7 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 		}
 		for _, cluster := range of.added {
 			if slices.Contains(of.decided[name], cluster) {
-				r.installed(installation.Target{Cluster: cluster, AddOn: addOn})
+				done(installation.Target{Cluster: cluster, AddOn: addOn})
 			}
 		}
 	}
@@ -151,7 +153,11 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 // createNamespace creates the namespace of Interlock's Placements. It is no part of what is deployed: deleting that must not have
 // OCM remove what it installed.
 func (r *Reconciler) createNamespace(ctx context.Context) error {
-	err := r.Writer.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace, Labels: ours}})
+	namespace := &unstructured.Unstructured{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace")) // no other controller needs its type
+	namespace.SetName(addonv1alpha1.InstallNamespace)
+	namespace.SetLabels(ours)
+	err := r.Writer.Create(ctx, namespace, client.FieldOwner(names.AddonManager))
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create namespace %s: %w", addonv1alpha1.InstallNamespace, err)
 	}

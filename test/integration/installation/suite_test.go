@@ -11,8 +11,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -22,12 +23,14 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup"
+	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 var (
-	hub     *ocm.Hub
-	manager *gexec.Session
+	hub *ocm.Hub
+	// account has the rights of addon-manager.
+	account *testenv.User
 )
 
 func TestInstallation(t *testing.T) {
@@ -47,18 +50,36 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
-	create(ctx, "{apiVersion: v1, kind: Namespace, metadata: {name: "+addonv1alpha1.InstallNamespace+"}}")
+	grant(ctx)
 	for _, name := range []string{"east", "west", "edge"} {
 		join(ctx, name)
 	}
-	run()
 }, NodeTimeout(5*time.Minute))
 
-// run starts addon-manager.
-func run() {
-	GinkgoHelper()
-	manager = setup.Run(setup.Program("addon-manager"), "--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
+// Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
+var _ = BeforeEach(func() {
+	setup.Run(setup.Program("addon-manager"), "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s")
+})
+
+// grant gives addon-manager's account the rights of deploy/lifecycle, and no other, with the policies that limit them.
+func grant(ctx context.Context) {
+	GinkgoHelper()
+	const user = "system:serviceaccount:interlock-system:interlock-addon-manager"
+	var err error
+	account, err = hub.AddUser(user)
+	Expect(err).NotTo(HaveOccurred())
+	role, err := testenv.ClusterRole("../../../deploy/hub", testenv.ManagerRoles...)
+	Expect(err).NotTo(HaveOccurred())
+	objects, err := testenv.WritePolicies("../../../deploy/hub")
+	Expect(err).NotTo(HaveOccurred())
+	for _, object := range append(objects, role, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+	}) {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
 }
 
 // join creates a managed cluster that is available, with its name as the label name.

@@ -1,0 +1,66 @@
+package installation
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/test/setup"
+)
+
+var _ = Describe("The rights of addon-manager --lifecycle", func() {
+	DescribeTable("do not let it create", func(ctx context.Context, manifest, refusal string) {
+		as := setup.As(account.Config, hub.Client)
+		object := &unstructured.Unstructured{}
+		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
+		err := as.Create(ctx, object, client.DryRunAll)
+		Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring(refusal)))
+	},
+		Entry("another namespace", "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}", "create no other namespace"),
+		Entry("a Placement elsewhere", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
+			metadata: {name: mine, namespace: east}, spec: {}}`, "in the namespace open-cluster-management-interlock only"),
+		Entry("a PlacementDecision elsewhere", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
+			metadata: {name: mine, namespace: east}}`, "in the namespace open-cluster-management-interlock only"),
+		Entry("a registration", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+			metadata: {name: mine}, spec: {}}`, "forbidden"),
+	)
+
+	It("do not let it create an add-on that does not say by whom, or with settings", func(ctx context.Context) {
+		as := setup.As(account.Config, hub.Client)
+		for _, manifest := range []string{
+			"{metadata: {name: mine, namespace: east}, spec: {}}",
+			"{metadata: {name: mine, namespace: east, labels: {dependency.addon.open-cluster-management.io/installed-by: interlock}}, " +
+				"spec: {configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, name: x, namespace: elsewhere}]}}",
+		} {
+			object := &unstructured.Unstructured{}
+			Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
+			object.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+			object.SetKind("ManagedClusterAddOn")
+			Expect(as.Create(ctx, object)).To(MatchError(ContainSubstring("create one with the label installed-by")), manifest)
+		}
+	})
+
+	It("do not let it change or delete what it does not own", func(ctx context.Context) {
+		install(ctx, "east", "not-its-own")
+		as := setup.As(account.Config, hub.Client)
+		addOn := &unstructured.Unstructured{}
+		addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		addOn.SetKind("ManagedClusterAddOn")
+		addOn.SetName("not-its-own")
+		addOn.SetNamespace("east")
+		Expect(as.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`)))).
+			To(MatchError(ContainSubstring("may change nothing of a ManagedClusterAddOn but the status")))
+		Expect(apierrors.IsForbidden(as.Delete(ctx, addOn))).To(BeTrue())
+		namespace := &unstructured.Unstructured{}
+		namespace.SetAPIVersion("v1")
+		namespace.SetKind("Namespace")
+		namespace.SetName("east")
+		Expect(apierrors.IsForbidden(as.Delete(ctx, namespace))).To(BeTrue())
+	})
+})
