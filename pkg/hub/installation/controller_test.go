@@ -1,0 +1,307 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+const (
+	listed  = `installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: base}]}`
+	manual  = `installStrategy: {type: Manual}`
+	needing = `dependencies: [{name: base, install: Auto}]`
+)
+
+// bench is a reconciler on a fake hub with available managed clusters, on each of which the add-on leaf needs base.
+type bench struct {
+	*Reconciler
+	hub      client.Client
+	clock    *clocktesting.FakePassiveClock
+	recorder *events.FakeRecorder
+	declared *evaluation.Evaluator
+	// refuse is asked with each write: its verb and kind, and the object.
+	refuse func(write, name string) error
+	writes []string
+}
+
+func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(fleet.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{refuse: func(string, string) error { return nil }, recorder: events.NewFakeRecorder(10_000)}
+	wrote := func(verb string, object client.Object) error {
+		kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1")
+		kind = kind[strings.LastIndex(kind, ".")+1:]
+		b.writes = append(b.writes, verb+" "+kind+" "+object.GetName())
+		return b.refuse(verb+" "+kind, object.GetNamespace()+"/"+object.GetName())
+	}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&clusterv1beta1.PlacementDecision{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.CreateOption) error {
+				if err := wrote("create", object); err != nil {
+					return err
+				}
+				return hub.Create(ctx, object, options...)
+			},
+			Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+				if err := wrote("delete", object); err != nil {
+					return err
+				}
+				return hub.Delete(ctx, object, options...)
+			},
+			SubResourceUpdate: func(ctx context.Context, hub client.Client, of string, object client.Object, options ...client.SubResourceUpdateOption) error {
+				if err := wrote("update", object); err != nil {
+					return err
+				}
+				return hub.SubResource(of).Update(ctx, object, options...)
+			},
+		})
+	for i := range clusters {
+		builder.WithObjects(cluster(i))
+	}
+	b.hub = builder.Build()
+	b.clock = clocktesting.NewFakePassiveClock(fixture.Now.Time)
+	b.Reconciler = &Reconciler{
+		Clock: b.clock, Declarations: declarations.NewStore(), Needs: &Needs{Changed: trigger.New()}, Live: b.hub, Writer: b.hub,
+		Inputs:   hubcache.Inputs{Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true }},
+		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(),
+		Policies: func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil },
+	}
+	b.declare(t, base, onDemand)
+	for i := range clusters {
+		b.needs(i)
+	}
+	return b
+}
+
+func cluster(i int) *clusterv1.ManagedCluster {
+	joined := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("cluster%03d", i)}}
+	joined.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+	return joined
+}
+
+func (b *bench) declare(t *testing.T, base string, onDemand bool) {
+	t.Helper()
+	registered := fixture.Specified(t, "base", "{"+base+"}")
+	if onDemand {
+		registered.Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true", addonv1alpha1.ApproveInstallAnnotation: "1000"}
+	}
+	b.declared = evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered, fixture.Specified(t, "leaf", "{"+needing+"}")}))
+	b.Declarations.Set(b.declared)
+}
+
+// needs lets leaf need base on a managed cluster.
+func (b *bench) needs(i int) {
+	state := b.declared.State("leaf", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} })
+	b.Needs.Found(types.NamespacedName{Namespace: cluster(i).Name, Name: "leaf"}, b.declared, b.declared.Evaluate("leaf", state))
+}
+
+// reconcile returns what is written.
+func (b *bench) reconcile(t *testing.T) ([]string, reconcile.Result, error) {
+	t.Helper()
+	b.writes = nil
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: Key})
+	return b.writes, result, err
+}
+
+// emitted returns the reasons of the events since the last call.
+func (b *bench) emitted() (reasons []string) {
+	for len(b.recorder.Events) > 0 {
+		reasons = append(reasons, strings.Fields(<-b.recorder.Events)[1])
+	}
+	return reasons
+}
+
+func (b *bench) decided(t *testing.T) map[string]int {
+	t.Helper()
+	var all clusterv1beta1.PlacementDecisionList
+	if err := b.hub.List(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	decided := map[string]int{}
+	for _, one := range all.Items {
+		decided[one.Name] = len(one.Status.Decisions)
+	}
+	return decided
+}
+
+func TestNothingIsInstalledAtFirst(t *testing.T) {
+	b := newBench(t, manual, true, 1)
+	b.Delay = 10 * time.Minute
+	if writes, result, err := b.reconcile(t); err != nil || len(writes) > 0 || result.RequeueAfter != 10*time.Minute {
+		t.Errorf("%v %v %v", writes, result, err)
+	}
+	b.clock.SetTime(fixture.Now.Add(10 * time.Minute))
+	if writes, _, err := b.reconcile(t); err != nil || !slices.Equal(writes, []string{"create ManagedClusterAddOn base"}) {
+		t.Errorf("%v %v", writes, err)
+	}
+}
+
+func TestAFailureDoesNotKeepOthersFromBeingInstalled(t *testing.T) {
+	b := newBench(t, manual, true, 3)
+	b.refuse = func(_, name string) error {
+		if name == "cluster001/base" {
+			return errors.New("the hub is busy")
+		}
+		return nil
+	}
+	_, _, err := b.reconcile(t)
+	if err == nil || !strings.Contains(err.Error(), "create ManagedClusterAddOn cluster001/base: the hub is busy") {
+		t.Errorf("got %v", err)
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventInstalls}) {
+		t.Errorf("emitted %v", got)
+	}
+	if got := testutil.ToFloat64(b.Metrics.installed.WithLabelValues("base")); got != 2 {
+		t.Errorf("counted %v", got)
+	}
+	b.refuse = func(string, string) error { return nil }
+	if writes, _, err := b.reconcile(t); err != nil || len(writes) != 1 || len(b.emitted()) != 1 {
+		t.Errorf("%v %v", writes, err)
+	}
+	if writes, _, err := b.reconcile(t); err != nil || len(writes) > 0 || len(b.emitted()) > 0 {
+		t.Errorf("nothing is left to be done: %v %v", writes, err)
+	}
+}
+
+func TestAnInstallationOfAnotherWriterCounts(t *testing.T) {
+	b := newBench(t, manual, true, 1)
+	if err := b.hub.Create(t.Context(), &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}); err != nil {
+		t.Fatal(err)
+	}
+	if writes, _, err := b.reconcile(t); err != nil || len(writes) > 0 || len(b.emitted()) > 0 {
+		t.Errorf("%v %v", writes, err)
+	}
+}
+
+func TestDecisionsAreWrittenOnceAndSplit(t *testing.T) {
+	b := newBench(t, listed, false, 130)
+	for range 7 { // 20 clusters a minute, of at most half of the fleet
+		if _, _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	}
+	if got := b.decided(t); len(got) != 0 {
+		t.Errorf("without an approval: %v", got)
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{EventUnapproved}) {
+		t.Errorf("emitted %v", got)
+	}
+	b.declare(t, listed, true)
+	for range 7 {
+		if _, _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	}
+	if got := b.decided(t); got["base-interlock-1"] != 100 || got["base-interlock-2"] != 30 {
+		t.Errorf("decided %v", got)
+	}
+	if writes, result, err := b.reconcile(t); err != nil || len(writes) > 0 || !result.IsZero() {
+		t.Errorf("nothing is left to be done: %v %v %v", writes, result, err)
+	}
+}
+
+func TestADecisionThatCannotBeWrittenIsNoInstallation(t *testing.T) {
+	for _, refused := range []string{"create Unstructured", "create Placement", "create PlacementDecision", "update PlacementDecision"} {
+		b := newBench(t, listed, false, 2)
+		b.refuse = func(write, _ string) error {
+			if write == refused {
+				return errors.New("the hub is busy")
+			}
+			return nil
+		}
+		if _, _, err := b.reconcile(t); err == nil || len(b.emitted()) > 0 {
+			t.Errorf("%s: %v", refused, err)
+		}
+		b.refuse = func(string, string) error { return nil }
+		if _, _, err := b.reconcile(t); err != nil || len(b.emitted()) != 2 || b.decided(t)["base-interlock-1"] != 2 {
+			t.Errorf("%s: %v, decided %v", refused, err, b.decided(t))
+		}
+	}
+}
+
+func TestDecisionsFollowTheFleetAndTheConsent(t *testing.T) {
+	b := newBench(t, listed, false, 2)
+	if _, _, err := b.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.hub.Delete(t.Context(), cluster(0)); err != nil {
+		t.Fatal(err)
+	}
+	if writes, _, err := b.reconcile(t); err != nil || !slices.Equal(writes, []string{"update PlacementDecision base-interlock-1"}) {
+		t.Errorf("%v %v", writes, err)
+	}
+	b.declare(t, manual, false)
+	b.refuse = func(write, _ string) error {
+		if write == "delete PlacementDecision" {
+			return errors.New("the hub is busy")
+		}
+		return nil
+	}
+	if _, _, err := b.reconcile(t); err == nil {
+		t.Error("a decision that stays is no error")
+	}
+	b.refuse = func(string, string) error { return nil }
+	if _, _, err := b.reconcile(t); err != nil || len(b.decided(t)) > 0 {
+		t.Errorf("%v, decided %v", err, b.decided(t))
+	}
+}
+
+func TestNothingIsInstalledWhileSomethingCannotBeRead(t *testing.T) {
+	b := newBench(t, manual, true, 1)
+	b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
+		return nil, errors.New("the hub is busy")
+	}
+	if writes, _, err := b.reconcile(t); err == nil || len(writes) > 0 {
+		t.Errorf("%v %v", writes, err)
+	}
+	b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil }
+	b.declare(t, listed, false)
+	b.Inputs.Ready = func(input.Set) bool { return false }
+	b.declare(t, `installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: base}, {namespace: other, name: other}]}`, false)
+	if _, _, err := b.reconcile(t); err != nil || len(b.decided(t)) > 0 {
+		t.Errorf("what other Placements select is not known: %v, decided %v", err, b.decided(t))
+	}
+}
+
+func TestNeedsAreForgotten(t *testing.T) {
+	b := newBench(t, manual, true, 2)
+	b.Needs.Found(types.NamespacedName{Namespace: "cluster000", Name: "leaf"}, nil, nil)
+	if writes, _, err := b.reconcile(t); err != nil || len(writes) != 1 {
+		t.Errorf("%v %v", writes, err)
+	}
+}
