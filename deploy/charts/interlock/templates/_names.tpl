@@ -99,7 +99,8 @@ readinessProbe:
   httpGet:
     path: /readyz
     port: probes
-  periodSeconds: 5
+  periodSeconds: 2
+  failureThreshold: 3
 {{- end }}
 
 {{/* A file of deploy/, in the release's namespace and with its labels. The arguments are the root, the file's
