@@ -37,11 +37,11 @@ func OnDemandPlacement(addOn string) types.NamespacedName {
 type Consent string
 
 const (
-	// NoConsent: the owner does not.
+	// NoConsent is that of an owner who does not.
 	NoConsent Consent = ""
-	// ByPlacement: OCM installs it on the clusters of OnDemandPlacement.
+	// ByPlacement is that OCM installs it on the clusters of OnDemandPlacement.
 	ByPlacement Consent = "Placement"
-	// ByAnnotation: Interlock creates its ManagedClusterAddOns.
+	// ByAnnotation is that Interlock creates its ManagedClusterAddOns.
 	ByAnnotation Consent = "Annotation"
 )
 

@@ -18,6 +18,7 @@ import (
 func TestInstalling(t *testing.T) {
 	const (
 		spec   = `dependencies: [{name: a}]`
+		auto   = `dependencies: [{name: a, install: Auto}]`
 		fails  = "Required addon 'a' is not installed or not available. "
 		placed = `installStrategy: {type: Placements, placements: [{namespace: ns, name: p}]}`
 	)
@@ -74,23 +75,23 @@ func TestInstalling(t *testing.T) {
 			message: fails + "(a Required dependency of its own is not satisfied; being removed since 2026-08-01T11:00:00Z)",
 		},
 		"AutoWithoutConsent": {
-			reason: "the owner has to agree", spec: `dependencies: [{name: a, install: Auto}]`, others: registered(`installStrategy: {type: Manual}`),
+			reason: "the owner has to agree", spec: auto, others: registered(`installStrategy: {type: Manual}`),
 			want: "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual; for install: Auto, its owner must annotate " +
 				"ClusterManagementAddOn 'a' with dependency.addon.open-cluster-management.io/install-on-demand=true)",
 		},
 		"AutoWithoutListedPlacement": {
-			reason: "the owner has to agree", spec: `dependencies: [{name: a, install: Auto}]`, others: registered(placed),
+			reason: "the owner has to agree", spec: auto, others: registered(placed),
 			cluster: evaluation.Cluster{Unselected: []string{"a"}},
 			want:    "a=NotInstalled", message: fails + "(not installed: none of its Placements selects this cluster; for install: Auto, " +
 				"its owner must list Placement 'open-cluster-management-interlock/a' in ClusterManagementAddOn 'a')",
 		},
 		"AutoWithConsent": {
-			reason: "it is about to be installed", spec: `dependencies: [{name: a, install: Auto}]`, cluster: evaluation.Cluster{Unselected: []string{"a"}},
+			reason: "it is about to be installed", spec: auto, cluster: evaluation.Cluster{Unselected: []string{"a"}},
 			others: registered(`installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: a}]}`),
 			want:   "a=NotInstalled", message: fails + "(not installed: none of its Placements selects this cluster)",
 		},
 		"AutoOfItsOwnManager": {
-			reason: "Interlock leaves it alone", spec: `dependencies: [{name: a, install: Auto}]`, others: registered(`{}`), want: "a=NotInstalled",
+			reason: "Interlock leaves it alone", spec: auto, others: registered(`{}`), want: "a=NotInstalled",
 			message: fails + "(not installed: install: Auto has no effect, because another component installs it)",
 		},
 		"StillWorks": {reason: "it is available until it is gone", spec: spec, addOns: on(works), want: "a=Satisfied"},

@@ -17,6 +17,7 @@ import (
 )
 
 func TestNeeded(t *testing.T) {
+	const needsBase = `{dependencies: [{name: base, install: Auto}]}`
 	now := fixture.Now.Time
 	up := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, "")}
 	down := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, "")}
@@ -26,7 +27,8 @@ func TestNeeded(t *testing.T) {
 		return cluster
 	}
 	lost := evaluation.Cluster{Available: metav1.ConditionUnknown, Offline: evaluation.OfflineHold}
-	waived := `{overrides: [{addOn: leaf, dependency: base, waive: {reason: r, until: "` + now.Add(time.Hour).UTC().Format(time.RFC3339) + `"}}]}`
+	waived := `{overrides: [{addOn: leaf, dependency: base, waive: {reason: r, until: "` +
+		now.Add(time.Hour).UTC().Format(time.RFC3339) + `"}}]}`
 	for _, test := range []struct {
 		name, leaf string
 		// others are declarations of base and other.
@@ -37,19 +39,22 @@ func TestNeeded(t *testing.T) {
 		want    string
 	}{
 		{name: "not asked for", leaf: `{dependencies: [{name: base}]}`},
-		{name: "missing", leaf: `{dependencies: [{name: base, install: Auto}]}`, want: "base"},
+		{name: "missing", leaf: needsBase, want: "base"},
 		{name: "Optional too", leaf: `{dependencies: [{name: b, addOn: base, type: Optional, install: Auto}]}`, want: "base"},
-		{name: "there", leaf: `{dependencies: [{name: base, install: Auto}]}`, addOns: map[string]evaluation.Observation{"base": up}},
-		{name: "there, and down", leaf: `{dependencies: [{name: base, install: Auto}]}`, addOns: map[string]evaluation.Observation{"base": down}},
+		{name: "there", leaf: needsBase, addOns: map[string]evaluation.Observation{"base": up}},
+		{name: "there, and down", leaf: needsBase, addOns: map[string]evaluation.Observation{"base": down}},
 		{
 			name: "there, in another version", leaf: `{dependencies: [{name: base, install: Auto, version: ">= 2"}]}`,
 			addOns: map[string]evaluation.Observation{"base": up},
 		},
-		{name: "several, once each", leaf: `{dependencies: [{name: other, install: Auto}, {name: base, install: Auto}, {name: x, addOn: base, install: Auto}]}`, want: "base other"},
+		{
+			name: "several, once each", want: "base other",
+			leaf: `{dependencies: [{name: other, install: Auto}, {name: base, install: Auto}, {name: x, addOn: base, install: Auto}]}`,
+		},
 		{name: "where it does not apply", leaf: `{dependencies: [{name: base, install: Auto, when: {clusterSelector: {matchLabels: {a: b}}}}]}`},
-		{name: "on a lost cluster", leaf: `{dependencies: [{name: base, install: Auto}]}`, cluster: lost},
-		{name: "where it is waived", leaf: `{dependencies: [{name: base, install: Auto}]}`, policy: waived},
-		{name: "on a cycle", leaf: `{dependencies: [{name: base, install: Auto}]}`, others: map[string]string{"base": `{dependencies: [{name: leaf}]}`}},
+		{name: "on a lost cluster", leaf: needsBase, cluster: lost},
+		{name: "where it is waived", leaf: needsBase, policy: waived},
+		{name: "on a cycle", leaf: needsBase, others: map[string]string{"base": `{dependencies: [{name: leaf}]}`}},
 		{name: "declared wrongly", leaf: `{dependencies: [{name: base, install: Auto, when: {expression: "1 +"}}]}`},
 		{
 			name: "the provider of an API", leaf: `{dependencies: [{name: t, api: {kind: Tunnel}, install: Auto}]}`, cluster: served("False"),

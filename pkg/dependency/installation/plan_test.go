@@ -44,12 +44,16 @@ func TestPlan(t *testing.T) {
 		{"twenty clusters a minute", nil, on("base", 30), 100, nil, counts{Install: 20, Delayed: 10, Next: time.Minute}},
 		{"or 5 % of a large fleet", nil, on("base", 300), 1000, nil, counts{Install: 50, Delayed: 250, Next: time.Minute}},
 		{
-			"the rest of a minute", map[time.Duration][]Target{40 * time.Second: on("other", 15)}, on("base", 30), 100, nil,
+			"the rest of a minute",
+			map[time.Duration][]Target{40 * time.Second: on("other", 15)},
+			on("base", 30), 100, nil,
 			counts{Install: 20, Delayed: 10, Next: 20 * time.Second},
 		},
 		{
-			"what was installed a minute ago takes nothing", map[time.Duration][]Target{time.Minute: on("base", 20)},
-			on("base", 40)[20:], 100, nil, counts{Install: 20},
+			"what was installed a minute ago takes nothing",
+			map[time.Duration][]Target{time.Minute: on("base", 20)},
+			on("base", 40)[20:], 100, nil,
+			counts{Install: 20},
 		},
 		{"two add-ons on a cluster count once", nil, append(on("base", 20), on("other", 20)...), 100, nil, counts{Install: 40}},
 		{"a target twice", nil, append(on("base", 2), on("base", 2)...), 100, nil, counts{Install: 2}},
@@ -58,17 +62,26 @@ func TestPlan(t *testing.T) {
 			counts{Unapproved: map[string]int{"base": 501}},
 		},
 		{"half of it does not", nil, on("base", 500), 1000, nil, counts{Install: 50, Delayed: 450, Next: time.Minute}},
-		{"an approval for as many", nil, on("base", 501), 1000, map[string]int{"base": 501}, counts{Install: 50, Delayed: 451, Next: time.Minute}},
 		{
-			"an approval for fewer", nil, on("base", 501), 1000, map[string]int{"base": 500},
+			"an approval for as many", nil, on("base", 501), 1000,
+			map[string]int{"base": 501},
+			counts{Install: 50, Delayed: 451, Next: time.Minute},
+		},
+		{
+			"an approval for fewer", nil, on("base", 501), 1000,
+			map[string]int{"base": 500},
 			counts{Unapproved: map[string]int{"base": 501}},
 		},
 		{
-			"little by little is one change", map[time.Duration][]Target{30 * time.Minute: on("base", 500)}, on("base", 501)[500:], 1000, nil,
+			"little by little is one change",
+			map[time.Duration][]Target{30 * time.Minute: on("base", 500)},
+			on("base", 501)[500:], 1000, nil,
 			counts{Unapproved: map[string]int{"base": 501}},
 		},
 		{
-			"not after an hour", map[time.Duration][]Target{61 * time.Minute: on("base", 500)}, on("base", 501)[500:], 1000, nil,
+			"not after an hour",
+			map[time.Duration][]Target{61 * time.Minute: on("base", 500)},
+			on("base", 501)[500:], 1000, nil,
 			counts{Install: 1},
 		},
 		{
@@ -77,12 +90,16 @@ func TestPlan(t *testing.T) {
 		},
 		{"undone once", map[time.Duration][]Target{time.Minute: on("base", 1)}, on("base", 1), 10, nil, counts{Install: 1}},
 		{
-			"undone twice within an hour", map[time.Duration][]Target{40 * time.Minute: on("base", 1), 10 * time.Minute: on("base", 1)},
-			on("base", 2), 10, nil, counts{Install: 1, GivenUp: 1, Next: 50 * time.Minute},
+			"undone twice within an hour",
+			map[time.Duration][]Target{40 * time.Minute: on("base", 1), 10 * time.Minute: on("base", 1)},
+			on("base", 2), 10, nil,
+			counts{Install: 1, GivenUp: 1, Next: 50 * time.Minute},
 		},
 		{
-			"undone twice on two days", map[time.Duration][]Target{30 * time.Hour: on("base", 1), 10 * time.Minute: on("base", 1)},
-			on("base", 1), 10, nil, counts{Install: 1},
+			"undone twice on two days",
+			map[time.Duration][]Target{30 * time.Hour: on("base", 1), 10 * time.Minute: on("base", 1)},
+			on("base", 1), 10, nil,
+			counts{Install: 1},
 		},
 		{
 			"undone once more after an hour", map[time.Duration][]Target{

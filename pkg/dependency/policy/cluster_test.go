@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -25,7 +24,9 @@ func TestProtected(t *testing.T) {
 		want   Agreed[dependencyv1alpha1.Protection]
 	}{
 		{"none says anything", map[string]string{"tier": "core"}, Agreed[dependencyv1alpha1.Protection]{}},
-		{"one does", map[string]string{"stage": "dev"}, Agreed[dependencyv1alpha1.Protection]{Is: dependencyv1alpha1.ProtectionOff, Policies: []string{"off"}}},
+		{"one does", map[string]string{"stage": "dev"}, Agreed[dependencyv1alpha1.Protection]{
+			Is: dependencyv1alpha1.ProtectionOff, Policies: []string{"off"},
+		}},
 		{"two agree", map[string]string{"tier": "edge"}, Agreed[dependencyv1alpha1.Protection]{
 			Is: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge"},
 		}},
@@ -81,6 +82,7 @@ func TestInstalls(t *testing.T) {
 		return Agreed[dependencyv1alpha1.Install]{Is: is, Policies: policies, Conflicting: conflicting}
 	}
 	edge := map[string]string{"tier": "edge"}
+	denies := map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}
 	for _, test := range []struct {
 		name     string
 		policies map[string]string
@@ -88,13 +90,14 @@ func TestInstalls(t *testing.T) {
 		want     Agreed[dependencyv1alpha1.Install]
 	}{
 		{"none says anything", map[string]string{"a": "{protection: Warn}"}, edge, together("", false)},
-		{"one denies it", map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}, edge, together(deny, false, "a")},
-		{"elsewhere", map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}, nil, together("", false)},
+		{"one denies it", denies, edge, together(deny, false, "a")},
+		{"elsewhere", denies, nil, together("", false)},
 		{"Deny counts", map[string]string{"a": "{install: Deny}", "b": "{install: Allow}"}, edge, together(deny, true, "a", "b")},
 		{"two agree", map[string]string{"a": "{install: Allow}", "b": "{install: Allow}"}, edge, together(allow, false, "a", "b")},
 		{
 			"a selector that cannot be read denies it everywhere",
-			map[string]string{"a": "{install: Allow, clusterSelector: {matchExpressions: [{key: a, operator: Near}]}}"}, edge, together(deny, false, "a"),
+			map[string]string{"a": "{install: Allow, clusterSelector: {matchExpressions: [{key: a, operator: Near}]}}"},
+			edge, together(deny, false, "a"),
 		},
 		{"so does a value that is not known", map[string]string{"a": "{install: Sometimes}"}, edge, together(deny, false, "a")},
 	} {
@@ -108,14 +111,17 @@ func TestInstalls(t *testing.T) {
 			}
 		})
 	}
-	policies := []dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "a", "{install: Deny}"), fixture.Policy(t, "b", "{install: Allow}")}
+	policies := []dependencyv1alpha1.AddOnDependencyPolicy{
+		fixture.Policy(t, "a", "{install: Deny}"), fixture.Policy(t, "b", "{install: Allow}"),
+	}
 	tally := NewTally(now)
 	tally.AddCluster("cluster1", nil, Read(policies))
 	want := "spec.install: AddOnDependencyPolicy 'b' says something else on 1 cluster (cluster1). The stricter counts."
 	if got := tally.Status(&policies[0], fine).Conditions[1].Message; got != want {
 		t.Errorf("got %q", got)
 	}
-	if got := Wrong(ptr.To(fixture.Policy(t, "a", "{install: Sometimes}")), now); len(got) != 1 {
+	unknown := fixture.Policy(t, "a", "{install: Sometimes}")
+	if got := Wrong(&unknown, now); len(got) != 1 {
 		t.Errorf("got %q", got)
 	}
 }

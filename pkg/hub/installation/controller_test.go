@@ -81,7 +81,9 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 				}
 				return hub.Delete(ctx, object, options...)
 			},
-			SubResourceUpdate: func(ctx context.Context, hub client.Client, of string, object client.Object, options ...client.SubResourceUpdateOption) error {
+			SubResourceUpdate: func(
+				ctx context.Context, hub client.Client, of string, object client.Object, options ...client.SubResourceUpdateOption,
+			) error {
 				if err := wrote("update", object); err != nil {
 					return err
 				}
@@ -95,7 +97,9 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 	b.clock = clocktesting.NewFakePassiveClock(fixture.Now.Time)
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Declarations: declarations.NewStore(), Needs: &Needs{Changed: trigger.New()}, Live: b.hub, Writer: b.hub,
-		Inputs:   hubcache.Inputs{Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true }},
+		Inputs: hubcache.Inputs{
+			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true },
+		},
 		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(),
 		Policies: func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil },
 	}
@@ -116,7 +120,9 @@ func (b *bench) declare(t *testing.T, base string, onDemand bool) {
 	t.Helper()
 	registered := fixture.Specified(t, "base", "{"+base+"}")
 	if onDemand {
-		registered.Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true", addonv1alpha1.ApproveInstallAnnotation: "1000"}
+		registered.Annotations = map[string]string{
+			addonv1alpha1.InstallOnDemandAnnotation: "true", addonv1alpha1.ApproveInstallAnnotation: "1000",
+		}
 	}
 	b.declared = evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered, fixture.Specified(t, "leaf", "{"+needing+"}")}))
 	b.Declarations.Set(b.declared)
@@ -198,7 +204,8 @@ func TestAFailureDoesNotKeepOthersFromBeingInstalled(t *testing.T) {
 
 func TestAnInstallationOfAnotherWriterCounts(t *testing.T) {
 	b := newBench(t, manual, true, 1)
-	if err := b.hub.Create(t.Context(), &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}); err != nil {
+	theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}
+	if err := b.hub.Create(t.Context(), theirs); err != nil {
 		t.Fatal(err)
 	}
 	if writes, _, err := b.reconcile(t); err != nil || len(writes) > 0 || len(b.emitted()) > 0 {
@@ -292,7 +299,8 @@ func TestNothingIsInstalledWhileSomethingCannotBeRead(t *testing.T) {
 	b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil }
 	b.declare(t, listed, false)
 	b.Inputs.Ready = func(input.Set) bool { return false }
-	b.declare(t, `installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: base}, {namespace: other, name: other}]}`, false)
+	b.declare(t, `installStrategy: {type: Placements, placements: [
+		{namespace: open-cluster-management-interlock, name: base}, {namespace: other, name: other}]}`, false)
 	if _, _, err := b.reconcile(t); err != nil || len(b.decided(t)) > 0 {
 		t.Errorf("what other Placements select is not known: %v, decided %v", err, b.decided(t))
 	}

@@ -59,7 +59,8 @@ var _ = Describe("An add-on that OCM installs by Placements", func() {
 			install(ctx, cluster, "p-leaf")
 		}
 		Eventually(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
-		Eventually(notes(ctx, "p-leaf", "InstallsDependency")).Should(ContainElement("Add-on 'p-base' is being installed, because 'p-leaf' needs it"))
+		Eventually(notes(ctx, "p-leaf", "InstallsDependency")).Should(ContainElement(
+			"Add-on 'p-base' is being installed, because 'p-leaf' needs it"))
 		Consistently(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
 
 		By("staying where the add-on that needed it is removed")
@@ -85,8 +86,9 @@ var _ = Describe("An add-on that OCM installs by Placements", func() {
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: east, namespace: places,
  annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}}`)
-		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision, metadata: {name: east-1, namespace: places,
- labels: {cluster.open-cluster-management.io/placement: east, cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
+		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
+ metadata: {name: east-1, namespace: places, labels: {cluster.open-cluster-management.io/placement: east,
+  cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
 		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(kubetypes.MergePatchType,
 			[]byte(`{"status": {"decisions": [{"clusterName": "east", "reason": ""}]}}`)))).To(Succeed())
 		register(ctx, "o-base", "{type: Placements, placements: [{namespace: places, name: east}, {namespace: "+
@@ -106,8 +108,9 @@ var _ = Describe("An add-on that OCM installs by Placements", func() {
 		merge(ctx, base, `{"spec": {"installStrategy": {"placements": []}}}`)
 		Eventually(installed(ctx, "w-base")).Should(BeEmpty())
 		Eventually(decided(ctx, "w-base")).Should(BeEmpty())
-		Eventually(message(ctx, "east", "w-leaf")).Should(HaveSuffix("(not installed: none of its Placements selects this cluster; for install: Auto, its " +
-			"owner must list Placement 'open-cluster-management-interlock/w-base' in ClusterManagementAddOn 'w-base')"))
+		Eventually(message(ctx, "east", "w-leaf")).Should(HaveSuffix(
+			"(not installed: none of its Placements selects this cluster; for install: Auto, " +
+				"its owner must list Placement 'open-cluster-management-interlock/w-base' in ClusterManagementAddOn 'w-base')"))
 	})
 })
 
@@ -154,7 +157,8 @@ var _ = Describe("Nothing is installed", func() {
 	DescribeTable("where", func(ctx context.Context, prefix, edge, policy string, installs types.GomegaMatcher) {
 		base, leaf := prefix+"-base", prefix+"-leaf"
 		if policy != "" {
-			create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy, metadata: {name: `+prefix+`}, spec: `+policy+`}`)
+			create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
+				metadata: {name: `+prefix+`}, spec: `+policy+`}`)
 		}
 		register(ctx, base, manual, "[]", onDemand)
 		register(ctx, leaf, manual, fmt.Sprintf(edge, base), "")
@@ -167,9 +171,10 @@ var _ = Describe("Nothing is installed", func() {
 	},
 		Entry("the edge does not ask for it", "na", "[{name: %s}]", "", BeEmpty()),
 		Entry("the edge says Never", "nb", "[{name: %s, install: Never}]", "", BeEmpty()),
-		Entry("a policy denies it", "nc", "[{name: %s, install: Auto}]", "{install: Deny, clusterSelector: {matchLabels: {name: edge}}}", ConsistOf("east")),
-		Entry("the edge does not apply", "nd", "[{name: %s, install: Auto, when: {clusterSelector: {matchLabels: {name: east}}}}, {name: absent}]", "",
-			ConsistOf("east")),
+		Entry("a policy denies it", "nc", "[{name: %s, install: Auto}]",
+			"{install: Deny, clusterSelector: {matchLabels: {name: edge}}}", ConsistOf("east")),
+		Entry("the edge does not apply", "nd",
+			"[{name: %s, install: Auto, when: {clusterSelector: {matchLabels: {name: east}}}}, {name: absent}]", "", ConsistOf("east")),
 	)
 
 	It("where a managed cluster is lost", func(ctx context.Context) {

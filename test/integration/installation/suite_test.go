@@ -129,10 +129,10 @@ const (
 )
 
 // install installs an add-on by hand.
-func install(ctx context.Context, cluster, name string) *unstructured.Unstructured {
+func install(ctx context.Context, cluster, name string) {
 	GinkgoHelper()
-	return create(ctx, "{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: "+
-		name+", namespace: "+cluster+"}, spec: {}}")[0]
+	create(ctx, "{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: "+
+		name+", namespace: "+cluster+"}, spec: {}}")
 }
 
 // installed returns the managed clusters on which an add-on is installed and not being removed.
