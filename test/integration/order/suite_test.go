@@ -72,7 +72,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		}
 		return errors.Join(failed, webhook.Kill())
 	})
-	managed, err = hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true})
+	managed, err = hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 	Expect(err).NotTo(HaveOccurred())
 	runWorkloads()
 	followTheHub()
