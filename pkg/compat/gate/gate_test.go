@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"open-cluster-management.io/interlock/test/guardpolicy"
@@ -78,6 +79,21 @@ func TestMutate(t *testing.T) {
 				t.Errorf("patch %v, want %s", patch, want)
 			}
 		})
+	}
+}
+
+// What the rule leaves of its probe is what shows that it is in force.
+func TestTheEffectOfAProbeIsRecognized(t *testing.T) {
+	probe := Rule.Probe(ProbePolicy, metav1.Now())
+	if Rule.Changed(probe) || !Rule.Changed(nil) {
+		t.Error("which conditions show that the rule is in force")
+	}
+	content, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": probe}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if patch, err := Mutate([]byte(addOn("")), content, true); err != nil || len(patch) != 1 {
+		t.Errorf("%v, %v", patch, err)
 	}
 }
 
