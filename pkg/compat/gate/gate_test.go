@@ -43,10 +43,10 @@ var mutations = []struct {
 	{"closed: the condition is left out", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), false, 0},
 	{"wherever it is in the list", addOn(closed), addOn(closed, condition(available, "False", ""), condition(TypeRegistered, "True", "")), false, 1},
 	{
-		"beside one that says why registration fails", addOn(closed, condition(TypeRegistered, "False", "")),
-		addOn(closed, condition(TypeRegistered, "True", "")), false, 0,
+		"registration failed before the gate was closed", addOn(closed, condition(TypeRegistered, "False", "")),
+		addOn(closed, condition(TypeRegistered, "True", "")), false, -1,
 	},
-	{"a failure of the registration passes", addOn(closed), addOn(closed, condition(TypeRegistered, "False", "")), false, -1},
+	{"a failure of the registration is left out too", addOn(closed), addOn(closed, condition(TypeRegistered, "False", "")), false, 0},
 	{"another condition passes", addOn(closed), addOn(closed, condition(available, "True", "")), false, -1},
 	{"open", addOn(opened), addOn(opened, condition(TypeRegistered, "True", "")), false, -1},
 	{"without a gate", addOn(""), addOn("", condition(TypeRegistered, "True", "")), false, -1},

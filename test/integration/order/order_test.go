@@ -12,7 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -135,6 +137,29 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		install(ctx, "unordered", closed)
 		Eventually(gate).WithContext(ctx).WithArguments("unordered").Should(Equal(opened))
 		Eventually(deployed).WithContext(ctx).WithArguments("unordered").Should(BeTrue())
+	}, NodeTimeout(time.Minute))
+
+	It("waits for what its AddOnTemplate declares, created through v1beta1 as OCM does, also if its registration fails", func(ctx context.Context) {
+		declaring := template("templated")
+		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: of-template}]"}
+		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
+		registerTemplated(ctx, "templated", "{ordering: Install}")
+		Eventually(dryRunGate).WithContext(ctx).WithArguments("templated").Should(Equal(closed))
+		created := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "templated"}}
+		Expect(hub.Client.Create(ctx, created)).To(Succeed())
+		Expect(created.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, closed))
+		Eventually(installable).WithContext(ctx).WithArguments("templated").Should(HavePrefix("False WaitingForDependencies: Required addon 'of-template'"))
+
+		// OCM deploys an add-on whose registration failed, too.
+		failed := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
+		Expect(hub.Client.Status().Patch(ctx, created, client.RawPatch(types.MergePatchType, []byte(failed)))).To(Succeed())
+		Consistently(deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments("templated").Should(BeFalse())
+		Expect(condition(ctx, "templated", "RegistrationApplied")).To(BeEmpty())
+
+		register(ctx, "of-template", "", true)
+		install(ctx, "of-template")
+		Eventually(deployed).WithContext(ctx).WithArguments("templated").Should(BeTrue())
+		Expect(whenMade("templated")).To(BeNumerically(">", whenAvailable("of-template")))
 	}, NodeTimeout(time.Minute))
 
 	It("does not wait while the webhook is away", func(ctx context.Context) {
