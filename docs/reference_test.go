@@ -52,7 +52,8 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))
 	}
-	visible = append(visible, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed, addonv1alpha1.GateOpen, gate.ConditionInstallable, gates.EventOpened)
+	visible = append(visible, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed, addonv1alpha1.GateOpen,
+		gate.ConditionInstallable, gates.EventOpened)
 	visible = append(visible, gate.Reasons...)
 	visible = append(visible, condition.Reasons...)
 	visible = append(visible, addonevents.Reasons...)

@@ -96,23 +96,14 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
-	report, err := setupReports(mgr, options, &reports.Reconciler{
+	writer := condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	evaluated, err := setupFollowers(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
-	})
+	}, &gates.Reconciler{Fleet: reader, Declarations: store, Loader: loader, Conditions: writer, Recorder: recorder})
 	if err != nil {
 		return err
 	}
-
-	gated, err := setupGates(mgr, options, &gates.Reconciler{
-		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader, Evaluate: trigger.New(),
-		Conditions: condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
-		Backoff: backoff.New(clock.RealClock{}), Recorder: recorder,
-	})
-	if err != nil {
-		return err
-	}
-
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	return setupEach(mgr,
 		&policies.Reconciler{
@@ -133,11 +124,11 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		},
 		&degraded.Reconciler{
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
-			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+			Writer:  writer,
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			Evaluated: evaluated(report, gated),
+			Evaluated: evaluated,
 		},
 	)
 }
@@ -157,21 +148,31 @@ func setupGates(mgr ctrl.Manager, options Options, reconciler *gates.Reconciler)
 	if !options.Lifecycle {
 		return nil, nil
 	}
+	reconciler.Clock, reconciler.Backoff = clock.RealClock{}, backoff.New(clock.RealClock{})
+	reconciler.Client, reconciler.Live, reconciler.Evaluate = mgr.GetClient(), mgr.GetAPIReader(), trigger.New()
 	return reconciler.Evaluated, reconciler.SetupWithManager(mgr)
 }
 
-// evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.
-func evaluated(report func(cluster string), gated func(types.NamespacedName)) func(types.NamespacedName) {
+// setupFollowers adds the controllers that follow the evaluation of add-ons, and returns what is to be called once one has
+// been evaluated; nil where nothing needs to know.
+func setupFollowers(
+	mgr ctrl.Manager, options Options, reporter *reports.Reconciler, opener *gates.Reconciler,
+) (evaluated func(types.NamespacedName), err error) {
+	report, err := setupReports(mgr, options, reporter)
+	if err != nil {
+		return nil, err
+	}
+	gated, err := setupGates(mgr, options, opener)
 	switch {
-	case report == nil:
-		return gated
+	case err != nil || report == nil:
+		return gated, err
 	case gated == nil:
-		return func(addOn types.NamespacedName) { report(addOn.Namespace) }
+		return func(addOn types.NamespacedName) { report(addOn.Namespace) }, nil
 	}
 	return func(addOn types.NamespacedName) {
 		gated(addOn)
 		report(addOn.Namespace)
-	}
+	}, nil
 }
 
 // setupEach registers controllers.

@@ -55,11 +55,15 @@ func (h *hub) withoutLifecycle() []result {
 	}
 	switch {
 	case closed.count > 0:
-		return []result{{note, fmt.Sprintf("The lifecycle is off, and gates are closed, which hold nothing: %d, such as %s", closed.count, closed.first),
-			"docs/ordering.md#turn-it-off"}}
+		return []result{{
+			note, fmt.Sprintf("The lifecycle is off, and gates are closed, which hold nothing: %d, such as %s", closed.count, closed.first),
+			"docs/ordering.md#turn-it-off",
+		}}
 	case ordered.count > 0:
-		return []result{{note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %d, such as %s", ordered.count, ordered.first),
-			"docs/ordering.md#turn-it-on"}}
+		return []result{{
+			note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %d, such as %s", ordered.count, ordered.first),
+			"docs/ordering.md#turn-it-on",
+		}}
 	}
 	return nil
 }
@@ -93,6 +97,8 @@ func (h *hub) longClosed() []result {
 	if waiting.count == 0 {
 		return nil
 	}
-	return []result{{note, fmt.Sprintf("Add-ons that have waited behind their gates for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
-		"kubectl addon why"}}
+	return []result{{
+		note, fmt.Sprintf("Add-ons that have waited behind their gates for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
+		"kubectl addon why",
+	}}
 }

@@ -31,7 +31,10 @@ func TestGates(t *testing.T) {
 	}
 	waiting := gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting}
 	try(t, "gates", map[string]changed{
-		"a policy": {func(o objects, _ *snapshot.Content) { on(o) }, []string{"✔ The gate rule is installed, as a MutatingAdmissionPolicy, and no add-on contradicts it"}},
+		"a policy": {
+			func(o objects, _ *snapshot.Content) { on(o) },
+			[]string{"✔ The gate rule is installed, as a MutatingAdmissionPolicy, and no add-on contradicts it"},
+		},
 		"no rule": {
 			func(o objects, _ *snapshot.Content) { on(o); delete(o, "MutatingAdmissionPolicy interlock-gate") },
 			[]string{"✖ The lifecycle is on, and no gate rule is installed: closed gates hold nothing → docs/ordering.md"},
@@ -40,14 +43,23 @@ func TestGates(t *testing.T) {
 			func(o objects, _ *snapshot.Content) { on(o); o[configuration] = `webhooks: [{clientConfig: {}}]` },
 			[]string{"✖ The API server does not trust the webhook to close gates"},
 		},
-		"not readable": {func(o objects, _ *snapshot.Content) { o[configuration] = "error: forbidden" }, []string{"? Whether the lifecycle is on cannot be read"}},
+		"not readable": {
+			func(o objects, _ *snapshot.Content) { o[configuration] = "error: forbidden" },
+			[]string{"? Whether the lifecycle is on cannot be read"},
+		},
 		"begun behind a gate": {
 			func(o objects, c *snapshot.Content) { on(o); gated(c, gate.Begun) },
-			[]string{"✖ The gate rule is installed", "does not act on it: add-ons that OCM began to install behind their gates: 1, such as a on cluster1"},
+			[]string{
+				"✖ The gate rule is installed",
+				"does not act on it: add-ons that OCM began to install behind their gates: 1, such as a on cluster1",
+			},
 		},
 		"a long wait": {
 			func(o objects, c *snapshot.Content) { on(o); gated(c, waiting) },
-			[]string{"✔ The gate rule", "- Add-ons that have waited behind their gates for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why"},
+			[]string{
+				"✔ The gate rule",
+				"- Add-ons that have waited behind their gates for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
+			},
 		},
 		"off, and closed gates": {
 			func(_ objects, c *snapshot.Content) { gated(c, waiting) },

@@ -80,7 +80,8 @@ func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
 	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && stored.registered() < 0
-	if !closed && !(dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)) {
+	probed := dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)
+	if !closed && !probed {
 		return nil, nil
 	}
 	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}, nil

@@ -41,7 +41,10 @@ var mutations = []struct {
 	removed       int // index of the condition that is left out; -1: none
 }{
 	{"closed: the condition is left out", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), false, 0},
-	{"wherever it is in the list", addOn(closed), addOn(closed, condition(available, "False", ""), condition(TypeRegistered, "True", "")), false, 1},
+	{
+		"wherever it is in the list", addOn(closed), addOn(closed, condition(available, "False", ""), condition(TypeRegistered, "True", "")),
+		false, 1,
+	},
 	{
 		"registration failed before the gate was closed", addOn(closed, condition(TypeRegistered, "False", "")),
 		addOn(closed, condition(TypeRegistered, "True", "")), false, -1,

@@ -95,7 +95,8 @@ func TestKeep(t *testing.T) {
 		},
 		"OrderingRemoved": {"its author does", written(t, a+"\nordering: Install", ofOrdered), written(t, a, ofOrdered), false, aOf},
 		"OrderingDefaulted": {
-			"or sets the default, also while removals do not count", written(t, a+"\nordering: Install", ofOrdered), written(t, a+"\nordering: None", ofOrdered), true,
+			"or sets the default, also while removals do not count",
+			written(t, a+"\nordering: Install", ofOrdered), written(t, a+"\nordering: None", ofOrdered), true,
 			`record:{"dependencies":[{"name":"a","type":"Required"}],"ordering":"None"}`,
 		},
 		"Nothing":   {"nothing is declared", nil, written(t, ""), false, ""},

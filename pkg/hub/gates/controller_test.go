@@ -98,7 +98,9 @@ func newBench(t *testing.T, is given) *bench {
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
 	writer := interceptor.NewClient(b.hub, interceptor.Funcs{
-		SubResourceApply: func(ctx context.Context, c client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(
+			ctx context.Context, c client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+		) error {
 			b.writes = append(b.writes, "Installable")
 			if err := b.refuses["Installable"]; err != nil {
 				return err
@@ -118,7 +120,9 @@ func newBench(t *testing.T, is given) *bench {
 	recorder, clock := events.NewFakeRecorder(10), clocktesting.NewFakeClock(fixture.Now.Time)
 	b.events = recorder.Events
 	reader := hubcache.NewReader(b.hub)
-	inputs := hubcache.Inputs{Reader: reader, Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{}}
+	inputs := hubcache.Inputs{
+		Reader: reader, Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
+	}
 	b.Reconciler = &Reconciler{
 		Clock: clock, Fleet: reader, Declarations: declared, Loader: fleet.Loader{Reader: inputs, Offline: evaluation.OfflineHold},
 		Conditions: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: b.hub,
@@ -149,12 +153,19 @@ func (none) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, 
 func (none) Known() evaluation.APIFacts { return nil }
 
 func available(status metav1.ConditionStatus) []metav1.Condition {
-	return []metav1.Condition{{Type: "Available", Status: status, Reason: "Fine", LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour))}}
+	return []metav1.Condition{{
+		Type: "Available", Status: status, Reason: "Fine", LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour)),
+	}}
 }
 
 func waits() metav1.Condition {
 	const message = "Required addon 'base' is not installed or not available. (not installed: it has no ClusterManagementAddOn on this hub)"
-	condition, _ := gate.Condition(nil, gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting, Message: message}, metav1.NewTime(fixture.Now.Time))
+	return decided(gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting, Message: message})
+}
+
+// decided is the condition for a decision.
+func decided(decision gate.Decision) metav1.Condition {
+	condition, _ := gate.Condition(nil, decision, metav1.NewTime(fixture.Now.Time))
 	return condition
 }
 
@@ -193,27 +204,50 @@ func TestReconcile(t *testing.T) {
 		"Waits":      {given{gate: closed}, closed, "False WaitingForDependencies: Required addon 'base' is not", []string{"Installable"}, ""},
 		"StillWaits": {given{gate: closed, conditions: []metav1.Condition{waits()}}, closed, "False", nil, ""},
 		"Opens": {
-			given{gate: closed, conditions: []metav1.Condition{waits()}, base: available(metav1.ConditionTrue)}, opened,
-			"True RequiredDependenciesSatisfied", []string{"Installable", "gate"}, "Normal GateOpened All Required dependencies",
+			given{gate: closed, conditions: []metav1.Condition{waits()}, base: available(metav1.ConditionTrue)},
+			opened,
+			"True RequiredDependenciesSatisfied",
+			[]string{"Installable", "gate"},
+			"Normal GateOpened All Required dependencies",
 		},
-		"DependencyIsDown": {given{gate: closed, base: available(metav1.ConditionFalse)}, closed, "False WaitingForDependencies", []string{"Installable"}, ""},
-		"ClusterIsLost":    {given{gate: closed, lost: true, base: available(metav1.ConditionTrue)}, closed, "", nil, ""},
+		"DependencyIsDown": {
+			given{gate: closed, base: available(metav1.ConditionFalse)}, closed, "False WaitingForDependencies", []string{"Installable"}, "",
+		},
+		"ClusterIsLost": {given{gate: closed, lost: true, base: available(metav1.ConditionTrue)}, closed, "", nil, ""},
 		"NotOrdered": {
-			given{declares: "{dependencies: [{name: base}]}", gate: closed}, opened,
-			"True GateOpened: The add-on does not declare ordering", []string{"Installable", "gate"}, "Normal GateOpened",
+			given{declares: "{dependencies: [{name: base}]}", gate: closed},
+			opened,
+			"True GateOpened: The add-on does not declare ordering",
+			[]string{"Installable", "gate"},
+			"Normal GateOpened",
 		},
-		"CatalogIsBehind": {given{declares: orderedOnBase, catalog: "{dependencies: [{name: other, type: Optional}]}", gate: closed}, closed, "", nil, ""},
-		"Invalid":         {given{declares: "{ordering: Install, dependencies: [{name: base, version: nonsense}]}", gate: closed}, closed, "", nil, ""},
+		"CatalogIsBehind": {
+			given{declares: orderedOnBase, catalog: "{dependencies: [{name: other, type: Optional}]}", gate: closed}, closed, "", nil, "",
+		},
+		"Invalid": {
+			given{declares: "{ordering: Install, dependencies: [{name: base, version: nonsense}]}", gate: closed}, closed, "", nil, "",
+		},
 		"Cycle": {
-			given{declares: "{ordering: Install, dependencies: [{name: leaf}]}", gate: closed}, opened,
-			"True GateOpened: The dependencies can never be satisfied: leaf → leaf.", []string{"Installable", "gate"}, "Normal GateOpened",
+			given{declares: "{ordering: Install, dependencies: [{name: leaf}]}", gate: closed},
+			opened,
+			"True GateOpened: The dependencies can never be satisfied: leaf → leaf.",
+			[]string{"Installable", "gate"},
+			"Normal GateOpened",
 		},
-		"NoGate":            {given{}, "", "", nil, ""},
-		"Open":              {given{gate: opened}, opened, "", nil, ""},
-		"OpenedByUser":      {given{gate: opened, conditions: []metav1.Condition{waits()}}, opened, "True GateOpened: A user opened", []string{"Installable"}, ""},
-		"ClosedAfterwards":  {given{gate: closed, conditions: []metav1.Condition{registered}}, closed, "", nil, ""},
-		"BegunNevertheless": {given{gate: closed, conditions: []metav1.Condition{registered, waits()}}, closed, "True GateOpened: Open Cluster Management has begun", []string{"Installable"}, ""},
-		"SomeOtherValue":    {given{gate: "ajar"}, "ajar", "", nil, ""},
+		"NoGate": {given{}, "", "", nil, ""},
+		"Open":   {given{gate: opened}, opened, "", nil, ""},
+		"OpenedByUser": {
+			given{gate: opened, conditions: []metav1.Condition{waits()}}, opened, "True GateOpened: A user opened", []string{"Installable"}, "",
+		},
+		"ClosedAfterwards": {given{gate: closed, conditions: []metav1.Condition{registered}}, closed, "", nil, ""},
+		"BegunNevertheless": {
+			given{gate: closed, conditions: []metav1.Condition{registered, waits()}},
+			closed,
+			"True GateOpened: Open Cluster Management has begun",
+			[]string{"Installable"},
+			"",
+		},
+		"SomeOtherValue": {given{gate: "ajar"}, "ajar", "", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.is)
@@ -241,7 +275,7 @@ func TestReconcile(t *testing.T) {
 func TestFaults(t *testing.T) {
 	resource := schema.GroupResource{Resource: "managedclusteraddons"}
 	broken := errors.New("the hub is busy")
-	satisfied, _ := gate.Condition(nil, gate.Decision{Step: gate.Open, Reason: gate.ReasonSatisfied, Message: gate.MessageSatisfied}, metav1.NewTime(fixture.Now.Time))
+	satisfied := decided(gate.Decision{Step: gate.Open, Reason: gate.ReasonSatisfied, Message: gate.MessageSatisfied})
 	for name, test := range map[string]struct {
 		write   string
 		refused error
@@ -250,10 +284,12 @@ func TestFaults(t *testing.T) {
 	}{
 		"ConditionConflict": {"Installable", apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
 		"ConditionNotFound": {"Installable", apierrors.NewNotFound(resource, leaf.Name), false, ""},
-		"ConditionRefused":  {"Installable", broken, false, "write Installable=True/RequiredDependenciesSatisfied of cluster1/leaf: the hub is busy"},
-		"GateConflict":      {"gate", apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
-		"GateNotFound":      {"gate", apierrors.NewNotFound(resource, leaf.Name), false, ""},
-		"GateRefused":       {"gate", broken, false, "open the gate of cluster1/leaf: the hub is busy"},
+		"ConditionRefused": {
+			"Installable", broken, false, "write Installable=True/RequiredDependenciesSatisfied of cluster1/leaf: the hub is busy",
+		},
+		"GateConflict": {"gate", apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
+		"GateNotFound": {"gate", apierrors.NewNotFound(resource, leaf.Name), false, ""},
+		"GateRefused":  {"gate", broken, false, "open the gate of cluster1/leaf: the hub is busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := given{gate: addonv1alpha1.GateClosed, base: available(metav1.ConditionTrue)}

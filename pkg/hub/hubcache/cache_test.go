@@ -264,8 +264,11 @@ func TestTheConditionsOfAGateAreKeptWithIt(t *testing.T) {
 	gated.Status.Conditions = append(gated.Status.Conditions, conditions("Installable")...)
 	kept := fleet.LeanAddOn(gated)
 	want := conditions("Available", "Degraded", "Installable", "RegistrationApplied")
-	if diff := cmp.Diff(want, kept.Status.Conditions); diff != "" || kept.Annotations[addonv1alpha1.GateAnnotation] != addonv1alpha1.GateClosed {
-		t.Errorf("annotations %v: %s", kept.Annotations, diff)
+	if diff := cmp.Diff(want, kept.Status.Conditions); diff != "" {
+		t.Error(diff)
+	}
+	if kept.Annotations[addonv1alpha1.GateAnnotation] != addonv1alpha1.GateClosed {
+		t.Errorf("annotations %v", kept.Annotations)
 	}
 }
 

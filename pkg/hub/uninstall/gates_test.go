@@ -38,7 +38,8 @@ func TestGatesAreRemoved(t *testing.T) {
 	var broken error
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).WithObjects(
 		withGate("closed", "closed", "Installable WaitingForDependencies", "Other Mine"), withGate("open", "open", "Installable GateOpened"),
-		withGate("of-its-author", "", "Installable WaitingForDependencies"), withGate("of-another", "closed", "Installable TheirOwn"), withGate("none", ""),
+		withGate("of-its-author", "", "Installable WaitingForDependencies"),
+		withGate("of-another", "closed", "Installable TheirOwn"), withGate("none", ""),
 	).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if broken != nil {
@@ -70,7 +71,9 @@ func TestGatesAreRemoved(t *testing.T) {
 			got[addOn.Name] += condition.Type + " " + condition.Reason
 		}
 	}
-	want := map[string]string{"closed": "Other Mine", "of-its-author": "Installable WaitingForDependencies", "of-another": "Installable TheirOwn"}
+	want := map[string]string{
+		"closed": "Other Mine", "of-its-author": "Installable WaitingForDependencies", "of-another": "Installable TheirOwn",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

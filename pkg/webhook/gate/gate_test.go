@@ -42,7 +42,9 @@ func TestCloser(t *testing.T) {
 	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
 	missing := imagined{declared: ordered, verdict: evaluation.NotInstalled}
 	const key = "/metadata/annotations/dependency.addon.open-cluster-management.io~1gate"
-	closes := []jsonpatch.Operation{{Operation: "add", Path: "/metadata/annotations", Value: map[string]string{addonv1alpha1.GateAnnotation: "closed"}}}
+	closes := []jsonpatch.Operation{{
+		Operation: "add", Path: "/metadata/annotations", Value: map[string]string{addonv1alpha1.GateAnnotation: "closed"},
+	}}
 	broken := errors.New("the hub is busy")
 	for name, test := range map[string]struct {
 		object string
@@ -50,23 +52,43 @@ func TestCloser(t *testing.T) {
 		patch  []jsonpatch.Operation
 		warns  string
 	}{
-		"Unsatisfied": {`{"metadata":{"name":"gateway"}}`, missing, closes, "add-on 'gateway' is not installed on cluster1 yet: Required addon 'base'"},
+		"Unsatisfied": {
+			`{"metadata":{"name":"gateway"}}`, missing, closes, "add-on 'gateway' is not installed on cluster1 yet: Required addon 'base'",
+		},
 		"WithAnnotations": {
 			`{"metadata":{"name":"gateway","annotations":{"a":"b"}}}`, missing,
-			[]jsonpatch.Operation{{Operation: "add", Path: key, Value: "closed"}}, "not installed on cluster1 yet",
+			[]jsonpatch.Operation{{Operation: "add", Path: key, Value: "closed"}},
+			"not installed on cluster1 yet",
 		},
 		"NullAnnotations": {`{"metadata":{"name":"gateway","annotations":null}}`, missing, closes, "yet"},
-		"OpenedByUser":    {`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"open"}}}`, missing, nil, ""},
-		"ClosedByUser":    {`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"closed"}}}`, missing, nil, ""},
-		"Agent":           {`{"metadata":{"name":"interlock-agent"}}`, missing, nil, ""},
-		"Satisfied":       {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
-		"Held":            {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
-		"NotKnown":        {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.NotInstalled, unknown: true}, nil, ""},
-		"NotOrdered":      {`{"metadata":{"name":"gateway"}}`, imagined{verdict: evaluation.NotInstalled}, nil, ""},
-		"Invalid":         {`{"metadata":{"name":"gateway"}}`, imagined{declared: declaration.Declaration{Invalid: true, Ordering: addonv1alpha1.OrderingInstall}, verdict: evaluation.NotInstalled}, nil, ""},
-		"CatalogFails":    {`{"metadata":{"name":"gateway"}}`, imagined{registered: broken}, nil, "does not wait for its dependencies: the hub is busy"},
-		"ReadFails":       {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, fails: broken}, nil, "does not wait for its dependencies: the hub is busy"},
-		"NoObject":        {`[]`, missing, nil, "does not wait"},
+		"OpenedByUser": {
+			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"open"}}}`, missing, nil, "",
+		},
+		"ClosedByUser": {
+			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"closed"}}}`, missing, nil, "",
+		},
+		"Agent":     {`{"metadata":{"name":"interlock-agent"}}`, missing, nil, ""},
+		"Satisfied": {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
+		"Held":      {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
+		"NotKnown": {
+			`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.NotInstalled, unknown: true}, nil, "",
+		},
+		"NotOrdered": {`{"metadata":{"name":"gateway"}}`, imagined{verdict: evaluation.NotInstalled}, nil, ""},
+		"Invalid": {
+			`{"metadata":{"name":"gateway"}}`,
+			imagined{declared: declaration.Declaration{Invalid: true, Ordering: addonv1alpha1.OrderingInstall}, verdict: evaluation.NotInstalled},
+			nil, "",
+		},
+		"CatalogFails": {
+			`{"metadata":{"name":"gateway"}}`, imagined{registered: broken}, nil, "does not wait for its dependencies: the hub is busy",
+		},
+		"ReadFails": {
+			`{"metadata":{"name":"gateway"}}`,
+			imagined{declared: ordered, fails: broken},
+			nil,
+			"does not wait for its dependencies: the hub is busy",
+		},
+		"NoObject": {`[]`, missing, nil, "does not wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
@@ -91,11 +113,14 @@ func TestCloser(t *testing.T) {
 
 // FuzzCloser: no object makes it deny or panic, and where it closes a gate, the patch fits.
 func FuzzCloser(f *testing.F) {
-	for _, seed := range []string{`{"metadata":{"annotations":{}}}`, `{"metadata":{"annotations":null,"name":"x"}}`, `{"metadata":7}`, `null`} {
+	for _, seed := range []string{
+		`{"metadata":{"annotations":{}}}`, `{"metadata":{"annotations":null,"name":"x"}}`, `{"metadata":7}`, `null`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, object []byte) {
-		closer := &Closer{Fleet: &imagined{declared: declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}, verdict: evaluation.NotInstalled}}
+		declared := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+		closer := &Closer{Fleet: &imagined{declared: declared, verdict: evaluation.NotInstalled}}
 		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: object}}}
 		response := closer.Handle(t.Context(), request)
 		if !response.Allowed {

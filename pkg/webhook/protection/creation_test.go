@@ -32,7 +32,8 @@ func reached(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
 func TestCreated(t *testing.T) {
 	const onBase = "{ordering: Install, dependencies: [{name: base}]}"
 	templated := fixture.Deployed(fixture.Specified(t, "leaf", onBase))
-	templated.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"} //nolint:staticcheck // v1alpha1 has no other field for it
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	templated.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
 	v2 := fixture.Template("leaf", "v2", "[{name: other}]")
 	waiver := fixture.Policy(t, "waiver", "overrides: [{addOn: leaf, dependency: base, waive: {reason: r, until: 2026-12-01T00:00:00Z}}]")
 	for name, test := range map[string]struct {
@@ -55,9 +56,16 @@ func TestCreated(t *testing.T) {
 		"NoSuchTemplate": {"", []client.Object{reached("True"), &templated}, failing{}, "base NotInstalled", ""},
 		"OnTheHub": {
 			"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel, servedBy: Hub}}, {name: z, api: {kind: Absent, servedBy: Hub}}]}",
-			[]client.Object{reached("True")}, failing{}, "x Satisfied, z APINotServed", "",
+			[]client.Object{reached("True")},
+			failing{},
+			"x Satisfied, z APINotServed", "",
 		},
-		"FactsAwaited": {"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel}}]}", []client.Object{reached("True"), available(addOn("interlock-agent"))}, failing{}, "x Held", ""},
+		"FactsAwaited": {
+			"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel}}]}",
+			[]client.Object{reached("True"), available(addOn("interlock-agent"))},
+			failing{},
+			"x Held", "",
+		},
 		"ClusterFails": {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
 		"AddOnsFail":   {onBase, []client.Object{reached("True")}, failing{list: "add-ons"}, "", "list the add-ons of cluster1: the hub is busy"},
 	} {
@@ -90,7 +98,8 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got.Ordering, err)
 		}
 	}
-	if got, err := creationsOn(t, failing{list: "registrations"}, &registered).Registered(t.Context(), "leaf"); err == nil || len(got.Edges) > 0 {
+	broken := creationsOn(t, failing{list: "registrations"}, &registered)
+	if got, err := broken.Registered(t.Context(), "leaf"); err == nil || len(got.Edges) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

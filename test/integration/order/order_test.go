@@ -108,14 +108,16 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		}
 
 		By("one whose gate is closed by hand")
-		Expect(hub.Client.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "there"}})).To(Succeed())
+		there := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "there"}}
+		Expect(hub.Client.Delete(ctx, there)).To(Succeed())
 		Eventually(func() error {
 			_, err := addOn(ctx, "there")
 			return err
 		}).WithContext(ctx).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 		install(ctx, "there", closed)
 		Eventually(deployed).WithContext(ctx).WithArguments("there").Should(BeTrue())
-		Eventually(installable).WithContext(ctx).WithArguments("there").Should(HavePrefix("True GateOpened: The dependencies can never be satisfied: back → there → back."))
+		Eventually(installable).WithContext(ctx).WithArguments("there").Should(
+			HavePrefix("True GateOpened: The dependencies can never be satisfied: back → there → back."))
 	}, NodeTimeout(time.Minute))
 
 	It("follows the word of a user", func(ctx context.Context) {
@@ -139,7 +141,9 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Eventually(deployed).WithContext(ctx).WithArguments("unordered").Should(BeTrue())
 	}, NodeTimeout(time.Minute))
 
-	It("waits for what its AddOnTemplate declares, created through v1beta1 as OCM does, also if its registration fails", func(ctx context.Context) {
+	It("waits for what its AddOnTemplate declares, through v1beta1 as OCM creates it, and with a registration that fails", func(
+		ctx context.Context,
+	) {
 		declaring := template("templated")
 		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: of-template}]"}
 		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
@@ -148,10 +152,12 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		created := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "templated"}}
 		Expect(hub.Client.Create(ctx, created)).To(Succeed())
 		Expect(created.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, closed))
-		Eventually(installable).WithContext(ctx).WithArguments("templated").Should(HavePrefix("False WaitingForDependencies: Required addon 'of-template'"))
+		Eventually(installable).WithContext(ctx).WithArguments("templated").Should(
+			HavePrefix("False WaitingForDependencies: Required addon 'of-template'"))
 
 		// OCM deploys an add-on whose registration failed, too.
-		failed := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
+		failed := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"",` +
+			`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
 		Expect(hub.Client.Status().Patch(ctx, created, client.RawPatch(types.MergePatchType, []byte(failed)))).To(Succeed())
 		Consistently(deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments("templated").Should(BeFalse())
 		Expect(condition(ctx, "templated", "RegistrationApplied")).To(BeEmpty())

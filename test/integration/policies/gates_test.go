@@ -36,12 +36,13 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		It("opens one that is closed, and changes nothing else, through "+version, func(ctx context.Context) {
 			closed := gated(ctx, version, "closed")
 			for what, patch := range map[string]string{
-				"another annotation":     `"annotations":{"` + gate + `":"open","annotation":"after"}`,
-				"one more":               `"annotations":{"` + gate + `":"open","added":"after"}`,
-				"one less":               `"annotations":{"` + gate + `":"open","annotation":null}`,
-				"a label":                `"annotations":{"` + gate + `":"open"},"labels":{"label":"after"}`,
-				"a finalizer":            `"annotations":{"` + gate + `":"open"},"finalizers":null`,
-				"an owner":               `"annotations":{"` + gate + `":"open"},"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]`,
+				"another annotation": `"annotations":{"` + gate + `":"open","annotation":"after"}`,
+				"one more":           `"annotations":{"` + gate + `":"open","added":"after"}`,
+				"one less":           `"annotations":{"` + gate + `":"open","annotation":null}`,
+				"a label":            `"annotations":{"` + gate + `":"open"},"labels":{"label":"after"}`,
+				"a finalizer":        `"annotations":{"` + gate + `":"open"},"finalizers":null`,
+				"an owner": `"annotations":{"` + gate + `":"open"},` +
+					`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]`,
 				"some value of the gate": `"annotations":{"` + gate + `":"ajar"}`,
 				"no gate":                `"annotations":{"` + gate + `":null}`,
 			} {
