@@ -22,8 +22,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
@@ -52,6 +54,9 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))
 	}
+	visible = append(visible, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed, addonv1alpha1.GateOpen,
+		gate.ConditionInstallable, gates.EventOpened)
+	visible = append(visible, gate.Reasons...)
 	visible = append(visible, condition.Reasons...)
 	visible = append(visible, addonevents.Reasons...)
 	for _, reason := range graft.Reasons {
@@ -73,7 +78,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	help := maps.Clone(metrics.Help)
 	maps.Copy(help, agentmetrics.Help)
-	help[installer.NameGuard] = installer.HelpGuard
+	help[installer.NameGuard], help[installer.NameGate] = installer.HelpGuard, installer.HelpGate
 	help[metricsserver.NameBuildInfo] = metricsserver.HelpBuildInfo
 	maps.Copy(help, graft.Help)
 	maps.Copy(help, records.Help)
@@ -122,6 +127,7 @@ func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
 	agentmetrics.New(ours)
 	graft.NewMetrics(ours)
 	installer.NewMetrics(ours)
+	installer.NewGateMetrics(ours)
 	records.New(nil, nil, ours)
 	installation.NewMetrics(ours)
 	metricsserver.RegisterBuildInfo(ours, "x")

@@ -28,7 +28,7 @@ func Installable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 // begun before. A cached add-on has what this needs.
 func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
-		!meta.IsStatusConditionTrue(addOn.Status.Conditions, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied)
+		meta.FindStatusCondition(addOn.Status.Conditions, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied) == nil
 }
 
 // ClusterStatus returns the status of a ManagedCluster's Available, or empty.

@@ -44,7 +44,7 @@ import (
 //	CRDs and APIServices of the hub ─hubAPIs→ hubapis
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
-//	degraded ─Found→ needs ─install→ installations, where the lifecycle is on
+//	degraded ─Found→ installations, where the lifecycle is on
 //	declarations ─install→ installations
 //	degraded ─Evaluated→ gates, where the lifecycle is on
 type triggers struct {
@@ -84,6 +84,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
 		memory   = degraded.NewMemory(clock.RealClock{})
+		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}
 		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies}
 	)
 	watches, lazy, err := addLazyWatches(mgr, addOns)
@@ -107,7 +108,8 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	})
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	acting, actingErr := setupLifecycle(mgr, options, lifecycle{
-		inputs: inputs, declarations: store, loader: loader, policies: overriding.List, recorder: recorder, install: on.install,
+		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
+		recorder: recorder, install: on.install,
 	})
 	if err := errors.Join(reportErr, actingErr); err != nil {
 		return err
@@ -123,13 +125,11 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Templates: inputs.Templates, Declare: on.declare, Policies: overriding.List, Counted: on.counted,
 		},
 		&facts.Reconciler{
-			Fleet: reader, Declarations: store, Informer: informer, Reader: reported,
-			Writer: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder,
-			Request: on.request, Evaluate: on.evaluate,
+			Fleet: reader, Declarations: store, Informer: informer, Reader: reported, Writer: mgr.GetClient(),
+			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Request: on.request, Evaluate: on.evaluate,
 		},
 		&degraded.Reconciler{
-			Clock: clock.RealClock{}, Fleet: reader, Declarations: store,
-			Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Writer: writer,
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,

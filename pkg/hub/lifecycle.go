@@ -33,6 +33,7 @@ type lifecycle struct {
 	inputs       hubcache.Inputs
 	declarations *declarations.Store
 	loader       fleet.Loader
+	conditions   condition.Writer
 	policies     func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
 	recorder     events.EventRecorder
 	install      *trigger.Trigger
@@ -45,7 +46,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 	}
 	opened := &gates.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
-		Conditions: condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
+		Conditions: on.conditions, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
 		Backoff: backoff.New(clock.RealClock{}), Recorder: on.recorder,
 	}
 	installed := &installation.Reconciler{

@@ -32,6 +32,8 @@ type Description struct {
 	NeededBy []string `json:"neededBy,omitempty"`
 	// ConflictsWith are registered add-ons that do not work beside it, as they declare.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+	// Ordering is what waits for its dependencies; empty: nothing.
+	Ordering addonv1alpha1.Ordering `json:"ordering,omitempty"`
 	// Problems are what is wrong with the declaration.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -82,6 +84,9 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alp
 		Needs:   needsOf(declared, of), Provides: providedBy(of), Problems: messagesOf(declared.Problems(addOn)),
 	}
 	found.NeededBy, found.ConflictsWith = dependentsOf(declared, addOn)
+	if of.Ordering == addonv1alpha1.OrderingInstall {
+		found.Ordering = of.Ordering
+	}
 	if !of.Empty() {
 		found.Declared = of.Path
 	}

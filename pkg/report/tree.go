@@ -67,6 +67,8 @@ type Node struct {
 	// Since is when Available changed last. In a tree of several clusters, it and the
 	// message are those of the first one.
 	Since time.Time `json:"since,omitzero"`
+	// Gate is closed where the add-on is not installed yet, because it waits for its dependencies; else empty.
+	Gate string `json:"gate,omitempty"`
 	// Repeated: its nodes are shown elsewhere in the tree.
 	Repeated bool   `json:"repeated,omitempty"`
 	Nodes    []Node `json:"nodes,omitempty"`
@@ -148,6 +150,9 @@ func (g *grower) grow(node Node) Node {
 	}
 	if available := fleet.Available(addOn); available != nil {
 		node.Available, node.Reason, node.Since = available.Status, available.Reason, available.LastTransitionTime.UTC()
+	}
+	if fleet.GateClosed(addOn) {
+		node.Gate = addonv1alpha1.GateClosed
 	}
 	if hasMore, grown := g.grown[node.Name]; grown {
 		node.Repeated = hasMore

@@ -66,8 +66,10 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 		webhooks.Register(path, mgr.closing(limit.Handler(of, handler)))
 	}
 	register(conversion.Path, limits.Of{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
+	validator := admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())
+	validator.Lifecycle = options.Lifecycle
 	register(admission.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
-		&ctrlwebhook.Admission{Handler: admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())})
+		&ctrlwebhook.Admission{Handler: validator})
 	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
 	protects := protection.New(protection.Options{

@@ -42,22 +42,7 @@ func SameRule(t *testing.T, of *rule.Rule) {
 		}
 	}
 	webhook := configuration.Webhooks[0]
-	want := admissionregistrationv1.MutatingWebhook{
-		Name: webhook.Name, ClientConfig: place,
-		FailurePolicy:           ptr.To(admissionregistrationv1.Ignore),
-		MatchPolicy:             ptr.To(admissionregistrationv1.Equivalent),
-		SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          ptr.To[int32](1),
-		AdmissionReviewVersions: []string{"v1"},
-		ReinvocationPolicy:      ptr.To(admissionregistrationv1.IfNeededReinvocationPolicy),
-		Rules: []admissionregistrationv1.RuleWithOperations{{
-			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},
-			Rule: admissionregistrationv1.Rule{
-				APIGroups: []string{"addon.open-cluster-management.io"}, APIVersions: []string{"*"},
-				Resources: []string{"managedclusteraddons/status"}, Scope: ptr.To(admissionregistrationv1.NamespacedScope),
-			},
-		}},
-	}
+	want := wanted(webhook.Name, place)
 	rules := []admissionregistrationv1beta1.NamedRuleWithOperations{{RuleWithOperations: webhook.Rules[0]}}
 	if diff := cmp.Diff(rules, policy.Spec.MatchConstraints.ResourceRules); diff != "" {
 		t.Error(diff)
@@ -81,6 +66,26 @@ func SameRule(t *testing.T, of *rule.Rule) {
 		t.Errorf("policy %+v", policy.Spec)
 	}
 	hasTheVersionThatIsServed(t, of)
+}
+
+// wanted is a webhook on the status of add-ons that fails open, without match conditions.
+func wanted(name string, place admissionregistrationv1.WebhookClientConfig) admissionregistrationv1.MutatingWebhook {
+	return admissionregistrationv1.MutatingWebhook{
+		Name: name, ClientConfig: place,
+		FailurePolicy:           ptr.To(admissionregistrationv1.Ignore),
+		MatchPolicy:             ptr.To(admissionregistrationv1.Equivalent),
+		SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:          ptr.To[int32](1),
+		AdmissionReviewVersions: []string{"v1"},
+		ReinvocationPolicy:      ptr.To(admissionregistrationv1.IfNeededReinvocationPolicy),
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{"addon.open-cluster-management.io"}, APIVersions: []string{"*"},
+				Resources: []string{"managedclusteraddons/status"}, Scope: ptr.To(admissionregistrationv1.NamespacedScope),
+			},
+		}},
+	}
 }
 
 func hasTheVersionThatIsServed(t *testing.T, of *rule.Rule) {

@@ -129,6 +129,24 @@ func TestOrderedInstallation(t *testing.T) {
 	}
 }
 
+// Where the add-on has a gate, that alone decides, and the library writes nothing: addon-manager writes Installable.
+func TestAGateDecides(t *testing.T) {
+	for value, installs := range map[string]bool{addonv1alpha1.GateOpen: true, addonv1alpha1.GateClosed: false} {
+		t.Run(value, func(t *testing.T) {
+			waits := metav1.Condition{Type: ConditionInstallable, Status: "False", Reason: ReasonWaiting, Message: "by addon-manager"}
+			installed := gateway(waits, *degraded("True", "RequiredDependencyNotSatisfied", "not yet"))
+			installed.Annotations = map[string]string{addonv1alpha1.GateAnnotation: value}
+			objects, err := ordered(hubWith(t).Build()).Manifests(t.Context(), &clusterv1.ManagedCluster{}, installed)
+			if err != nil || (len(objects) > 0) != installs {
+				t.Errorf("%d objects, error %v", len(objects), err)
+			}
+			if got := meta.FindStatusCondition(installed.Status.Conditions, ConditionInstallable); *got != waits {
+				t.Errorf("Installable %+v", got)
+			}
+		})
+	}
+}
+
 func TestAFailedReadIsRepeated(t *testing.T) {
 	broken := errors.New("away")
 	hub := hubWith(t).WithInterceptorFuncs(interceptor.Funcs{

@@ -137,6 +137,9 @@ func (o *options) printDescription(found *report.Description) error {
 	if err := o.printNeeds(found.Needs, found.Problems); err != nil {
 		return err
 	}
+	if found.Ordering == addonv1alpha1.OrderingInstall {
+		fmt.Fprintln(out, screen.Wrap("Its first installation on a managed cluster waits for what it needs there, where Interlock's lifecycle is on.", 2))
+	}
 	o.printLists([]list{
 		{"Provides", found.Provides}, {"Needed by", found.NeededBy}, {"Does not work beside it", found.ConflictsWith},
 	}, found.Needs, found.Problems)

@@ -40,7 +40,7 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Use:   "doctor",
 		Short: "Check whether Interlock itself works",
 		Long: `Check Interlock on a hub: the version of Open Cluster Management, Interlock's pods,
-versions, rights and leader, its webhook, the guard, the graft, the records of
+versions, rights and leader, its webhook, the guard, the gates, the graft, the records of
 declarations, addon-agent on the managed clusters and what it was requested to report,
 the declarations of add-ons, and verdicts that are held. The line below a check that
 failed, or that is worth a look, shows what to do.
@@ -105,6 +105,7 @@ var checks = []check{
 	{"versions", sameVersions},
 	{"rights", rights},
 	{"guard", guarded},
+	{"gates", gates},
 	{"graft", grafted},
 	{"records", recorded},
 	{"agents", agents},

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,78 +23,100 @@ import (
 // in force: addon-manager corrects what was written before within a minute.
 const corrected = 2 * time.Minute
 
+// admissionRule is the guard, or the gate rule.
+type admissionRule struct {
+	title, name string
+	files       embed.FS
+	folder      string
+	// contradicted says what a rule in force would not let happen; empty: nothing of it has.
+	contradicted func(*hub) string
+	absent       []result
+}
+
+var guard = admissionRule{
+	title: "guard", name: names.Guard, files: manifests.Guard, folder: "guard",
+	contradicted: func(h *hub) string {
+		if all := h.contradicting(); all.count > 0 {
+			return fmt.Sprintf("add-ons that are available although a Required dependency fails: %d, such as %s", all.count, all.first)
+		}
+		return ""
+	},
+	absent: []result{{
+		note, "No guard is installed: OCM's agent can set Available to True for a moment where a Required dependency fails",
+		"helm upgrade --reuse-values --set guard=auto, or docs/coexistence.md for a hub that supports none",
+	}},
+}
+
 // guarded checks that the guard is installed as a whole, as it ships, and in force. Only
 // addon-manager may send the dry run that proves the last. What the guard keeps from
 // happening is seen by all.
-func guarded(ctx context.Context, h *hub) []result {
+func guarded(ctx context.Context, h *hub) []result { return guard.check(ctx, h) }
+
+func (r *admissionRule) check(ctx context.Context, h *hub) []result {
 	for _, form := range []struct{ version, kind string }{
 		{"v1", "MutatingAdmissionPolicy"}, {"v1beta1", "MutatingAdmissionPolicy"}, {"v1", "MutatingWebhookConfiguration"},
 	} {
-		object, err := h.get(ctx, admission, form.version, form.kind, client.ObjectKey{Name: names.Guard})
+		object, err := h.get(ctx, admission, form.version, form.kind, client.ObjectKey{Name: r.name})
 		if err != nil {
-			return unread("The guard", err)
+			return unread("The "+r.title, err)
 		}
 		if object == nil {
 			continue
 		}
-		problem, err := h.guardProblem(ctx, form.version, object)
+		problem, err := r.problem(ctx, h, form.version, object)
 		switch {
 		case err != nil:
-			return unread("The binding of the guard", err)
+			return unread("The binding of the "+r.title, err)
 		case problem != "":
-			return []result{{unwell, "The guard is installed, as a " + form.kind + ", and not in force: " + problem, h.logs()}}
+			return []result{{unwell, "The " + r.title + " is installed, as a " + form.kind + ", and not in force: " + problem, h.logs()}}
 		}
-		return []result{h.guardInForce(ctx, form.kind, object)}
+		return []result{r.inForce(ctx, h, form.kind, object)}
 	}
-	return []result{{
-		note, "No guard is installed: OCM's agent can set Available to True for a moment where a Required dependency fails",
-		"helm upgrade --reuse-values --set guard=auto, or docs/coexistence.md for a hub that supports none",
-	}}
+	return r.absent
 }
 
-// guardProblem is why the guard cannot be in force; empty: nothing is missing.
-func (h *hub) guardProblem(ctx context.Context, version string, object *unstructured.Unstructured) (string, error) {
+// problem is why the rule cannot be in force; empty: nothing is missing.
+func (r *admissionRule) problem(ctx context.Context, h *hub, version string, object *unstructured.Unstructured) (string, error) {
 	if object.GetKind() == "MutatingWebhookConfiguration" {
 		if !hasCA(object.Object) {
 			return "the API server does not trust it, because its configuration has no CA", nil
 		}
 		return "", nil
 	}
-	binding, err := h.get(ctx, admission, version, "MutatingAdmissionPolicyBinding", client.ObjectKey{Name: names.Guard})
+	binding, err := h.get(ctx, admission, version, "MutatingAdmissionPolicyBinding", client.ObjectKey{Name: r.name})
 	if err != nil {
 		return "", err
 	}
 	if binding == nil {
 		return "its MutatingAdmissionPolicyBinding is missing, so it applies to nothing", nil
 	}
-	if path := lacks(binding.Object["spec"], shipped("binding.yaml")["spec"], "spec"); path != "" {
+	if path := lacks(binding.Object["spec"], r.shipped("binding.yaml")["spec"], "spec"); path != "" {
 		return "its MutatingAdmissionPolicyBinding was changed at " + path, nil
 	}
 	return "", nil
 }
 
-// guardInForce compares the guard with the one that this plugin ships, and the add-ons with
-// what it guards.
-func (h *hub) guardInForce(ctx context.Context, kind string, object *unstructured.Unstructured) result {
-	contradicting := h.contradicting()
-	if contradicting.count > 0 {
-		return result{unwell, fmt.Sprintf("The guard is installed, as a %s, and the API server does not act on it: add-ons that are available although a "+
-			"Required dependency fails: %d, such as %s", kind, contradicting.count, contradicting.first), h.logs()}
+// inForce compares the rule with the one that this plugin ships, and the add-ons with
+// what it does.
+func (r *admissionRule) inForce(ctx context.Context, h *hub, kind string, object *unstructured.Unstructured) result {
+	installed := "The " + r.title + " is installed, as a " + kind
+	if contradicted := r.contradicted(h); contradicted != "" {
+		return result{unwell, installed + ", and the API server does not act on it: " + contradicted, h.logs()}
 	}
 	file, field := "policy.yaml", "spec"
 	if kind == "MutatingWebhookConfiguration" {
 		file, field = "webhook.yaml", "webhooks"
 	}
-	if path := lacks(object.Object[field], shipped(file)[field], field); path != "" {
+	if path := lacks(object.Object[field], r.shipped(file)[field], field); path != "" {
 		if h.differs(ctx) {
 			return result{
-				note, "The guard is installed, as a " + kind + ". It is not the one of this plugin's version, which differs from addon-manager's",
+				note, installed + ". It is not the one of this plugin's version, which differs from addon-manager's",
 				"docs/kubectl-addon.md#install",
 			}
 		}
-		return result{unwell, "The guard is installed, as a " + kind + ", and was changed at " + path + ". addon-manager restores it", h.logs()}
+		return result{unwell, installed + ", and was changed at " + path + ". addon-manager restores it", h.logs()}
 	}
-	return result{well, "The guard is installed, as a " + kind + ", and no add-on contradicts it", ""}
+	return result{well, installed + ", and no add-on contradicts it", ""}
 }
 
 // contradicting are add-ons that a guard in force would not let be available.
@@ -112,10 +135,10 @@ func (h *hub) contradicting() (all such) {
 	return all
 }
 
-// shipped is an object of the guard that this program ships.
-func shipped(file string) map[string]any {
+// shipped is an object of the rule that this program ships.
+func (r *admissionRule) shipped(file string) map[string]any {
 	var object map[string]any
-	content, err := manifests.Guard.ReadFile("guard/" + file)
+	content, err := r.files.ReadFile(r.folder + "/" + file)
 	if err == nil {
 		err = yaml.Unmarshal(content, &object)
 	}

@@ -30,8 +30,9 @@ var grants = []grant{
 	{"webhook-clusterrole.yaml", webhookName, nil},
 	{"webhook-role.yaml", webhookName, nil},
 	{"graft-clusterrole.yaml", names.AddonManager, needsGraftRights},
-	{"guard-policy-clusterrole.yaml", names.AddonManager, needsGuardRights("MutatingAdmissionPolicy", "v1", "v1beta1")},
-	{"guard-webhook-clusterrole.yaml", names.AddonManager, needsGuardRights("MutatingWebhookConfiguration", "v1")},
+	{"guard-policy-clusterrole.yaml", names.AddonManager, needsRightsFor(names.Guard, "MutatingAdmissionPolicy", "v1", "v1beta1")},
+	{"guard-webhook-clusterrole.yaml", names.AddonManager, needsRightsFor(names.Guard, "MutatingWebhookConfiguration", "v1")},
+	{"lifecycle-clusterrole.yaml", names.AddonManager, needsRightsFor(lifecycleName, "MutatingWebhookConfiguration", "v1")},
 }
 
 func needsGraftRights(ctx context.Context, h *hub) (bool, error) {
@@ -39,10 +40,10 @@ func needsGraftRights(ctx context.Context, h *hub) (bool, error) {
 	return crd != nil && isGrafted(crd), err
 }
 
-func needsGuardRights(kind string, versions ...string) func(context.Context, *hub) (bool, error) {
+func needsRightsFor(name, kind string, versions ...string) func(context.Context, *hub) (bool, error) {
 	return func(ctx context.Context, h *hub) (bool, error) {
 		for _, version := range versions {
-			object, err := h.get(ctx, admission, version, kind, client.ObjectKey{Name: names.Guard})
+			object, err := h.get(ctx, admission, version, kind, client.ObjectKey{Name: name})
 			if object != nil || err != nil {
 				return object != nil, err
 			}

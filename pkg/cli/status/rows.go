@@ -26,9 +26,11 @@ type Row struct {
 	// Since is the last transition of the condition that Reason and Message come from.
 	Since time.Time `json:"since,omitzero"`
 	// Reason and Message are those of Degraded when it is True, else those of
-	// Available.
+	// Available. The message begins with the gate where that is closed.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// Gate is closed where the add-on is not installed yet, because it waits for its dependencies; else empty.
+	Gate string `json:"gate,omitempty"`
 	// dependency and verdict are those of the edges that are not satisfied, found for wide
 	// output only.
 	dependency, verdict string
@@ -94,6 +96,10 @@ func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 		if degraded.Status == metav1.ConditionTrue {
 			show(degraded)
 		}
+	}
+	if fleet.GateClosed(addOn) {
+		r.Gate = addonv1alpha1.GateClosed
+		r.Message = strings.TrimSpace("Not installed yet, because its gate is closed. " + r.Message)
 	}
 	return r
 }

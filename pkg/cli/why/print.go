@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/xlab/treeprint"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
@@ -18,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/dependency/cause"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -217,7 +219,12 @@ func (p *printer) printPaths() error {
 	if len(paths) == 0 || len(p.found.Items) == 0 {
 		return p.printCauses()
 	}
-	tree := treeprint.NewWithRoot(text.Name(p.filter.AddOn) + " on " + text.Name(p.filter.Cluster))
+	root := text.Name(p.filter.AddOn) + " on " + text.Name(p.filter.Cluster)
+	addOn := p.fleet.AddOnOn(types.NamespacedName{Namespace: p.filter.Cluster, Name: p.filter.AddOn})
+	if addOn != nil && fleet.GateClosed(addOn) {
+		root += ", not installed yet: its gate is closed"
+	}
+	tree := treeprint.NewWithRoot(root)
 	branches := map[string]treeprint.Tree{}
 	for _, path := range paths {
 		branch := tree

@@ -1,6 +1,6 @@
 // Package gate holds one rule for all writers: while the gate of an add-on is closed, OCM does not begin to install it.
-// OCM deploys nothing of an add-on before its condition RegistrationApplied is True, so the rule leaves that condition out
-// of what is stored. The rule exists as a MutatingAdmissionPolicy, and as a webhook with the function Mutate.
+// OCM deploys nothing of an add-on that has no condition RegistrationApplied, whatever its status: see agentdeploy in
+// addon-framework 1.3.0. So the rule leaves that condition out of what is stored. The rule exists as a MutatingAdmissionPolicy, and as a webhook with the function Mutate.
 //
 // What ends it: OCM releases that hold an installation back themselves, by a field or a condition.
 package gate
@@ -44,7 +44,7 @@ var Rule = rule.Rule{
 			{Type: TypeRegistered, Status: metav1.ConditionTrue, Reason: "Probe", Message: message, LastTransitionTime: at},
 		}
 	},
-	Changed: func(stored []metav1.Condition) bool { return !meta.IsStatusConditionTrue(stored, TypeRegistered) },
+	Changed: func(stored []metav1.Condition) bool { return meta.FindStatusCondition(stored, TypeRegistered) == nil },
 	Without: "Closed gates have no effect on this hub: OCM installs add-ons at once",
 }
 
@@ -59,7 +59,6 @@ type written struct {
 	Status struct {
 		Conditions []struct {
 			Type    string `json:"type"`
-			Status  string `json:"status"`
 			Message string `json:"message"`
 		} `json:"conditions"`
 	} `json:"status"`
@@ -81,16 +80,17 @@ func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
 	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && stored.registered() < 0
-	if !closed && !(dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)) {
+	probed := dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)
+	if !closed && !probed {
 		return nil, nil
 	}
 	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}, nil
 }
 
-// registered returns the index of the condition where it is True, else a negative one.
+// registered returns the index of the condition; a negative one: there is none.
 func (w *written) registered() int {
 	for i := range w.Status.Conditions {
-		if w.Status.Conditions[i].Type == TypeRegistered && w.Status.Conditions[i].Status == string(metav1.ConditionTrue) {
+		if w.Status.Conditions[i].Type == TypeRegistered {
 			return i
 		}
 	}

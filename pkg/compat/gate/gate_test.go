@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"open-cluster-management.io/interlock/test/guardpolicy"
@@ -40,12 +41,15 @@ var mutations = []struct {
 	removed       int // index of the condition that is left out; -1: none
 }{
 	{"closed: the condition is left out", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), false, 0},
-	{"wherever it is in the list", addOn(closed), addOn(closed, condition(available, "False", ""), condition(TypeRegistered, "True", "")), false, 1},
 	{
-		"beside one that says why registration fails", addOn(closed, condition(TypeRegistered, "False", "")),
-		addOn(closed, condition(TypeRegistered, "True", "")), false, 0,
+		"wherever it is in the list", addOn(closed), addOn(closed, condition(available, "False", ""), condition(TypeRegistered, "True", "")),
+		false, 1,
 	},
-	{"a failure of the registration passes", addOn(closed), addOn(closed, condition(TypeRegistered, "False", "")), false, -1},
+	{
+		"registration failed before the gate was closed", addOn(closed, condition(TypeRegistered, "False", "")),
+		addOn(closed, condition(TypeRegistered, "True", "")), false, -1,
+	},
+	{"a failure of the registration is left out too", addOn(closed), addOn(closed, condition(TypeRegistered, "False", "")), false, 0},
 	{"another condition passes", addOn(closed), addOn(closed, condition(available, "True", "")), false, -1},
 	{"open", addOn(opened), addOn(opened, condition(TypeRegistered, "True", "")), false, -1},
 	{"without a gate", addOn(""), addOn("", condition(TypeRegistered, "True", "")), false, -1},
@@ -78,6 +82,21 @@ func TestMutate(t *testing.T) {
 				t.Errorf("patch %v, want %s", patch, want)
 			}
 		})
+	}
+}
+
+// What the rule leaves of its probe is what shows that it is in force.
+func TestTheEffectOfAProbeIsRecognized(t *testing.T) {
+	probe := Rule.Probe(ProbePolicy, metav1.Now())
+	if Rule.Changed(probe) || !Rule.Changed(nil) {
+		t.Error("which conditions show that the rule is in force")
+	}
+	content, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": probe}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if patch, err := Mutate([]byte(addOn("")), content, true); err != nil || len(patch) != 1 {
+		t.Errorf("%v, %v", patch, err)
 	}
 }
 

@@ -40,6 +40,7 @@ const (
 	newer = `record:{"dependencies":[{"name":"a","type":"Required","later":true}]}`
 	// newerOptional is that after an edit with this version.
 	newerOptional  = `record:{"dependencies":[{"later":true,"name":"a","type":"Optional"}]}`
+	ofOrdered      = `record:{"dependencies":[{"name":"a","type":"Required"}],"ordering":"Install"}`
 	optional       = `dependencies: [{name: a, type: Optional}]`
 	aAndOCM        = `record:{"dependencies":[{"name":"a","type":"Required"}],"requirements":{"ocm":"*"}}`
 	bAndOCM        = `record:{"dependencies":[{"name":"b"}],"requirements":{"ocm":"*"}}`
@@ -84,6 +85,20 @@ func TestKeep(t *testing.T) {
 		"Created":   {"the record is made with the first write", nil, written(t, a), false, aOf},
 		"Readable":  {"signs are not escaped", nil, written(t, aWhen), false, ofAll},
 		"AllFields": {"each field is recorded", nil, written(t, platform), false, ofPlatform},
+		"Ordered": {
+			"so is what waits", nil, written(t, a+"\nordering: Install"), false,
+			`record:{"dependencies":[{"name":"a","type":"Required"}],"ordering":"Install"}`,
+		},
+		"OrderedByDefault": {"the default of ordering declares nothing", nil, written(t, "ordering: None"), false, ""},
+		"OrderingUnseen": {
+			"a writer that does not know the field", written(t, a+"\nordering: Install", ofOrdered), written(t, a, ofOrdered), true, ofOrdered,
+		},
+		"OrderingRemoved": {"its author does", written(t, a+"\nordering: Install", ofOrdered), written(t, a, ofOrdered), false, aOf},
+		"OrderingDefaulted": {
+			"or sets the default, also while removals do not count",
+			written(t, a+"\nordering: Install", ofOrdered), written(t, a+"\nordering: None", ofOrdered), true,
+			`record:{"dependencies":[{"name":"a","type":"Required"}],"ordering":"None"}`,
+		},
 		"Nothing":   {"nothing is declared", nil, written(t, ""), false, ""},
 		"Empty":     {"an empty list declares nothing", nil, written(t, "dependencies: []"), false, ""},
 		"Missing":   {"admission was away when it was declared", written(t, a), written(t, a), false, aOf},

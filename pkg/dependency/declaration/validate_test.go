@@ -14,7 +14,8 @@ func TestAnnotationObject(t *testing.T) {
 	const all = `
 dependencies: [{name: a, version: ">= 1"}]
 requirements: {kubernetes: ">= 1.28"}
-provides: [{kind: Pod}]`
+provides: [{kind: Pod}]
+ordering: Install`
 	addOn, inField := fixture.Annotated("x", all), fixture.Specified(t, "x", all)
 	got, want := Read(&addOn), Read(&inField)
 	if got.Path != AnnotationPath.Child("dependencies").String() {
@@ -30,6 +31,9 @@ provides: [{kind: Pod}]`
 		"dependencies: [{name: a}]\ndependencies: []":         "already set",
 		"requirements: {kubernetes: 1.28}":                    "cannot unmarshal number",
 		`{"provides": [{"kind": "Pod", "apiVersion": "v1"}]}`: `unknown field "apiVersion"`,
+		"ordering: Later":                                     `ordering: Unsupported value: "Later": supported values: "None", "Install"`,
+		"ordering: {a: b}":                                    "cannot unmarshal object",
+		"ordering: [Install]":                                 "cannot unmarshal array",
 	} {
 		addOn := fixture.Annotated("x", annotation)
 		if got := Read(&addOn); !got.Invalid || !strings.Contains(got.Problems[0].Message, wrong) {
@@ -44,6 +48,7 @@ provides: [{kind: Pod}]`
 func TestAnyFieldHidesTheAnnotation(t *testing.T) {
 	for field, spec := range map[string]string{
 		"spec.dependencies": `dependencies: []`, "spec.requirements": `requirements: {ocm: "*"}`, "spec.provides": `provides: [{kind: Pod}]`,
+		"spec.ordering": `ordering: Install`,
 	} {
 		addOn := fixture.Specified(t, "x", spec)
 		addOn.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: a"}

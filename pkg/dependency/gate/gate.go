@@ -18,11 +18,11 @@ import (
 type Step int
 
 const (
-	// Stay: nothing, because it is not known whether the installation has to wait.
+	// Stay is to do nothing, because it is not known whether the installation has to wait.
 	Stay Step = iota
-	// Wait: the add-on waits for its dependencies.
+	// Wait is to let the add-on wait for its dependencies.
 	Wait
-	// Open: it may be installed.
+	// Open is to let it be installed.
 	Open
 )
 

@@ -30,23 +30,38 @@ func TestDecide(t *testing.T) {
 		reason   string
 		says     string
 	}{
-		"NotInstalled":     {ordered, findings{edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "Required addon 'base' is not installed"},
-		"NotAvailable":     {ordered, findings{edge(required, evaluation.NotAvailable)}, Wait, ReasonWaiting, "'base'"},
-		"Requirement":      {ordered, findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.RequirementNotMet}}, Wait, ReasonWaiting, ""},
-		"Conflict":         {ordered, findings{edge(addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}, Wait, ReasonWaiting, "'base'"},
-		"Optional":         {ordered, findings{edge(optional, evaluation.NotInstalled)}, Open, ReasonSatisfied, "stays installed"},
-		"OptionalIsHeld":   {ordered, findings{edge(optional, evaluation.Held)}, Open, ReasonSatisfied, ""},
-		"Waived":           {ordered, findings{edge(required, evaluation.Waived)}, Open, ReasonSatisfied, ""},
-		"Tolerated":        {ordered, findings{edge(required, evaluation.Tolerated)}, Open, ReasonSatisfied, ""},
-		"NotApplicable":    {ordered, findings{edge(required, evaluation.NotApplicable)}, Open, ReasonSatisfied, ""},
-		"Satisfied":        {ordered, findings{edge(required, evaluation.Satisfied)}, Open, ReasonSatisfied, "All Required dependencies"},
-		"Nothing":          {ordered, nil, Open, ReasonSatisfied, ""},
-		"Held":             {ordered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
-		"HeldBeside":       {ordered, findings{edge(required, evaluation.Satisfied), edge(required, evaluation.Held)}, Stay, "", ""},
-		"HeldAndMissing":   {ordered, findings{edge(required, evaluation.Held), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "not installed"},
-		"NotKnownWhat":     {ordered, findings{{Verdict: evaluation.Held}}, Stay, "", ""},
-		"Cycle":            {ordered, findings{edge(required, evaluation.NotInstalled), edge(required, evaluation.Cycle, "a", "b", "a")}, Open, ReasonOpened, "a → b → a"},
-		"NotOrdered":       {declaration.Declaration{}, findings{edge(required, evaluation.NotInstalled)}, Open, ReasonOpened, "ordering: Install"},
+		"NotInstalled": {
+			ordered, findings{edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "Required addon 'base' is not installed",
+		},
+		"NotAvailable": {ordered, findings{edge(required, evaluation.NotAvailable)}, Wait, ReasonWaiting, "'base'"},
+		"Requirement": {
+			ordered,
+			findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.RequirementNotMet}},
+			Wait, ReasonWaiting, "",
+		},
+		"Conflict":       {ordered, findings{edge(addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}, Wait, ReasonWaiting, "'base'"},
+		"Optional":       {ordered, findings{edge(optional, evaluation.NotInstalled)}, Open, ReasonSatisfied, "stays installed"},
+		"OptionalIsHeld": {ordered, findings{edge(optional, evaluation.Held)}, Open, ReasonSatisfied, ""},
+		"Waived":         {ordered, findings{edge(required, evaluation.Waived)}, Open, ReasonSatisfied, ""},
+		"Tolerated":      {ordered, findings{edge(required, evaluation.Tolerated)}, Open, ReasonSatisfied, ""},
+		"NotApplicable":  {ordered, findings{edge(required, evaluation.NotApplicable)}, Open, ReasonSatisfied, ""},
+		"Satisfied":      {ordered, findings{edge(required, evaluation.Satisfied)}, Open, ReasonSatisfied, "All Required dependencies"},
+		"Nothing":        {ordered, nil, Open, ReasonSatisfied, ""},
+		"Held":           {ordered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
+		"HeldBeside":     {ordered, findings{edge(required, evaluation.Satisfied), edge(required, evaluation.Held)}, Stay, "", ""},
+		"HeldAndMissing": {
+			ordered, findings{edge(required, evaluation.Held), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "not installed",
+		},
+		"NotKnownWhat": {ordered, findings{{Verdict: evaluation.Held}}, Stay, "", ""},
+		"Cycle": {
+			ordered,
+			findings{edge(required, evaluation.NotInstalled), edge(required, evaluation.Cycle, "a", "b", "a")},
+			Open, ReasonOpened,
+			"a → b → a",
+		},
+		"NotOrdered": {
+			declaration.Declaration{}, findings{edge(required, evaluation.NotInstalled)}, Open, ReasonOpened, "ordering: Install",
+		},
 		"OrderedByNothing": {declaration.Declaration{Ordering: addonv1alpha1.OrderingNone}, nil, Open, ReasonOpened, ""},
 		"Invalid":          {declaration.Declaration{Invalid: true}, findings{{Verdict: evaluation.Held}}, Stay, "", ""},
 	} {
@@ -103,9 +118,11 @@ func TestInstalling(t *testing.T) {
 		is, want templates
 		known    bool
 	}{
-		"WithoutTemplates":   {plain, templates{}, templates{}, true},
-		"NotChosenYet":       {templated, templates{}, templates{}, false},
-		"About to be":        {templated, templates{Next: "v2", RollingOut: "2.0.0", Unknown: true}, templates{Name: "v2", Running: "2.0.0"}, true},
+		"WithoutTemplates": {plain, templates{}, templates{}, true},
+		"NotChosenYet":     {templated, templates{}, templates{}, false},
+		"About to be": {
+			templated, templates{Next: "v2", RollingOut: "2.0.0", Unknown: true}, templates{Name: "v2", Running: "2.0.0"}, true,
+		},
 		"RunsBeforeARollout": {templated, templates{Name: "v1", Next: "v2"}, templates{Name: "v1", Next: "v2"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,11 +112,11 @@ func (r *Reconciler) observeStuck(
 		return next
 	}
 	pending := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !slices.Contains(report, f.Name()) })
-	waited := "Not installed"
+	waited := "Not installed within"
 	if gated {
-		waited = "Its gate is closed, because these are not satisfied"
+		waited = "Its gate is closed, because these were not satisfied within"
 	}
-	note := fmt.Sprintf("%s within %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
+	note := fmt.Sprintf("%s %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
 	return next
 }

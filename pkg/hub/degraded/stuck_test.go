@@ -2,6 +2,7 @@ package degraded
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,5 +108,39 @@ func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
 	b.clock.Step(StuckAfter)
 	if again(); len(b.emitted()) > 0 {
 		t.Error("an event is emitted beyond the limit")
+	}
+}
+
+// Behind a gate, it also matters that a dependency which is installed is not available.
+func TestAGatedAddOnThatWaitsIsReported(t *testing.T) {
+	const reason = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	for name, test := range map[string]struct {
+		gate   string
+		events int
+	}{
+		"closed": {addonv1alpha1.GateClosed, 1},
+		"open":   {addonv1alpha1.GateOpen, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, reason)
+			stored.Message = "Required addon 'base' is not installed or not available. (Available=False, Down, since 2026-01-02T03:04:05Z)"
+			gated := addOn(leaf.Name, stored)
+			gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+			b := newBench(t, gated, addOn("base", conditionOf(addonv1alpha1.ManagedClusterAddOnConditionAvailable, metav1.ConditionFalse, "Down")))
+			for range 2 {
+				if _, err := b.reconcile(t); err != nil {
+					t.Fatal(err)
+				}
+				b.clock.Step(StuckAfter)
+			}
+			got := b.emitted()
+			if len(got) != test.events {
+				t.Fatalf("events %q", got)
+			}
+			const want = "Warning DependencyStuck Its gate is closed, because these were not satisfied within 15 minutes: Required addon 'base'"
+			if test.events > 0 && !strings.HasPrefix(got[0], want) {
+				t.Errorf("event %q", got[0])
+			}
+		})
 	}
 }

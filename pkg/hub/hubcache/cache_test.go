@@ -116,6 +116,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	registered.Annotations[addonv1alpha1.FormerVersionAnnotation] = "1.2.2"
 	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
 	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
+	registered.Spec.Ordering = addonv1alpha1.OrderingInstall
 	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
 	registered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
 		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"},
@@ -132,6 +133,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	}}}
 	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
 	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registered.Spec.Requirements, registered.Spec.Provides
+	wantRegistered.Spec.Ordering = registered.Spec.Ordering
 
 	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
 	wantInstalled.CreationTimestamp = fullMeta().CreationTimestamp
@@ -255,6 +257,21 @@ func ingest(t *testing.T, object client.Object) any {
 }
 
 // The finding on a version that is too long names its length.
+// Only of an add-on with a gate, the cache keeps what the gate needs.
+func TestTheConditionsOfAGateAreKeptWithIt(t *testing.T) {
+	gated := fullManagedClusterAddOn()
+	gated.Annotations[addonv1alpha1.GateAnnotation] = addonv1alpha1.GateClosed
+	gated.Status.Conditions = append(gated.Status.Conditions, conditions("Installable")...)
+	kept := fleet.LeanAddOn(gated)
+	want := conditions("Available", "Degraded", "Installable", "RegistrationApplied")
+	if diff := cmp.Diff(want, kept.Status.Conditions); diff != "" {
+		t.Error(diff)
+	}
+	if kept.Annotations[addonv1alpha1.GateAnnotation] != addonv1alpha1.GateClosed {
+		t.Errorf("annotations %v", kept.Annotations)
+	}
+}
+
 func TestAVersionIsKeptAtAnyLength(t *testing.T) {
 	full := fullManagedClusterAddOn()
 	for _, name := range []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation} {

@@ -161,3 +161,22 @@ func TestARefusedCAIsReportedOnce(t *testing.T) {
 		t.Errorf("%d events, want one for each content: %q", len(emitted), emitted)
 	}
 }
+
+func TestTheFurtherConfigurationOfTheLifecycleIsTrusted(t *testing.T) {
+	ours, _ := pair(t, "ours")
+	for _, lifecycle := range []bool{true, false} {
+		further := mutating("")
+		further.Name = LifecycleName
+		h := newHub(publishing(ours), validating("interlock-webhook", ours), mutating(ours), further)
+		h.reconciler.Lifecycle = lifecycle
+		if _, err := h.reconciler.Reconcile(t.Context(), reconcile.Request{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Get(t.Context(), client.ObjectKeyFromObject(further), further); err != nil {
+			t.Fatal(err)
+		}
+		if trusted := string(further.Webhooks[0].ClientConfig.CABundle) == ours; trusted != lifecycle {
+			t.Errorf("with the lifecycle %t: trusted %t", lifecycle, trusted)
+		}
+	}
+}

@@ -32,6 +32,9 @@ const page = 10
 // Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
 // the request, because evaluation reports the same problems later.
 type Validator struct {
+	// Lifecycle is whether an order that add-ons declare has an effect.
+	Lifecycle bool
+
 	// reader lists registered add-ons, and gets Placements. It is live.
 	reader client.Reader
 	// cache, if there is one, is read first, because any pod may send requests for reviews,
@@ -83,7 +86,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if !response.Allowed {
 		return response // it is not to be late
 	}
-	return response.WithWarnings(missingPlacements(ctx, v.reader, request)...)
+	return response.WithWarnings(missingPlacements(ctx, v.reader, request)...).WithWarnings(v.orderedInVain(addOn, before)...)
 }
 
 // review reviews a registration that replaces another one, or none.

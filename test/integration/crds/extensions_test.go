@@ -56,6 +56,7 @@ requirements:
 provides:
 - {group: gateway.example.io, version: v1, kind: ClusterGateway}
 - {kind: Pod}
+ordering: Install
 `
 
 var _ = Describe("the fields beyond the proposal", func() {
@@ -91,6 +92,7 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "got error %v", err)
 			Expect(err).To(MatchError(ContainSubstring(complaint)))
 		},
+			Entry("an ordering that is none", `ordering: Upgrade`, "spec.ordering"),
 			Entry("add-on and API", `dependencies: [{name: a, addOn: b, api: {kind: Pod}}]`, "set addOn or api, not both"),
 			Entry("a range for an API", `dependencies: [{name: a, version: "1", api: {kind: Pod}}]`, "the version of an API is api.version"),
 			Entry("prereleases of nothing", `dependencies: [{name: a, prereleases: {}}]`, "prereleases needs version"),

@@ -36,6 +36,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/snapshot"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
@@ -64,7 +65,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	}
 
 	BeforeAll(func(ctx context.Context) {
-		deployed, uninstallation = kustomized("../hack/deployment/testdata/graft-and-reports"), kustomized("uninstall")
+		deployed, uninstallation = kustomized("../hack/deployment/testdata/all"), kustomized("uninstall")
 		served = testenv.FreeAddress().String()
 		serveOnLoopback(deployed, served)
 		furnish(ctx)
@@ -233,23 +234,30 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	It("installs each form of the guard and removes it", func(ctx context.Context) {
 		stop(manager)
 		for mode, kinds := range map[string][]string{"policy": {rule.KindPolicy, rule.KindBinding}, "webhook": {rule.KindWebhook}} {
-			requests.begin("installs the guard (--guard=" + mode + ")")
-			manager = managerWith("--guard=" + mode)
+			requests.begin("installs the guard and the gate rule, and opens a gate (--guard=" + mode + " --lifecycle)")
+			manager = managerWith("--guard="+mode, "--lifecycle")
 			for _, kind := range kinds {
 				Eventually(guards(ctx, kind)).Should(BeTrue())
+				Eventually(ruleOf(ctx, kind, names.Gate)).Should(BeTrue())
 			}
+			expectGateOpened(ctx)
 			Eventually(reports(ctx)).Should(BeZero(), "without --reports, those that are left are deleted")
 			for _, resource := range map[string][]string{
 				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 				"webhook": {"mutatingwebhookconfigurations"},
 			}[mode] {
-				Eventually(requests.used(managerUser, "watch", resource)).Should(BeTrue(), "it watches %s", resource)
+				for _, name := range []string{names.Guard, names.Gate} {
+					Eventually(requests.usedOn(managerUser, "watch", resource, name)).Should(BeTrue(), "it watches %s %s", resource, name)
+				}
 			}
+			Eventually(requests.usedOn(managerUser, "update", "mutatingwebhookconfigurations", "interlock-lifecycle")).Should(BeTrue())
+			Eventually(requests.usedOn(managerUser, "watch", "mutatingwebhookconfigurations", "interlock-lifecycle")).Should(BeTrue())
 			stop(manager)
-			requests.begin("removes the guard (--guard=off)")
+			requests.begin("removes the guard and the gate rule (--guard=off)")
 			manager = managerWith("--guard=off")
 			for _, kind := range kinds {
 				Eventually(guards(ctx, kind)).Should(BeFalse())
+				Eventually(ruleOf(ctx, kind, names.Gate)).Should(BeFalse())
 			}
 			stop(manager)
 		}
@@ -347,6 +355,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
 		Eventually(requests.used(managerUser, "get", "addondependencyreports")).Should(BeTrue())
 		installAgentAddOn(ctx)
+		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: alone.Namespace, Name: alone.Name}}
+		Expect(admin.Patch(ctx, gated, client.RawPatch(types.MergePatchType, gateOf(addonv1alpha1.GateOpen)))).To(Succeed())
 		apply(ctx, uninstallation)
 		requests.begin("uninstalls")
 		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
@@ -364,11 +374,12 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(uninstall).Should(gexec.Exit(0))
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
 		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))
+		Expect(uninstall.Out).To(gbytes.Say("gates +1 opened and removed"))
 		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, no condition .* on any of 7`))
 		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where next to nothing is left")
-		leavePolicy(ctx)
+		leaveRules(ctx)
 		leaveAgent(ctx)
 		again := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(again).Should(gexec.Exit(0))

@@ -3,6 +3,7 @@ package deployment
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -19,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -28,9 +31,11 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -191,25 +196,51 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 
 // guards reads whether the guard's object of a kind is there.
 func guards(ctx context.Context, kind string) func() (bool, error) {
+	return ruleOf(ctx, kind, names.Guard)
+}
+
+// ruleOf reads whether the object of an admission rule is there.
+func ruleOf(ctx context.Context, kind, name string) func() (bool, error) {
 	version := map[string]string{rule.KindWebhook: "v1", rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1"}[kind]
 	return func() (bool, error) {
 		object := &unstructured.Unstructured{}
 		object.SetAPIVersion(rule.Group + "/" + version)
 		object.SetKind(kind)
-		err := admin.Get(ctx, types.NamespacedName{Name: guard.Name}, object)
+		err := admin.Get(ctx, types.NamespacedName{Name: name}, object)
 		return err == nil, client.IgnoreNotFound(err)
 	}
 }
 
-// leavePolicy makes the guard's other form, as an addon-manager with another
-// mode leaves it.
-func leavePolicy(ctx context.Context) {
+// leaveRules makes the guard's other form, and the gate rule in both, as an addon-manager with
+// other flags leaves them.
+func leaveRules(ctx context.Context) {
 	GinkgoHelper()
-	policy, err := guard.Rule.Policy("v1beta1")
+	left, err := guard.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
-	for _, object := range policy {
+	gates, err := gate.Rule.Policy("v1beta1")
+	Expect(err).NotTo(HaveOccurred())
+	webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
+	Expect(err).NotTo(HaveOccurred())
+	for _, object := range append(append(left, gates...), webhook) {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
+}
+
+func gateOf(value string) []byte {
+	return fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, addonv1alpha1.GateAnnotation, value)
+}
+
+// expectGateOpened creates an add-on with a closed gate that no declaration needs, and waits until it is opened.
+func expectGateOpened(ctx context.Context) {
+	GinkgoHelper()
+	gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
+	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	Expect(admin.Create(ctx, gated)).To(Succeed())
+	Eventually(func() (map[string]string, error) {
+		err := admin.Get(ctx, client.ObjectKeyFromObject(gated), gated)
+		return gated.Annotations, err
+	}).Should(HaveKeyWithValue(addonv1alpha1.GateAnnotation, addonv1alpha1.GateOpen))
+	Expect(admin.Delete(ctx, gated)).To(Succeed())
 }
 
 // leaveAgent leaves an installation of the agent without its registration, which the garbage collector does not delete:

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// rule is what the guard does to a write.
-func rule(f *form) {
+// ruleOf is what the guard does to a write.
+func ruleOf(f *form) {
 	var a addOn
 	BeforeEach(func(ctx context.Context) {
 		a = f.newAddOn(ctx)

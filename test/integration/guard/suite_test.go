@@ -42,7 +42,7 @@ func TestGuard(t *testing.T) {
 }
 
 var _ = Describe("The guard", func() {
-	Describe("its rule", inBothForms(rule))
+	Describe("its rule", inBothForms(ruleOf))
 	Describe("being installed", inBothForms(installation))
 	Describe("the choice of its form", choice)
 	Describe("installed late, removed and installed again", inBothForms(absence))

@@ -32,18 +32,31 @@ const cluster = "cluster1"
 // register registers an add-on that declares this; a templated one has an AddOnTemplate with a Deployment.
 func register(ctx context.Context, name, declares string, templated bool) {
 	GinkgoHelper()
+	if templated {
+		Expect(hub.Client.Create(ctx, template(name))).To(Succeed())
+		registerTemplated(ctx, name, declares)
+		return
+	}
+	Expect(hub.Client.Create(ctx, registration(name, declares))).To(Succeed())
+}
+
+func registration(name, declares string) *addonv1alpha1.ClusterManagementAddOn {
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 	if declares != "" {
 		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
 	}
-	if templated {
-		Expect(hub.Client.Create(ctx, template(name))).To(Succeed())
-		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
-			ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
-			DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
-		}}
-	}
+	return registration
+}
+
+// registerTemplated registers an add-on that OCM deploys from the AddOnTemplate of its name.
+func registerTemplated(ctx context.Context, name, declares string) {
+	GinkgoHelper()
+	registration := registration(name, declares)
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
+		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
+	}}
 	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }
 

@@ -72,7 +72,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		}
 		return errors.Join(failed, webhook.Kill())
 	})
-	managed, err = hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true})
+	managed, err = hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 	Expect(err).NotTo(HaveOccurred())
 	runWorkloads()
 	followTheHub()
@@ -170,7 +170,8 @@ func manage(ctx context.Context, until string, flags ...string) {
 	log := filepath.Join(logs, fmt.Sprintf("addon-manager-%d.log", starts))
 	var err error
 	manager, err = process.Start(program, log, append([]string{
-		"--kubeconfig", managerUser.Kubeconfig, "--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--kubeconfig", managerUser.Kubeconfig, "--leader-elect-namespace", namespace,
+		"--metrics-bind-address=0", "--health-probe-bind-address=0",
 	}, flags...)...)
 	Expect(err).NotTo(HaveOccurred())
 	Eventually(func() ([]byte, error) { return os.ReadFile(log) }).WithContext(ctx).Should(ContainSubstring(until))

@@ -25,13 +25,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
+	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/test/setup"
@@ -249,19 +252,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 
 	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
-		const without = "without-reports"
-		user, err := hub.AddUser(without)
-		Expect(err).NotTo(HaveOccurred())
-		role, err := testenv.ClusterRole(deployed, "clusterrole.yaml")
-		Expect(err).NotTo(HaveOccurred())
-		role.Name = without
-		Expect(admin.Create(ctx, role)).To(Succeed())
-		Expect(admin.Create(ctx, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: without},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: without}},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: without},
-		})).To(Succeed())
-		limited := setup.As(user.Config, admin)
+		limited := setup.As(baseUser(ctx, "without-reports"), admin)
 		found := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 		for _, err := range []error{
 			limited.Get(ctx, client.ObjectKeyFromObject(found), found), limited.Create(ctx, found, client.DryRunAll),
@@ -279,6 +270,31 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			WithTimeout(60 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
+	})
+
+	It("may open no gate and install no gate rule without the rights of the lifecycle", func(ctx context.Context) {
+		limited := setup.As(baseUser(ctx, "without-lifecycle"), admin)
+		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gated"}}
+		gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+		Expect(admin.Create(ctx, gated)).To(Succeed())
+		DeferCleanup(admin.Delete, gated)
+		opening := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+addonv1alpha1.GateAnnotation+`":"open"}}}`))
+		objects, err := gate.Rule.Policy("v1beta1")
+		Expect(err).NotTo(HaveOccurred())
+		webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
+		Expect(err).NotTo(HaveOccurred())
+		further := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
+		refused := []error{limited.Patch(ctx, gated.DeepCopy(), opening), limited.Update(ctx, further, client.DryRunAll)}
+		for _, object := range append(objects, webhook) {
+			refused = append(refused, limited.Create(ctx, object, client.DryRunAll),
+				limited.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll))
+		}
+		for _, err := range refused {
+			Expect(err).To(Satisfy(apierrors.IsForbidden))
+		}
+		for _, object := range append(objects, webhook) {
+			Expect(client.IgnoreNotFound(limited.Delete(ctx, object))).To(Succeed(), "what an earlier --lifecycle left")
+		}
 	})
 
 	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
@@ -305,6 +321,23 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}).WithTimeout(90 * time.Second).Should(Succeed())
 	})
 })
+
+// baseUser is a new user with the rights that addon-manager has on any hub.
+func baseUser(ctx context.Context, name string) *rest.Config {
+	GinkgoHelper()
+	user, err := hub.AddUser(name)
+	Expect(err).NotTo(HaveOccurred())
+	role, err := testenv.ClusterRole(deployed, "clusterrole.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	role.Name = name
+	Expect(admin.Create(ctx, role)).To(Succeed())
+	Expect(admin.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+	})).To(Succeed())
+	return user.Config
+}
 
 func authority() []byte {
 	GinkgoHelper()

@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/manifests"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// lifecycleName names the webhook configuration of deploy/lifecycle, which shows that the lifecycle is on.
+const lifecycleName = "interlock-lifecycle"
+
+var gateRule = admissionRule{
+	title: "gate rule", name: names.Gate, files: manifests.Gate, folder: "gate",
+	contradicted: begunBehindGates,
+	absent: []result{{
+		unwell, "The lifecycle is on, and no gate rule is installed: closed gates hold nothing",
+		"docs/ordering.md#turn-it-on",
+	}},
+}
+
+// gates checks, where the lifecycle is on, that gates are closed when add-ons are created, and that closed ones hold.
+func gates(ctx context.Context, h *hub) []result {
+	configuration, err := h.get(ctx, admission, "v1", "MutatingWebhookConfiguration", client.ObjectKey{Name: lifecycleName})
+	switch {
+	case err != nil:
+		return unread("Whether the lifecycle is on", err)
+	case configuration == nil:
+		return h.withoutLifecycle()
+	case !hasCA(configuration.Object):
+		return []result{{unwell, "The API server does not trust the webhook to close gates: its configuration has no CA", h.logs()}}
+	}
+	return append(gateRule.check(ctx, h), h.longClosed()...)
+}
+
+// withoutLifecycle reports what waits for the lifecycle to be turned on.
+func (h *hub) withoutLifecycle() []result {
+	var ordered, closed such
+	for _, name := range h.fleet.Declared.AddOns() {
+		if gate.Ordered(h.fleet.Declared.Declaration(name)) {
+			ordered.add(name)
+		}
+	}
+	for i := range h.fleet.AddOns {
+		if addOn := &h.fleet.AddOns[i]; fleet.GateClosed(addOn) {
+			closed.add(addOn.Name + " on " + addOn.Namespace)
+		}
+	}
+	switch {
+	case closed.count > 0:
+		return []result{{
+			note, fmt.Sprintf("The lifecycle is off, and gates are closed, which hold nothing: %d, such as %s", closed.count, closed.first),
+			"docs/ordering.md#turn-it-off",
+		}}
+	case ordered.count > 0:
+		return []result{{
+			note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %d, such as %s", ordered.count, ordered.first),
+			"docs/ordering.md#turn-it-on",
+		}}
+	}
+	return nil
+}
+
+// begunBehindGates says where OCM began to install an add-on whose gate was closed.
+func begunBehindGates(h *hub) string {
+	var begun such
+	for i := range h.fleet.AddOns {
+		addOn := &h.fleet.AddOns[i]
+		installable := fleet.Installable(addOn)
+		if addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && installable != nil && installable.Message == gate.Begun.Message {
+			begun.add(addOn.Name + " on " + addOn.Namespace)
+		}
+	}
+	if begun.count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("add-ons that OCM began to install behind their gates: %d, such as %s", begun.count, begun.first)
+}
+
+// longClosed reports add-ons that have waited for longer than is usual.
+func (h *hub) longClosed() []result {
+	const usual = 15 * time.Minute
+	var waiting such
+	for i := range h.fleet.AddOns {
+		addOn := &h.fleet.AddOns[i]
+		if installable := fleet.Installable(addOn); fleet.GateClosed(addOn) && gate.Waits(installable) && h.now.Sub(installable.LastTransitionTime.Time) > usual {
+			waiting.add(addOn.Name + " on " + addOn.Namespace)
+		}
+	}
+	if waiting.count == 0 {
+		return nil
+	}
+	return []result{{
+		note, fmt.Sprintf("Add-ons that have waited behind their gates for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
+		"kubectl addon why",
+	}}
+}

@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+func TestGates(t *testing.T) {
+	const configuration = "MutatingWebhookConfiguration interlock-lifecycle"
+	on := func(o objects) {
+		o[configuration] = `webhooks: [{clientConfig: {caBundle: YQ==}}]`
+		o["MutatingAdmissionPolicy interlock-gate"] = ruleFile("policy.yaml")
+		o["MutatingAdmissionPolicyBinding interlock-gate"] = ruleFile("binding.yaml")
+	}
+	gated := func(c *snapshot.Content, decision gate.Decision) {
+		one := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
+		one.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+		installable, _ := gate.Condition(nil, decision, metav1.NewTime(fixture.Now.Add(-time.Hour)))
+		one.Status.Conditions = []metav1.Condition{installable}
+		if decision == gate.Begun {
+			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue})
+		}
+		c.AddOns = append(c.AddOns, one)
+	}
+	waiting := gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting}
+	try(t, "gates", map[string]changed{
+		"a policy": {
+			func(o objects, _ *snapshot.Content) { on(o) },
+			[]string{"✔ The gate rule is installed, as a MutatingAdmissionPolicy, and no add-on contradicts it"},
+		},
+		"no rule": {
+			func(o objects, _ *snapshot.Content) { on(o); delete(o, "MutatingAdmissionPolicy interlock-gate") },
+			[]string{"✖ The lifecycle is on, and no gate rule is installed: closed gates hold nothing → docs/ordering.md"},
+		},
+		"no CA": {
+			func(o objects, _ *snapshot.Content) { on(o); o[configuration] = `webhooks: [{clientConfig: {}}]` },
+			[]string{"✖ The API server does not trust the webhook to close gates"},
+		},
+		"not readable": {
+			func(o objects, _ *snapshot.Content) { o[configuration] = "error: forbidden" },
+			[]string{"? Whether the lifecycle is on cannot be read"},
+		},
+		"begun behind a gate": {
+			func(o objects, c *snapshot.Content) { on(o); gated(c, gate.Begun) },
+			[]string{
+				"✖ The gate rule is installed",
+				"does not act on it: add-ons that OCM began to install behind their gates: 1, such as a on cluster1",
+			},
+		},
+		"a long wait": {
+			func(o objects, c *snapshot.Content) { on(o); gated(c, waiting) },
+			[]string{
+				"✔ The gate rule",
+				"- Add-ons that have waited behind their gates for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
+			},
+		},
+		"off, and closed gates": {
+			func(_ objects, c *snapshot.Content) { gated(c, waiting) },
+			[]string{"- The lifecycle is off, and gates are closed, which hold nothing: 1, such as a on cluster1"},
+		},
+		"off, and declared": {
+			func(_ objects, c *snapshot.Content) { c.Registrations[0].Spec.Ordering = addonv1alpha1.OrderingInstall },
+			[]string{"- The lifecycle is off, so ordering has no effect. Add-ons that declare it: 1, such as b"},
+		},
+	})
+	if got := found(look(t, nil), "gates"); got != "" {
+		t.Errorf("where nothing is ordered: %s", got)
+	}
+}
+
+func ruleFile(file string) string {
+	content, err := gateRule.files.ReadFile("gate/" + file)
+	if err != nil {
+		panic(err)
+	}
+	return string(content)
+}

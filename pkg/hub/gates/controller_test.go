@@ -1,0 +1,363 @@
+package gates
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/triggertest"
+)
+
+var leaf = types.NamespacedName{Namespace: "cluster1", Name: "leaf"}
+
+// bench is a reconciler on a fake hub, where leaf requires base and is ordered, unless said otherwise.
+type bench struct {
+	*Reconciler
+	hub    client.WithWatch
+	events chan string
+	writes []string
+	// refuses are errors by write.
+	refuses map[string]error
+}
+
+// given is what is on the hub.
+type given struct {
+	// declares is the spec of leaf; the catalog has catalog instead, where that is set.
+	declares, catalog string
+	gate              string
+	conditions        []metav1.Condition
+	base              []metav1.Condition // nil: not installed
+	lost              bool
+}
+
+const orderedOnBase = "{ordering: Install, dependencies: [{name: base}]}"
+
+func newBench(t *testing.T, is given) *bench {
+	t.Helper()
+	if is.declares == "" {
+		is.declares = orderedOnBase
+	}
+	if is.catalog == "" {
+		is.catalog = is.declares
+	}
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	registered := fixture.Specified(t, leaf.Name, is.declares)
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
+	status := metav1.ConditionTrue
+	if is.lost {
+		status = metav1.ConditionUnknown
+	}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
+	objects := []client.Object{&registered, cluster}
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: leaf.Name}}
+	if is.gate != "" {
+		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: is.gate}
+	}
+	addOn.Status.Conditions = is.conditions
+	objects = append(objects, addOn)
+	if is.base != nil {
+		base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: "base"}}
+		base.Status.Conditions = is.base
+		objects = append(objects, base)
+	}
+	b := &bench{refuses: map[string]error{}}
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
+		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
+	writer := interceptor.NewClient(b.hub, interceptor.Funcs{
+		SubResourceApply: func(
+			ctx context.Context, c client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+		) error {
+			b.writes = append(b.writes, "Installable")
+			if err := b.refuses["Installable"]; err != nil {
+				return err
+			}
+			return store(ctx, c, of)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption) error {
+			b.writes = append(b.writes, "gate")
+			if err := b.refuses["gate"]; err != nil {
+				return err
+			}
+			return c.Patch(ctx, object, patch, o...)
+		},
+	})
+	declared := declarations.NewStore()
+	declared.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, leaf.Name, is.catalog)})))
+	recorder, clock := events.NewFakeRecorder(10), clocktesting.NewFakeClock(fixture.Now.Time)
+	b.events = recorder.Events
+	reader := hubcache.NewReader(b.hub)
+	inputs := hubcache.Inputs{
+		Reader: reader, Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
+	}
+	b.Reconciler = &Reconciler{
+		Clock: clock, Fleet: reader, Declarations: declared, Loader: fleet.Loader{Reader: inputs, Offline: evaluation.OfflineHold},
+		Conditions: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: b.hub,
+		Backoff: backoff.New(clock), Recorder: recorder, Evaluate: trigger.New(),
+	}
+	return b
+}
+
+// store adds the conditions that are applied, as an API server does. The fake client replaces the list.
+func store(ctx context.Context, hub client.Client, of runtime.ApplyConfiguration) error {
+	applied, stored := &addonv1alpha1.ManagedClusterAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}
+	content, err := json.Marshal(of)
+	if err = errors.Join(err, json.Unmarshal(content, applied), hub.Get(ctx, client.ObjectKeyFromObject(applied), stored)); err != nil {
+		return err
+	}
+	for _, condition := range applied.Status.Conditions {
+		meta.SetStatusCondition(&stored.Status.Conditions, condition)
+	}
+	return hub.Status().Update(ctx, stored)
+}
+
+// none is what no agent reports, and the hub does not serve.
+type none struct{}
+
+func (none) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+	return evaluation.Facts{}, nil
+}
+func (none) Known() evaluation.APIFacts { return nil }
+
+func available(status metav1.ConditionStatus) []metav1.Condition {
+	return []metav1.Condition{{
+		Type: "Available", Status: status, Reason: "Fine", LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour)),
+	}}
+}
+
+func waits() metav1.Condition {
+	const message = "Required addon 'base' is not installed or not available. (not installed: it has no ClusterManagementAddOn on this hub)"
+	return decided(gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting, Message: message})
+}
+
+// decided is the condition for a decision.
+func decided(decision gate.Decision) metav1.Condition {
+	condition, _ := gate.Condition(nil, decision, metav1.NewTime(fixture.Now.Time))
+	return condition
+}
+
+// settle reconciles until nothing is written any more, and returns the gate, Installable and the writes.
+func (b *bench) settle(t *testing.T) (gateIs, installable string) {
+	t.Helper()
+	for before := -1; before != len(b.writes); {
+		before = len(b.writes)
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf}); err != nil {
+			t.Fatal(err)
+		}
+		if before > 5 {
+			t.Fatalf("it does not settle: %q", b.writes)
+		}
+	}
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := b.hub.Get(t.Context(), leaf, found); err != nil {
+		t.Fatal(err)
+	}
+	if one := fleet.Installable(found); one != nil {
+		installable = string(one.Status) + " " + one.Reason + ": " + one.Message
+	}
+	return found.Annotations[addonv1alpha1.GateAnnotation], installable
+}
+
+func TestReconcile(t *testing.T) {
+	registered := metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue, Reason: "Done"}
+	const closed, opened = addonv1alpha1.GateClosed, addonv1alpha1.GateOpen
+	for name, test := range map[string]struct {
+		is          given
+		gate        string
+		installable string // begins with
+		writes      []string
+		event       string
+	}{
+		"Waits":      {given{gate: closed}, closed, "False WaitingForDependencies: Required addon 'base' is not", []string{"Installable"}, ""},
+		"StillWaits": {given{gate: closed, conditions: []metav1.Condition{waits()}}, closed, "False", nil, ""},
+		"Opens": {
+			given{gate: closed, conditions: []metav1.Condition{waits()}, base: available(metav1.ConditionTrue)},
+			opened,
+			"True RequiredDependenciesSatisfied",
+			[]string{"Installable", "gate"},
+			"Normal GateOpened All Required dependencies",
+		},
+		"DependencyIsDown": {
+			given{gate: closed, base: available(metav1.ConditionFalse)}, closed, "False WaitingForDependencies", []string{"Installable"}, "",
+		},
+		"ClusterIsLost": {given{gate: closed, lost: true, base: available(metav1.ConditionTrue)}, closed, "", nil, ""},
+		"NotOrdered": {
+			given{declares: "{dependencies: [{name: base}]}", gate: closed},
+			opened,
+			"True GateOpened: The add-on does not declare ordering",
+			[]string{"Installable", "gate"},
+			"Normal GateOpened",
+		},
+		"CatalogIsBehind": {
+			given{declares: orderedOnBase, catalog: "{dependencies: [{name: other, type: Optional}]}", gate: closed}, closed, "", nil, "",
+		},
+		"Invalid": {
+			given{declares: "{ordering: Install, dependencies: [{name: base, version: nonsense}]}", gate: closed}, closed, "", nil, "",
+		},
+		"Cycle": {
+			given{declares: "{ordering: Install, dependencies: [{name: leaf}]}", gate: closed},
+			opened,
+			"True GateOpened: The dependencies can never be satisfied: leaf → leaf.",
+			[]string{"Installable", "gate"},
+			"Normal GateOpened",
+		},
+		"NoGate": {given{}, "", "", nil, ""},
+		"Open":   {given{gate: opened}, opened, "", nil, ""},
+		"OpenedByUser": {
+			given{gate: opened, conditions: []metav1.Condition{waits()}}, opened, "True GateOpened: A user opened", []string{"Installable"}, "",
+		},
+		"ClosedAfterwards": {given{gate: closed, conditions: []metav1.Condition{registered}}, closed, "", nil, ""},
+		"BegunNevertheless": {
+			given{gate: closed, conditions: []metav1.Condition{registered, waits()}},
+			closed,
+			"True GateOpened: Open Cluster Management has begun",
+			[]string{"Installable"},
+			"",
+		},
+		"SomeOtherValue": {given{gate: "ajar"}, "ajar", "", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.is)
+			gateIs, installable := b.settle(t)
+			if gateIs != test.gate || !strings.HasPrefix(installable, test.installable) || test.installable == "" && installable != "" {
+				t.Errorf("gate %q, Installable %q", gateIs, installable)
+			}
+			if !slices.Equal(b.writes, test.writes) {
+				t.Errorf("writes %q", b.writes)
+			}
+			select {
+			case event := <-b.events:
+				if test.event == "" || !strings.HasPrefix(event, test.event) {
+					t.Errorf("event %q", event)
+				}
+			default:
+				if test.event != "" {
+					t.Error("no event")
+				}
+			}
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
+	resource := schema.GroupResource{Resource: "managedclusteraddons"}
+	broken := errors.New("the hub is busy")
+	satisfied := decided(gate.Decision{Step: gate.Open, Reason: gate.ReasonSatisfied, Message: gate.MessageSatisfied})
+	for name, test := range map[string]struct {
+		write   string
+		refused error
+		again   bool
+		fails   string
+	}{
+		"ConditionConflict": {"Installable", apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
+		"ConditionNotFound": {"Installable", apierrors.NewNotFound(resource, leaf.Name), false, ""},
+		"ConditionRefused": {
+			"Installable", broken, false, "write Installable=True/RequiredDependenciesSatisfied of cluster1/leaf: the hub is busy",
+		},
+		"GateConflict": {"gate", apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
+		"GateNotFound": {"gate", apierrors.NewNotFound(resource, leaf.Name), false, ""},
+		"GateRefused":  {"gate", broken, false, "open the gate of cluster1/leaf: the hub is busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := given{gate: addonv1alpha1.GateClosed, base: available(metav1.ConditionTrue)}
+			if test.write == "gate" {
+				is.conditions = []metav1.Condition{satisfied}
+			}
+			b := newBench(t, is)
+			b.refuses[test.write] = test.refused
+			result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails {
+				t.Errorf("error %v", err)
+			}
+			if again := !result.IsZero(); again != test.again {
+				t.Errorf("again: %t", again)
+			}
+			if len(b.events) > 0 {
+				t.Error("an event, although the gate is closed")
+			}
+			delete(b.refuses, test.write)
+			if gateIs, _ := b.settle(t); gateIs != addonv1alpha1.GateOpen {
+				t.Errorf("gate %q after it", gateIs)
+			}
+		})
+	}
+}
+
+// A writer that keeps closing the gate is followed at growing intervals.
+func TestAnotherWriterIsNotFought(t *testing.T) {
+	b := newBench(t, given{gate: addonv1alpha1.GateClosed, base: available(metav1.ConditionTrue)})
+	b.settle(t)
+	var waited time.Duration
+	for range 3 {
+		found := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := b.hub.Get(t.Context(), leaf, found); err != nil {
+			t.Fatal(err)
+		}
+		found.Annotations[addonv1alpha1.GateAnnotation] = addonv1alpha1.GateClosed
+		if err := b.hub.Update(t.Context(), found); err != nil {
+			t.Fatal(err)
+		}
+		result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited += result.RequeueAfter
+	}
+	if waited == 0 {
+		t.Error("it is opened again at once, each time")
+	}
+}
+
+func TestOnlyClosedGatesAreEnqueued(t *testing.T) {
+	for name, test := range map[string]struct {
+		is   given
+		want bool
+	}{
+		"closed":  {given{gate: addonv1alpha1.GateClosed}, true},
+		"open":    {given{gate: addonv1alpha1.GateOpen}, false},
+		"no gate": {given{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.is)
+			enqueued := triggertest.Enqueued(t, b.Evaluate)
+			b.Evaluated(leaf)
+			b.Evaluated(types.NamespacedName{Namespace: "cluster1", Name: "absent"})
+			if got := len(enqueued()) == 1; got != test.want {
+				t.Errorf("enqueued: %t", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package uninstall
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+func withGate(name, gate string, conditions ...string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	addOn.Annotations = map[string]string{"kept": "yes"}
+	if gate != "" {
+		addOn.Annotations[addonv1alpha1.GateAnnotation] = gate
+	}
+	for _, condition := range conditions {
+		kind, reason, _ := strings.Cut(condition, " ")
+		addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{Type: kind, Status: "False", Reason: reason})
+	}
+	return addOn
+}
+
+func TestGatesAreRemoved(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	var broken error
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).WithObjects(
+		withGate("closed", "closed", "Installable WaitingForDependencies", "Other Mine"), withGate("open", "open", "Installable GateOpened"),
+		withGate("of-its-author", "", "Installable WaitingForDependencies"),
+		withGate("of-another", "closed", "Installable TheirOwn"), withGate("none", ""),
+	).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if broken != nil {
+				return broken
+			}
+			return c.Patch(ctx, object, patch, options...)
+		},
+	}).Build()
+	u := &uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}
+	broken = errors.New("away")
+	if _, err := u.removeGates(t.Context()); err == nil || !strings.Contains(err.Error(), "ManagedClusterAddOn cluster1/") {
+		t.Errorf("error %v", err)
+	}
+	broken = nil
+	done, err := u.removeGates(t.Context())
+	if err != nil || done != "3 opened and removed, none is left on any of 5 ManagedClusterAddOns" {
+		t.Errorf("%q, %v", done, err)
+	}
+	var all addonv1alpha1.ManagedClusterAddOnList
+	if err := hub.List(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, addOn := range all.Items {
+		if diff := cmp.Diff(map[string]string{"kept": "yes"}, addOn.Annotations); diff != "" {
+			t.Errorf("%s: %s", addOn.Name, diff)
+		}
+		for _, condition := range addOn.Status.Conditions {
+			got[addOn.Name] += condition.Type + " " + condition.Reason
+		}
+	}
+	want := map[string]string{
+		"closed": "Other Mine", "of-its-author": "Installable WaitingForDependencies", "of-another": "Installable TheirOwn",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

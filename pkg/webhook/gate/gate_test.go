@@ -1,0 +1,142 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gomodules.xyz/jsonpatch/v2"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// imagined is what a gate is decided on.
+type imagined struct {
+	declared          declaration.Declaration
+	verdict           evaluation.Verdict
+	unknown           bool
+	registered, fails error
+	// asked is the cluster of the add-on whose verdicts were requested.
+	asked string
+}
+
+func (f *imagined) Registered(context.Context, string) (declaration.Declaration, error) {
+	return f.declared, f.registered
+}
+
+func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) ([]evaluation.Finding, bool, error) {
+	f.asked = addOn.Namespace
+	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
+	return []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}, !f.unknown, f.fails
+}
+
+func TestCloser(t *testing.T) {
+	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+	missing := imagined{declared: ordered, verdict: evaluation.NotInstalled}
+	const key = "/metadata/annotations/dependency.addon.open-cluster-management.io~1gate"
+	closes := []jsonpatch.Operation{{
+		Operation: "add", Path: "/metadata/annotations", Value: map[string]string{addonv1alpha1.GateAnnotation: "closed"},
+	}}
+	broken := errors.New("the hub is busy")
+	for name, test := range map[string]struct {
+		object string
+		fleet  imagined
+		patch  []jsonpatch.Operation
+		warns  string
+	}{
+		"Unsatisfied": {
+			`{"metadata":{"name":"gateway"}}`, missing, closes, "add-on 'gateway' is not installed on cluster1 yet: Required addon 'base'",
+		},
+		"WithAnnotations": {
+			`{"metadata":{"name":"gateway","annotations":{"a":"b"}}}`, missing,
+			[]jsonpatch.Operation{{Operation: "add", Path: key, Value: "closed"}},
+			"not installed on cluster1 yet",
+		},
+		"NullAnnotations": {`{"metadata":{"name":"gateway","annotations":null}}`, missing, closes, "yet"},
+		"OpenedByUser": {
+			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"open"}}}`, missing, nil, "",
+		},
+		"ClosedByUser": {
+			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"closed"}}}`, missing, nil, "",
+		},
+		"Agent":     {`{"metadata":{"name":"interlock-agent"}}`, missing, nil, ""},
+		"Satisfied": {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
+		"Held":      {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
+		"NotKnown": {
+			`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.NotInstalled, unknown: true}, nil, "",
+		},
+		"NotOrdered": {`{"metadata":{"name":"gateway"}}`, imagined{verdict: evaluation.NotInstalled}, nil, ""},
+		"Invalid": {
+			`{"metadata":{"name":"gateway"}}`,
+			imagined{declared: declaration.Declaration{Invalid: true, Ordering: addonv1alpha1.OrderingInstall}, verdict: evaluation.NotInstalled},
+			nil, "",
+		},
+		"CatalogFails": {
+			`{"metadata":{"name":"gateway"}}`, imagined{registered: broken}, nil, "does not wait for its dependencies: the hub is busy",
+		},
+		"ReadFails": {
+			`{"metadata":{"name":"gateway"}}`,
+			imagined{declared: ordered, fails: broken},
+			nil,
+			"does not wait for its dependencies: the hub is busy",
+		},
+		"NoObject": {`[]`, missing, nil, "does not wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(test.object)},
+			}}
+			response := (&Closer{Fleet: &test.fleet}).Handle(t.Context(), request)
+			if !response.Allowed {
+				t.Fatalf("denied: %v", response.Result)
+			}
+			if diff := cmp.Diff(test.patch, response.Patches); diff != "" {
+				t.Error(diff)
+			}
+			if warned := strings.Join(response.Warnings, "\n"); !strings.Contains(warned, test.warns) || test.warns == "" && warned != "" {
+				t.Errorf("warnings %q", warned)
+			}
+			if test.patch != nil && test.fleet.asked != "cluster1" {
+				t.Errorf("verdicts of %q", test.fleet.asked)
+			}
+		})
+	}
+}
+
+// FuzzCloser: no object makes it deny or panic, and where it closes a gate, the patch fits.
+func FuzzCloser(f *testing.F) {
+	for _, seed := range []string{
+		`{"metadata":{"annotations":{}}}`, `{"metadata":{"annotations":null,"name":"x"}}`, `{"metadata":7}`, `null`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, object []byte) {
+		declared := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+		closer := &Closer{Fleet: &imagined{declared: declared, verdict: evaluation.NotInstalled}}
+		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: object}}}
+		response := closer.Handle(t.Context(), request)
+		if !response.Allowed {
+			t.Fatalf("denied: %v", response.Result)
+		}
+		if len(response.Patches) == 0 {
+			return
+		}
+		var written struct {
+			Metadata struct{ Annotations *map[string]any }
+		}
+		if err := json.Unmarshal(object, &written); err != nil {
+			t.Fatal(err)
+		}
+		if whole := response.Patches[0].Path == "/metadata/annotations"; whole != (written.Metadata.Annotations == nil) {
+			t.Errorf("%v for %s", response.Patches, object)
+		}
+	})
+}

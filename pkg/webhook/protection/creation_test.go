@@ -1,0 +1,133 @@
+package protection
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// reached is a managed cluster with that status.
+func reached(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
+	of := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}}
+	of.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
+	return of
+}
+
+func TestCreated(t *testing.T) {
+	const onBase = "{ordering: Install, dependencies: [{name: base}]}"
+	templated := fixture.Deployed(fixture.Specified(t, "leaf", onBase))
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	templated.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
+	v2 := fixture.Template("leaf", "v2", "[{name: other}]")
+	waiver := fixture.Policy(t, "waiver", "overrides: [{addOn: leaf, dependency: base, waive: {reason: r, until: 2026-12-01T00:00:00Z}}]")
+	for name, test := range map[string]struct {
+		declares string
+		objects  []client.Object
+		fails    failing
+		want     string // verdicts by dependency; empty: nothing is known
+		err      string
+	}{
+		"Missing":        {onBase, []client.Object{reached("True")}, failing{}, "base NotInstalled", ""},
+		"NotAvailable":   {onBase, []client.Object{reached("True"), addOn("base")}, failing{}, "base NotAvailable", ""},
+		"Satisfied":      {onBase, []client.Object{reached("True"), available(addOn("base"))}, failing{}, "base Satisfied", ""},
+		"Lost":           {onBase, []client.Object{reached("Unknown")}, failing{}, "base Held", ""},
+		"NoCluster":      {onBase, nil, failing{}, "", ""},
+		"Detaching":      {onBase, []client.Object{deleting(reached("True"))}, failing{}, "", ""},
+		"ThereAlready":   {onBase, []client.Object{reached("True"), addOn("leaf")}, failing{}, "", ""},
+		"NotDeclared":    {"{}", []client.Object{reached("True")}, failing{}, "", ""},
+		"Waived":         {onBase, []client.Object{reached("True"), &waiver}, failing{}, "base Waived", ""},
+		"ByItsTemplate":  {"", []client.Object{reached("True"), &templated, &v2}, failing{}, "other NotInstalled", ""},
+		"NoSuchTemplate": {"", []client.Object{reached("True"), &templated}, failing{}, "base NotInstalled", ""},
+		"OnTheHub": {
+			"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel, servedBy: Hub}}, {name: z, api: {kind: Absent, servedBy: Hub}}]}",
+			[]client.Object{reached("True")},
+			failing{},
+			"x Satisfied, z APINotServed", "",
+		},
+		"FactsAwaited": {
+			"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel}}]}",
+			[]client.Object{reached("True"), available(addOn("interlock-agent"))},
+			failing{},
+			"x Held", "",
+		},
+		"ClusterFails": {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
+		"AddOnsFail":   {onBase, []client.Object{reached("True")}, failing{list: "add-ons"}, "", "list the add-ons of cluster1: the hub is busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.declares != "" {
+				registered := fixture.Specified(t, "leaf", test.declares)
+				test.objects = append(test.objects, &registered)
+			}
+			v := creationsOn(t, test.fails, test.objects...)
+			findings, known, err := v.Created(t.Context(), addOn("leaf"))
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Fatalf("error %v", err)
+			}
+			var got []string
+			for _, finding := range findings {
+				got = append(got, finding.Name()+" "+string(finding.Verdict))
+			}
+			if strings.Join(got, ", ") != test.want || known != (test.want != "") {
+				t.Errorf("%q, known: %t", got, known)
+			}
+		})
+	}
+}
+
+func TestRegistered(t *testing.T) {
+	registered := fixture.Specified(t, "leaf", "{ordering: Install}")
+	v := creationsOn(t, failing{}, &registered)
+	for name, want := range map[string]addonv1alpha1.Ordering{"leaf": addonv1alpha1.OrderingInstall, "absent": ""} {
+		if got, err := v.Registered(t.Context(), name); err != nil || got.Ordering != want {
+			t.Errorf("%s: %q, %v", name, got.Ordering, err)
+		}
+	}
+	broken := creationsOn(t, failing{list: "registrations"}, &registered)
+	if got, err := broken.Registered(t.Context(), "leaf"); err == nil || len(got.Edges) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// creationsOn returns what reviews creations on a hub, where protection is off.
+func creationsOn(t *testing.T, fails failing, objects ...client.Object) *Validator {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	busy := errors.New("the hub is busy")
+	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), interceptor.Funcs{
+		List: func(ctx context.Context, of client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if fails.list != "" && kindOf(list) == fails.list {
+				return busy
+			}
+			return of.List(ctx, list, options...)
+		},
+		Get: func(ctx context.Context, of client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if fails.get != "" && kindOf(object) == fails.get {
+				return busy
+			}
+			return of.Get(ctx, key, object, options...)
+		},
+	})
+	return New(Options{
+		Live: hub, Cache: hub, Discovery: hubOf("Tunnel"), Clock: clocktesting.NewFakePassiveClock(now), Recorder: events.NewFakeRecorder(1),
+		Mode: dependencyv1alpha1.ProtectionOff,
+	}).AddOns
+}

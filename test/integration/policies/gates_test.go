@@ -1,0 +1,93 @@
+package policies
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const gate = "dependency.addon.open-cluster-management.io/gate"
+
+// withoutLifecycle is addon-manager in another namespace, without the rights of deploy/lifecycle.
+const withoutLifecycle = "system:serviceaccount:elsewhere:interlock-addon-manager"
+
+// gated is an add-on with that gate; empty: without one.
+func gated(ctx context.Context, version, value string) *unstructured.Unstructured {
+	GinkgoHelper()
+	addOn := install(ctx, version, "cluster1")
+	if value != "" {
+		Expect(admin.Patch(ctx, addOn, merge(`{"metadata":{"annotations":{"`+gate+`":"`+value+`"}}}`))).To(Succeed())
+	}
+	return addOn
+}
+
+func setting(value string) client.Patch {
+	return merge(`{"metadata":{"annotations":{"` + gate + `":` + value + `}}}`)
+}
+
+var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
+	for _, version := range versions {
+		It("opens one that is closed, and changes nothing else, through "+version, func(ctx context.Context) {
+			closed := gated(ctx, version, "closed")
+			for what, patch := range map[string]string{
+				"another annotation": `"annotations":{"` + gate + `":"open","annotation":"after"}`,
+				"one more":           `"annotations":{"` + gate + `":"open","added":"after"}`,
+				"one less":           `"annotations":{"` + gate + `":"open","annotation":null}`,
+				"a label":            `"annotations":{"` + gate + `":"open"},"labels":{"label":"after"}`,
+				"a finalizer":        `"annotations":{"` + gate + `":"open"},"finalizers":null`,
+				"an owner": `"annotations":{"` + gate + `":"open"},` +
+					`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]`,
+				"some value of the gate": `"annotations":{"` + gate + `":"ajar"}`,
+				"no gate":                `"annotations":{"` + gate + `":null}`,
+			} {
+				Expect(as(manager).Patch(ctx, closed.DeepCopy(), merge(`{"metadata":{`+patch+`}}`))).To(Satisfy(apierrors.IsForbidden), what)
+			}
+			spec := `{"metadata":{"annotations":{"` + gate + `":"open"}},"spec":{"configs":[{"group":"g","resource":"r","name":"n"}]}}`
+			Expect(as(manager).Patch(ctx, closed.DeepCopy(), merge(spec))).To(Satisfy(apierrors.IsForbidden))
+			unchanged(ctx, closed)
+			Expect(as(manager).Patch(ctx, closed.DeepCopy(), setting(`"open"`))).To(Succeed())
+		})
+
+		It("closes none, and gives none to an add-on, through "+version, func(ctx context.Context) {
+			for _, before := range []string{"open", "", "ajar"} {
+				addOn := gated(ctx, version, before)
+				for _, value := range []string{`"closed"`, `"open"`} {
+					if value == `"`+before+`"` {
+						continue // nothing would change
+					}
+					Expect(as(manager).Patch(ctx, addOn.DeepCopy(), setting(value))).To(Satisfy(apierrors.IsForbidden), "%q to %s", before, value)
+				}
+				unchanged(ctx, addOn)
+			}
+		})
+	}
+
+	It("changes Installable, where it may open gates", func(ctx context.Context) {
+		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "without-lifecycle"}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{group}, Resources: []string{"managedclusteraddons/status"}, Verbs: []string{"patch"}},
+		}}
+		Expect(admin.Create(ctx, role)).To(Succeed())
+		Expect(admin.Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: withoutLifecycle}},
+		})).To(Succeed())
+		addOn := gated(ctx, "v1alpha1", "closed")
+		set := func(user string, one map[string]any) error {
+			return patchStatus(ctx, user, addOn, map[string]any{"conditions": with(addOn, one["type"].(string), one)})
+		}
+		Eventually(set).WithArguments(withoutLifecycle, condition("Degraded", "True", "After")).Should(Succeed())
+		for _, kind := range []string{"Installable", "RegistrationApplied"} {
+			Expect(set(withoutLifecycle, condition(kind, "False", "After"))).To(MatchError(ContainSubstring("may change no condition but Degraded")))
+		}
+		Expect(as(withoutLifecycle).Patch(ctx, addOn.DeepCopy(), setting(`"open"`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(set(manager, condition("RegistrationApplied", "False", "After"))).To(Satisfy(apierrors.IsForbidden))
+		Expect(set(manager, condition("Installable", "False", "WaitingForDependencies"))).To(Succeed())
+	})
+})
