@@ -25,9 +25,9 @@ func Installable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 }
 
 // GateClosed reports whether OCM does not begin to install the add-on: its gate is closed, and the installation has not
-// begun before. A cached add-on has what this needs.
+// begun before. It has no effect on one that is being deleted. A cached add-on has what this needs.
 func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
+	return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && addOn.DeletionTimestamp.IsZero() &&
 		meta.FindStatusCondition(addOn.Status.Conditions, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied) == nil
 }
 

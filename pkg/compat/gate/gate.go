@@ -54,7 +54,8 @@ func NewWebhook() *webhook.Admission { return rule.NewWebhook(Mutate) }
 // written is what the rule reads of a ManagedClusterAddOn of either version.
 type written struct {
 	Metadata struct {
-		Annotations map[string]string `json:"annotations"`
+		Annotations       map[string]string `json:"annotations"`
+		DeletionTimestamp *string           `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Status struct {
 		Conditions []struct {
@@ -65,7 +66,8 @@ type written struct {
 }
 
 // Mutate returns the patch of after, the JSON of a ManagedClusterAddOn that is to replace before: without the condition
-// that starts the installation, while the gate is closed. There is no patch where the installation has begun already. The
+// that starts the installation, while the gate is closed. There is no patch where the installation has begun already, and where the
+// add-on is being deleted, so that OCM can finish that. The
 // mutation of manifests/gate/policy.yaml does the same.
 func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
 	var stored, now written
@@ -79,7 +81,8 @@ func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
 	if err := json.Unmarshal(before, &stored); err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
-	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && stored.registered() < 0
+	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
+		stored.Metadata.DeletionTimestamp == nil && stored.registered() < 0
 	probed := dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)
 	if !closed && !probed {
 		return nil, nil

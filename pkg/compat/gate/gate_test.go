@@ -51,6 +51,10 @@ var mutations = []struct {
 	},
 	{"a failure of the registration is left out too", addOn(closed), addOn(closed, condition(TypeRegistered, "False", "")), false, 0},
 	{"another condition passes", addOn(closed), addOn(closed, condition(available, "True", "")), false, -1},
+	{
+		"it is being deleted", addOn(closed + `,"deletionTimestamp":"2026-03-01T10:00:00Z"`),
+		addOn(closed+`,"deletionTimestamp":"2026-03-01T10:00:00Z"`, condition(TypeRegistered, "True", "")), false, -1,
+	},
 	{"open", addOn(opened), addOn(opened, condition(TypeRegistered, "True", "")), false, -1},
 	{"without a gate", addOn(""), addOn("", condition(TypeRegistered, "True", "")), false, -1},
 	{"no value of a gate", addOn(absurd), addOn(absurd, condition(TypeRegistered, "True", "")), false, -1},

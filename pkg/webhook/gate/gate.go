@@ -61,9 +61,9 @@ func (c *Closer) Handle(ctx context.Context, request admission.Request) admissio
 }
 
 // closes reports whether the gate of an add-on is closed, and what the add-on waits for. A gate that its creator has set
-// stays as it is.
+// stays as it is. An add-on with a finalizer, as from a backup, gets none: OCM may have to install it to remove that.
 func (c *Closer) closes(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (closes bool, message string, err error) {
-	if _, set := addOn.Annotations[addonv1alpha1.GateAnnotation]; set || addOn.Name == names.AgentAddOn || addOn.DeletionTimestamp != nil {
+	if _, set := addOn.Annotations[addonv1alpha1.GateAnnotation]; set || addOn.Name == names.AgentAddOn || len(addOn.Finalizers) > 0 {
 		return false, "", nil
 	}
 	registered, err := c.Fleet.Registered(ctx, addOn.Name)

@@ -67,9 +67,10 @@ func TestCloser(t *testing.T) {
 		"ClosedByUser": {
 			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"closed"}}}`, missing, nil, "",
 		},
-		"Agent":     {`{"metadata":{"name":"interlock-agent"}}`, missing, nil, ""},
-		"Satisfied": {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
-		"Held":      {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
+		"WithFinalizer": {`{"metadata":{"name":"gateway","finalizers":["example.com/x"]}}`, missing, nil, ""},
+		"Agent":         {`{"metadata":{"name":"interlock-agent"}}`, missing, nil, ""},
+		"Satisfied":     {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
+		"Held":          {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
 		"NotKnown": {
 			`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.NotInstalled, unknown: true}, nil, "",
 		},

@@ -134,6 +134,17 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Eventually(deployed).WithContext(ctx).WithArguments("opened-later").Should(BeTrue())
 		Eventually(installable).WithContext(ctx).WithArguments("opened-later").Should(HavePrefix("True GateOpened: A user opened the gate"))
 
+		By("deleting an add-on that waits")
+		register(ctx, "deleted", ordered("missing"), true)
+		install(ctx, "deleted", closed)
+		Eventually(installable).WithContext(ctx).WithArguments("deleted").Should(HavePrefix("False WaitingForDependencies"))
+		Expect(hub.Client.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "deleted"}})).
+			To(Succeed())
+		Eventually(func() error {
+			_, err := addOn(ctx, "deleted")
+			return err
+		}).WithContext(ctx).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+
 		By("closing it where nothing waits")
 		register(ctx, "unordered", unordered("missing"), true)
 		install(ctx, "unordered", closed)
