@@ -13,8 +13,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/events"
 	"open-cluster-management.io/interlock/pkg/cli/graph"
 	"open-cluster-management.io/interlock/pkg/cli/impact"
+	"open-cluster-management.io/interlock/pkg/cli/index"
 	"open-cluster-management.io/interlock/pkg/cli/lint"
 	"open-cluster-management.io/interlock/pkg/cli/report"
+	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/snapshot"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/status"
@@ -40,7 +42,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,
 		status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
-		doctor.NewCommand, snapshot.NewCommand,
+		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))
 	}
