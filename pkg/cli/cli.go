@@ -7,6 +7,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/build"
 	"open-cluster-management.io/interlock/pkg/cli/completion"
 	"open-cluster-management.io/interlock/pkg/cli/describe"
 	"open-cluster-management.io/interlock/pkg/cli/doctor"
@@ -42,7 +43,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,
 		status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
-		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand,
+		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))
 	}
