@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/cli/suggest"
 	"open-cluster-management.io/interlock/pkg/cli/tree"
+	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/cli/wait"
 	"open-cluster-management.io/interlock/pkg/cli/why"
 )
@@ -43,7 +44,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,
 		status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
-		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand,
+		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))
 	}
