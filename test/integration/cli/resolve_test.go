@@ -19,7 +19,9 @@ import (
 
 var _ = Describe("resolving add-ons from a hub", func() {
 	registered := func(name string, annotations map[string]string) *addonv1alpha1.ClusterManagementAddOn {
-		return &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
+		addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
+		addOn.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		return addOn
 	}
 
 	It("makes an index, a lock and manifests, which the hub accepts again", func(ctx context.Context) {
