@@ -84,8 +84,11 @@ func (p *problem) sentence(core []wish, declared []source) string {
 	for _, one := range declared {
 		facts = append(facts, p.declares(core, one, named)...)
 	}
+	if more := len(facts) - maxFacts; more > 0 {
+		facts = append(facts[:maxFacts], fmt.Sprintf("and %d more", more))
+	}
 	var there []string
-	for _, name := range sortedNames(named) {
+	for _, name := range sortedNames(named)[:min(len(named), maxFacts)] {
 		there = append(there, p.available(name))
 	}
 	what := "these wishes exclude each other"
@@ -151,6 +154,9 @@ func (p *problem) available(name string) string {
 	}
 	return text.Name(name) + " " + listed(all)
 }
+
+// maxFacts is how many wishes and declarations a message has.
+const maxFacts = 20
 
 // maxListed is how many versions a message has.
 const maxListed = 5

@@ -67,11 +67,33 @@ func (s *search) need(id int, because bitset) {
 	of.needed, of.neededBy = true, because
 	s.trail = append(s.trail, step{id, none})
 	s.enqueue(id)
-	if !s.deep {
-		return
+}
+
+// prepareAll judges all releases that wishes can reach.
+func (s *search) prepareAll(wishes []wish) {
+	var seen bitset
+	var queue []int
+	reach := func(id int) {
+		if id != none && !seen.has(id) {
+			seen.add(id)
+			queue = append(queue, id)
+		}
 	}
-	for i := range s.addOns[id].releases {
-		s.prepare(id, i)
+	for i := range wishes {
+		reach(wishes[i].addOn)
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		id := queue[0]
+		for i := range s.addOns[id].releases {
+			s.prepare(id, i)
+			one := s.candidate(id, i)
+			for c := range one.constraints {
+				for _, on := range one.constraints[c].targets {
+					reach(on.addOn)
+				}
+			}
+		}
+		s.enqueue(id)
 	}
 }
 
@@ -86,14 +108,7 @@ func (s *search) prepare(id, i int) {
 	}
 	for c := range one.constraints {
 		constraint := &one.constraints[c]
-		if !s.direct(constraint) {
-			continue
-		}
-		on := &constraint.targets[0]
-		if !slices.Contains(s.dependents[on.addOn], id) {
-			s.dependents[on.addOn] = append(s.dependents[on.addOn], id)
-		}
-		if on.addOn == id && !on.accepts.has(i) {
+		if s.direct(constraint) && constraint.targets[0].addOn == id && !constraint.targets[0].accepts.has(i) {
 			s.involved[constraint.source] = true
 			s.exclude(id, i, nil)
 		}
@@ -105,9 +120,9 @@ func (s *search) direct(of *constraint) bool {
 	return (!of.need || of.single()) && !s.ignored[of.source]
 }
 
-// revise compares a needed add-on with those that its edges are on.
+// revise compares an add-on with those that its edges are on.
 func (s *search) revise(id int) {
-	if of := s.state(id); !of.needed || !s.deep && of.chosen == none {
+	if !s.deep && s.state(id).chosen == none {
 		return
 	}
 	for i := range s.addOns[id].releases {
@@ -116,7 +131,7 @@ func (s *search) revise(id int) {
 		}
 	}
 	first := s.state(id).alive.first()
-	if first < 0 {
+	if first < 0 || !s.state(id).needed {
 		return
 	}
 	one := s.candidate(id, first)
@@ -132,22 +147,20 @@ func (s *search) reviseRelease(id, i int) {
 	one := s.candidate(id, i)
 	for c := range one.constraints {
 		constraint := &one.constraints[c]
-		if !s.direct(constraint) || constraint.targets[0].addOn == id {
-			continue
-		}
-		on := &constraint.targets[0]
-		of := s.state(on.addOn)
-		if on.accepts.meets(of.alive) || !constraint.need && !of.needed {
+		if s.ignored[constraint.source] || constraint.where != nil || s.possible(id, i, constraint) {
 			continue
 		}
 		var because bitset
-		for j, why := range of.why {
-			if on.accepts.has(j) {
-				because.join(why)
+		for t := range constraint.targets {
+			on := &constraint.targets[t]
+			for j, why := range s.state(on.addOn).why {
+				if on.accepts.has(j) {
+					because.join(why)
+				}
 			}
-		}
-		if !constraint.need {
-			because.join(of.neededBy)
+			if !constraint.need {
+				because.join(s.state(on.addOn).neededBy)
+			}
 		}
 		s.involved[constraint.source] = true
 		s.exclude(id, i, because)
@@ -155,11 +168,28 @@ func (s *search) reviseRelease(id, i int) {
 	}
 }
 
+// possible reports whether a constraint of a release may be satisfied by what is not excluded.
+func (s *search) possible(id, i int, of *constraint) bool {
+	for t := range of.targets {
+		on := &of.targets[t]
+		switch {
+		case on.assumed:
+			return true
+		case on.addOn == id:
+			if on.accepts.has(i) {
+				return true
+			}
+		case on.accepts.meets(s.state(on.addOn).alive) || !of.need && !s.state(on.addOn).needed:
+			return true
+		}
+	}
+	return false
+}
+
 // demand is what a release asks of another add-on.
 type demand struct {
 	accepts       bitset
 	limits, needs bool
-	sources       []source
 }
 
 func (s *search) demandOf(id, i, on int) (asks demand) {
@@ -175,7 +205,6 @@ func (s *search) demandOf(id, i, on int) (asks demand) {
 			asks.accepts = constraint.targets[0].accepts
 		}
 		asks.limits, asks.needs = true, asks.needs || constraint.need
-		asks.sources = append(asks.sources, constraint.source)
 	}
 	return asks
 }
@@ -185,7 +214,6 @@ func (s *search) demandOf(id, i, on int) (asks demand) {
 func (s *search) reviseTarget(id, on int) {
 	var supported bitset
 	needs := true
-	var sources []source
 	of := s.state(id)
 	for i := range s.addOns[id].releases {
 		if !of.alive.has(i) {
@@ -198,7 +226,6 @@ func (s *search) reviseTarget(id, on int) {
 		}
 		supported.join(asks.accepts)
 		needs = needs && asks.needs
-		sources = append(sources, asks.sources...)
 	}
 	changed := false
 	for j := range s.addOns[on].releases {
@@ -215,8 +242,21 @@ func (s *search) reviseTarget(id, on int) {
 		changed = true
 	}
 	if changed {
-		for _, one := range sources {
-			s.involved[one] = true
+		s.involve(id, on)
+	}
+}
+
+// involve notes all edges between two add-ons.
+func (s *search) involve(id, on int) {
+	for i := range s.addOns[id].releases {
+		if !s.state(id).alive.has(i) {
+			continue
+		}
+		one := s.candidate(id, i)
+		for c := range one.constraints {
+			if constraint := &one.constraints[c]; s.direct(constraint) && constraint.targets[0].addOn == on {
+				s.involved[constraint.source] = true
+			}
 		}
 	}
 }

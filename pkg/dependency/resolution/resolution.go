@@ -23,7 +23,7 @@ import (
 const MaxSteps = 2_000
 
 // stepsToExplain bounds the searches that explain a conflict, all together.
-const stepsToExplain = 10 * MaxSteps
+const stepsToExplain = 2 * MaxSteps
 
 // ErrTooManySteps is returned where neither an answer nor a conflict was found within MaxSteps.
 var ErrTooManySteps = errors.New("gave up, because there are too many combinations of versions: want fewer versions, by narrower ranges")
@@ -130,9 +130,13 @@ type problem struct {
 	accepted map[string]bitset
 	// provided caches which releases provide an API.
 	provided map[addonv1alpha1.AddonAPI]map[int]bitset
+	// dependents are the add-ons with edges on an add-on; related has them in pairs.
+	dependents map[int][]int
+	related    map[[2]int]bool
 	// ignored are declarations that do not count, to find which of them exclude each other.
 	ignored map[source]bool
-	// steps are those of all searches.
+	// size is the number of releases, steps those of all searches.
+	size  int
 	steps int
 }
 
@@ -145,8 +149,8 @@ type wish struct {
 
 func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error) {
 	p := &problem{
-		kind: kind, cluster: kind.Cluster(), ids: map[string]int{}, accepted: map[string]bitset{},
-		provided: map[addonv1alpha1.AddonAPI]map[int]bitset{},
+		size: len(releases), kind: kind, cluster: kind.Cluster(), ids: map[string]int{}, accepted: map[string]bitset{},
+		provided: map[addonv1alpha1.AddonAPI]map[int]bitset{}, dependents: map[int][]int{}, related: map[[2]int]bool{},
 	}
 	for _, platform := range [][2]string{{"kubernetes", kind.Kubernetes}, {"ocm", kind.OCM}} {
 		if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {

@@ -17,8 +17,6 @@ type search struct {
 	trail []step
 	// queue are the add-ons of which something was found since their edges were looked at.
 	queue []int
-	// dependents are the add-ons with edges on an add-on.
-	dependents map[int][]int
 	// involved are the declarations that excluded anything.
 	involved map[source]bool
 	steps    int // of this search; those of the problem are of all searches before
@@ -67,7 +65,7 @@ func (p *problem) solve(wishes []wish) solution {
 }
 
 func (p *problem) search(wishes []wish, deep bool) (found solution, stuck bool) {
-	s := &search{problem: p, deep: deep, picked: map[needKey]pick{}, dependents: map[int][]int{}, involved: map[source]bool{}}
+	s := &search{problem: p, deep: deep, picked: map[needKey]pick{}, involved: map[source]bool{}}
 	for i := range wishes {
 		one := &wishes[i]
 		s.keep(one.addOn, one.accepts, nil)
@@ -76,9 +74,12 @@ func (p *problem) search(wishes []wish, deep bool) (found solution, stuck bool) 
 			s.need(one.addOn, nil)
 		}
 	}
+	if deep {
+		s.prepareAll(wishes)
+	}
 	done, _ := s.descend()
 	found = solution{involved: s.involved, exhausted: s.gaveUp()}
-	p.steps += s.steps
+	p.steps += s.steps + p.size/100 // to begin with, it looks at all releases
 	if !done {
 		return found, !deep
 	}
@@ -215,6 +216,7 @@ func (s *search) try(id, i int) (done bool, cause bitset) {
 	only.add(i)
 	because.add(level)
 	s.keep(id, only, because)
+	s.enqueue(id) // also where it is the only one
 	return s.descend()
 }
 
