@@ -76,12 +76,13 @@ func TestResolveRefuses(t *testing.T) {
 	expectRun(t, "resolve none.yaml", "kubectl addon resolve: stat none.yaml: no such file", "exit code 2")
 	expectRun(t, "resolve -o nothing", `kubectl addon resolve: --output="nothing"`, "exit code 2")
 	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 1")
+	expectRun(t, "resolve --workspace gateway", `kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `, "exit code 1")
 	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
 	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
 	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
 	expectRun(t, "index build --live --from x", "kubectl addon index build: a snapshot has no manifests", "exit code 2")
 	expectRun(t, "index build --live --server http://127.0.0.1:1", "kubectl addon index build: ", "connection refused", "exit code 3")
-	expectRun(t, "index build gateway", `kubectl addon index build: gateway/a.yaml: add-on "gateway": it reports no version`, "exit code 1")
+	expectRun(t, "index build gateway", `kubectl addon index build: gateway/a.yaml: add-on "gateway": it reports no version`, "or name it with --version gateway=1.2.3", "exit code 1")
 
 	old := strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 1.0.0}", 1)
 	if err := os.WriteFile("proxy/a.yaml", []byte(old), 0o600); err != nil {

@@ -105,7 +105,7 @@ func makeEntry(name, source string, objects []manifest.Object, set map[string]st
 		return Entry{}, err
 	}
 	if release.Version = cmp.Or(reported, set[name]); release.Version == "" {
-		return Entry{}, fmt.Errorf("it reports no version: set its annotation %s, or name one with --version %s=1.2.3", addonv1alpha1.AddOnVersionAnnotation, name)
+		return Entry{}, noVersion{name}
 	}
 	if reported == "" {
 		for _, one := range release.Manifests {
@@ -128,6 +128,20 @@ func makeEntry(name, source string, objects []manifest.Object, set map[string]st
 		return Entry{}, err
 	}
 	return Entry{release, *of}, nil
+}
+
+// noVersion is the error for an add-on whose manifests report no version.
+type noVersion struct{ name string }
+
+func (noVersion) Error() string {
+	return "it reports no version: set the annotation " + addonv1alpha1.AddOnVersionAnnotation
+}
+
+// Unversioned returns the name of the add-on where the error is that its manifests report no version.
+func Unversioned(err error) (name string, is bool) {
+	var missing noVersion
+	is = errors.As(err, &missing)
+	return missing.name, is
 }
 
 // templateNamed returns the AddOnTemplate that runs: the only one, or the one that the registration names.

@@ -61,7 +61,7 @@ func TestBuild(t *testing.T) {
 	}{
 		"a version in the registration": {map[string]string{"a.yaml": manifestOf("a", "1.0.0", "")}, "a 1.0.0 (1)"},
 		"a version by flag":             {map[string]string{"a.yaml": manifestOf("flagged", "", "")}, "flagged 3.2.1 (1)"},
-		"no version":                    {map[string]string{"a.yaml": manifestOf("a", "", "")}, `a.yaml: add-on "a": it reports no version: set its annotation`},
+		"no version":                    {map[string]string{"a.yaml": manifestOf("a", "", "")}, `a.yaml: add-on "a": it reports no version: set the annotation dependency.addon.open-cluster-management.io/version`},
 		"that of OCM":                   {map[string]string{"a.yaml": manifestOf("a", "@ocm", "")}, `a.yaml: add-on "a": its version is @ocm`},
 		"a version that is none":        {map[string]string{"a.yaml": manifestOf("a", "latest", "")}, `a.yaml: add-on "a": version: "latest": must be a semantic version`},
 		"a path as version":             {map[string]string{"a.yaml": manifestOf("a", "../../1.0.0", "")}, `a.yaml: add-on "a": version: "../../1.0.0": must be`},

@@ -118,7 +118,7 @@ func chosenBy(found *resolution.Resolution) choice {
 // What is resolved, evaluation finds satisfied, and no choice gives a wish a higher version. Where nothing is resolved,
 // evaluation finds no choice satisfied.
 func TestResolutionAgreesWithEvaluation(t *testing.T) {
-	rounds := 25000
+	rounds := 4000
 	if testing.Short() {
 		rounds = 150
 	}

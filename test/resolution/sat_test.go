@@ -113,7 +113,7 @@ func (f *formula) satisfiable(with ...int) bool {
 // A SAT solver finds a choice where, and only where, there is a resolution. The wished add-ons have the highest versions
 // that it finds, one after the other.
 func TestResolutionAgreesWithSAT(t *testing.T) {
-	rounds := 12000
+	rounds := 1000
 	if testing.Short() {
 		rounds = 100
 	}

@@ -114,5 +114,14 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	if err != nil {
 		return nil, cmdline.UsageError(err)
 	}
-	return index.Build(objects, cmp.Or(o.source, strings.Join(paths, " ")), o.versions)
+	entries, err := index.Build(objects, cmp.Or(o.source, strings.Join(paths, " ")), o.versions)
+	return entries, advise(err)
+}
+
+// advise names the flag for an add-on without a version.
+func advise(err error) error {
+	if name, is := index.Unversioned(err); is {
+		return fmt.Errorf("%w, or name it with --version %s=1.2.3", err, name)
+	}
+	return err
 }

@@ -39,7 +39,7 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 		}
 		made, err := index.Build(objects, cmp.Or(o.source, "a hub"), o.versions)
 		if err != nil {
-			fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf("left out: %v", err)))
+			fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf("left out: %v", advise(err))))
 			continue
 		}
 		entries = append(entries, made...)
