@@ -63,7 +63,8 @@ func ownerOf(one manifest.Object, registered []manifest.Object) (string, error) 
 	if isKind(one.Object, templateKind) {
 		owner, _, _ := unstructured.NestedString(one.Object, "spec", "addonName")
 		if !slices.ContainsFunc(registered, func(r manifest.Object) bool { return r.GetName() == owner }) {
-			return "", fmt.Errorf("%s: AddOnTemplate %q: spec.addonName: %q has no %s here", one.Path, text.Name(one.GetName()), text.Excerpt(owner), registrationKind)
+			return "", fmt.Errorf("%s: AddOnTemplate %q: spec.addonName: %q has no %s here",
+				one.Path, text.Name(one.GetName()), text.Excerpt(owner), registrationKind)
 		}
 		return owner, nil
 	}
@@ -176,7 +177,7 @@ func templateNamed(registration map[string]any, objects []manifest.Object) (stri
 // ownPart removes what a hub adds to an object.
 func ownPart(object *unstructured.Unstructured) *unstructured.Unstructured {
 	unstructured.RemoveNestedField(object.Object, "status")
-	for _, added := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences", "selfLink"} {
+	for _, added := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", added)
 	}
 	annotations := object.GetAnnotations()

@@ -39,11 +39,9 @@ func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 			for _, manifest := range find(entries, one.Name, one.Version).Manifests {
 				identity := identityOf(manifest)
 				owner := fmt.Sprintf("%s %s for clusters of kind %s", one.Name, one.Version, text.Name(kind.Name))
-				for _, others := range objects {
-					if other := others[identity]; other != nil && !reflect.DeepEqual(other, manifest) {
-						return nil, fmt.Errorf("%s is another one of %s than of %s, and a hub has it once: want versions that are the same, or build one kind with --cluster-kind",
-							identity, owner, owners[identity])
-					}
+				if differs(objects, identity, manifest) {
+					return nil, fmt.Errorf("%s is another one of %s than of %s, and a hub has it once: "+
+						"want versions that are the same, or build one kind with --cluster-kind", identity, owner, owners[identity])
 				}
 				objects[one.Name][identity], owners[identity] = manifest, owner
 			}
@@ -61,6 +59,16 @@ func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 	}
 	slices.SortFunc(planned, func(a, b Planned) int { return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Name, b.Name)) })
 	return planned, nil
+}
+
+// differs reports whether an add-on has another object of that identity.
+func differs(objects map[string]map[string]map[string]any, identity string, manifest map[string]any) bool {
+	for _, of := range objects {
+		if other := of[identity]; other != nil && !reflect.DeepEqual(other, manifest) {
+			return true
+		}
+	}
+	return false
 }
 
 func identityOf(manifest map[string]any) string {

@@ -65,8 +65,8 @@ func (r *Release) check() (*resolution.Release, error) {
 		return nil, err
 	}
 	if digest != r.Digest {
-		return nil, fmt.Errorf("digest: the file was changed after it was made: it says %q, and its content has %s; make it again with kubectl addon index build",
-			text.Excerpt(r.Digest), digest)
+		return nil, fmt.Errorf("digest: the file was changed after it was made: it says %q, and its content has %s; "+
+			"make it again with kubectl addon index build", text.Excerpt(r.Digest), digest)
 	}
 	of, reported, err := r.read()
 	if err == nil && reported != r.Version {
@@ -213,7 +213,8 @@ func Write(index string, release *Release) (written bool, err error) {
 	case err == nil && before.Digest == release.Digest:
 		return false, nil
 	case err == nil:
-		return false, fmt.Errorf("%s: %s %s is there with another content: give it another version, or remove the file", path, release.Name, release.Version)
+		return false, fmt.Errorf("%s: %s %s is there with another content: give it another version, or remove the file",
+			path, release.Name, release.Version)
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}

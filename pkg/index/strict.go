@@ -54,7 +54,8 @@ func decode(content []byte, kind string, into any) error {
 		return errors.New("it must be an object")
 	}
 	if want := typeOf(kind); of != want {
-		return fmt.Errorf("apiVersion and kind: must be %s and %s, not %q and %q", want.APIVersion, kind, text.Excerpt(of.APIVersion), text.Excerpt(of.Kind))
+		return fmt.Errorf("apiVersion and kind: must be %s and %s, not %q and %q",
+			want.APIVersion, kind, text.Excerpt(of.APIVersion), text.Excerpt(of.Kind))
 	}
 	strict, err := json.UnmarshalStrict(raw, into)
 	var mistyped *gojson.UnmarshalTypeError

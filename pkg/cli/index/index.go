@@ -77,7 +77,7 @@ A version that the index has with another content is an error: locks name its di
 		},
 	}
 	command.Flags().StringVar(&o.to, "to", "index", "The folder of the index.")
-	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for the readers of the index, such as the URL of a chart.")
+	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
 	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
 	command.Flags().StringToStringVar(&o.versions, "version", nil, "The version of an add-on whose manifests report none, as `ADDON=VERSION`.")
 	return command

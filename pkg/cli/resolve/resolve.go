@@ -43,7 +43,8 @@ type Files struct {
 func (f *Files) AddTo(command *cobra.Command) {
 	command.Flags().StringVar(&f.Index, "index", "index", "The folder of the index.")
 	command.Flags().StringVar(&f.Lock, "lock", "", "The `FILE` of the lock. By default, addons.lock in the folder of the wishes.")
-	command.Flags().StringArrayVar(&f.Workspace, "workspace", nil, "A `DIR` with manifests. Its add-ons are taken instead of all of their versions in the index. It may be repeated.")
+	command.Flags().StringArrayVar(&f.Workspace, "workspace", nil,
+		"A `DIR` with manifests. Its add-ons are taken instead of all of their versions in the index. It may be repeated.")
 }
 
 // Named sets the wishes from the arguments of a verb.

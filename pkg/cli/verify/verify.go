@@ -145,7 +145,9 @@ func (o *options) compareFiles(lock *index.Lock) error {
 		return err
 	}
 	if !bytes.Equal(have, want) {
-		o.found.Items = append(o.found.Items, Difference{Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes"})
+		o.found.Items = append(o.found.Items, Difference{
+			Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes",
+		})
 	}
 	return nil
 }
@@ -159,7 +161,9 @@ func (o *options) show() error {
 		if where == "" {
 			where = "(files)"
 		}
-		rows = append(rows, []string{text.Name(where), text.Name(one.AddOn), text.Excerpt(one.Locked), text.Excerpt(one.Found), text.OneLine(one.Message)})
+		rows = append(rows, []string{
+			text.Name(where), text.Name(one.AddOn), text.Excerpt(one.Locked), text.Excerpt(one.Found), text.OneLine(one.Message),
+		})
 	}
 	if len(rows) > 0 {
 		if err := o.flags.Table(o.Out, []string{"WHERE", "ADD-ON", "LOCKED", "FOUND", "DIFFERENCE"}).Print(rows); err != nil {

@@ -117,7 +117,8 @@ func (p *problem) against(chosen map[int]int, id, i int) string {
 			on := edge.targets[t].addOn
 			other, is := chosen[on]
 			if is && on != id && (!edge.need || edge.single()) && p.rejects(edge, on, other) {
-				return fmt.Sprintf("it %s, and %s is chosen in version %s", phrase(edge.edge), text.Name(p.addOns[on].name), p.addOns[on].releases[other].Version)
+				return fmt.Sprintf("it %s, and %s is chosen in version %s",
+					phrase(edge.edge), text.Name(p.addOns[on].name), p.addOns[on].releases[other].Version)
 			}
 		}
 	}

@@ -192,7 +192,8 @@ func (p *problem) judge(id int, one *release) {
 		if finding := &found.findings[i]; finding.Requirement != nil && finding.Unsatisfied() {
 			one.refusals = append(one.refusals, refusal{
 				source{id, finding.Name()},
-				fmt.Sprintf("it requires %s '%s', which is %s", finding.Requirement.Subject, text.Excerpt(finding.Requirement.Wanted), isInstead(finding)),
+				fmt.Sprintf("it requires %s '%s', which is %s",
+					finding.Requirement.Subject, text.Excerpt(finding.Requirement.Wanted), isInstead(finding)),
 			})
 		}
 	}
