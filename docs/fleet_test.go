@@ -24,7 +24,7 @@ var offline = regexp.MustCompile("(?s)```sh\nkubectl addon ([^\n]*docs/examples/
 // Pages show outputs of the plugin on files in docs/examples: those that it prints. `go
 // test ./docs -update` writes them.
 func TestPagesShowWhatThePluginPrints(t *testing.T) {
-	for page, least := range map[string]int{"docs/concepts.md": 6, "docs/author-guide.md": 2} {
+	for page, least := range map[string]int{"docs/concepts.md": 6, "docs/author-guide.md": 2, "docs/resolve.md": 3} {
 		content := read(t, page)
 		blocks := offline.FindAllStringSubmatchIndex(content, -1)
 		if len(blocks) < least {
@@ -78,7 +78,7 @@ func TestPagesNameVerbsAndFlagsThatExist(t *testing.T) {
 		spans := codeSpan.FindAllString(codeBlock.ReplaceAllString(content, ""), -1)
 		for _, code := range append(codeBlock.FindAllString(content, -1), spans...) {
 			for _, command := range mentioned.FindAllStringSubmatch(code, -1) {
-				verb, _, err := root.Find([]string{command[1]})
+				verb, _, err := root.Find(append([]string{command[1]}, strings.Fields(command[2])...))
 				if err != nil || verb == root {
 					t.Errorf("%s: %q: no such verb", page, command[0])
 					continue
@@ -102,5 +102,11 @@ func TestAuthorGuideShowsTheFile(t *testing.T) {
 	_, content, _ := strings.Cut(read(t, "docs/examples/hello.yaml"), "\n") // after a comment
 	if !strings.Contains(read(t, "docs/author-guide.md"), "```yaml\n"+content+"```") {
 		t.Error("docs/author-guide.md shows another add-on than docs/examples/hello.yaml")
+	}
+}
+
+func TestResolvePageShowsTheWishes(t *testing.T) {
+	if !strings.Contains(read(t, "docs/resolve.md"), "```yaml\n"+read(t, "docs/examples/resolve/addons.yaml")+"```") {
+		t.Error("docs/resolve.md shows other wishes than docs/examples/resolve/addons.yaml")
 	}
 }

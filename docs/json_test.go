@@ -17,6 +17,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/verify"
+	"open-cluster-management.io/interlock/pkg/index"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -28,6 +30,7 @@ var printed = []struct {
 	command       string
 }{
 	{"AddOnDependencyReportList", "report", report.DependencyReports{}, "report --all"},
+	{"AddOnLock", "resolve", index.Lock{}, "resolve " + resolvable + " --locked"},
 	{"AddOnDescription", "describe", report.Description{}, "describe application-portal"},
 	{"DependencyGraph", "graph", report.Graph{}, "graph"},
 	{"DependencySuggestions", "suggest", report.Suggestions{}, ""},
@@ -36,10 +39,14 @@ var printed = []struct {
 	{"Diagnosis", "doctor", report.Diagnosis{}, ""},
 	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
+	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
 	{"Rows", "status", []status.Row{}, "status -A"},
 	{"Timeline", "events", report.Timeline{}, "events"},
 }
+
+// resolvable are wishes, their lock and an index.
+const resolvable = "docs/examples/resolve/addons.yaml --index docs/examples/resolve/index"
 
 var fieldRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\| [^|]+ \\|$")
 
@@ -55,20 +62,30 @@ func fieldsOnPage(page, heading string) map[string]string {
 }
 
 func TestEveryFieldOfJSONIsExplained(t *testing.T) {
-	page := read(t, "docs/json.md")
 	for _, kind := range printed {
-		want := map[string]string{}
-		addFields(want, "", reflect.TypeOf(kind.value))
-		got := fieldsOnPage(page, kind.heading)
-		for _, path := range slices.Sorted(maps.Keys(want)) {
-			if got[path] != want[path] {
-				t.Errorf("docs/json.md, %s: `%s` is %q, expected %q", kind.heading, path, got[path], want[path])
-			}
-			delete(got, path)
+		explains(t, "docs/json.md", kind.heading, kind.value)
+	}
+}
+
+func TestEveryFieldOfAFileIsExplained(t *testing.T) {
+	explains(t, "docs/resolve.md", index.WishesKind, index.Wishes{})
+	explains(t, "docs/resolve.md", index.ReleaseKind, index.Release{})
+}
+
+// explains compares the fields of a type with those that a page explains.
+func explains(t *testing.T, page, heading string, value any) {
+	t.Helper()
+	want := map[string]string{}
+	addFields(want, "", reflect.TypeOf(value))
+	got := fieldsOnPage(read(t, page), heading)
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		if got[path] != want[path] {
+			t.Errorf("%s, %s: `%s` is %q, expected %q", page, heading, path, got[path], want[path])
 		}
-		if len(got) > 0 {
-			t.Errorf("docs/json.md, %s: no such fields: %q", kind.heading, slices.Sorted(maps.Keys(got)))
-		}
+		delete(got, path)
+	}
+	if len(got) > 0 {
+		t.Errorf("%s, %s: no such fields: %q", page, heading, slices.Sorted(maps.Keys(got)))
 	}
 }
 
@@ -165,7 +182,7 @@ func addFields(to map[string]string, path string, of reflect.Type, inside ...ref
 		addFields(to, path, of.Elem(), inside...)
 	case of.Kind() == reflect.Slice:
 		addFields(to, path+"[]", of.Elem(), inside...)
-	case typeOf(of) != "object" || slices.Contains(explainedElsewhere, of) || slices.Contains(inside, of):
+	case of.Kind() == reflect.Map, typeOf(of) != "object" || slices.Contains(explainedElsewhere, of) || slices.Contains(inside, of):
 	default:
 		for i := range of.NumField() {
 			field := of.Field(i)
@@ -194,6 +211,9 @@ func typeOf(of reflect.Type) string {
 	case reflect.Slice:
 		return "list of " + typeOf(of.Elem()) + "s"
 	case reflect.Map:
+		if of.Elem().Kind() == reflect.Interface { // of any kind
+			return "object"
+		}
 		return "map of " + typeOf(of.Elem()) + "s"
 	case reflect.Bool:
 		return "boolean"

@@ -57,8 +57,10 @@ func write() ([]byte, error) {
 	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
 	page := bytes.NewBufferString(intro)
 	for _, verb := range verbs {
-		if err := section(page, verb); err != nil {
-			return nil, err
+		for _, command := range append([]*cobra.Command{verb}, verb.Commands()...) {
+			if err := section(page, command); err != nil {
+				return nil, err
+			}
 		}
 	}
 	page.WriteString("## Flags of all verbs\n\n")

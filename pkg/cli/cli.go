@@ -7,19 +7,23 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/build"
 	"open-cluster-management.io/interlock/pkg/cli/completion"
 	"open-cluster-management.io/interlock/pkg/cli/describe"
 	"open-cluster-management.io/interlock/pkg/cli/doctor"
 	"open-cluster-management.io/interlock/pkg/cli/events"
 	"open-cluster-management.io/interlock/pkg/cli/graph"
 	"open-cluster-management.io/interlock/pkg/cli/impact"
+	"open-cluster-management.io/interlock/pkg/cli/index"
 	"open-cluster-management.io/interlock/pkg/cli/lint"
 	"open-cluster-management.io/interlock/pkg/cli/report"
+	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/snapshot"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/cli/suggest"
 	"open-cluster-management.io/interlock/pkg/cli/tree"
+	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/cli/wait"
 	"open-cluster-management.io/interlock/pkg/cli/why"
 )
@@ -40,7 +44,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,
 		status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
-		doctor.NewCommand, snapshot.NewCommand,
+		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))
 	}

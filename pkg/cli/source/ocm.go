@@ -6,6 +6,7 @@ import (
 
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -61,4 +62,13 @@ type reader struct {
 // List implements client.Reader.
 func (r reader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	return HubError(r.Reader.List(ctx, list, options...), r.host)
+}
+
+// WholeReader is Reader for clients that read all of registered add-ons too.
+func (s *Source) WholeReader() (client.Reader, error) {
+	hub, host, err := s.connect(timeout, func(config *rest.Config) *rest.Config { return config })
+	if err != nil {
+		return nil, err
+	}
+	return reader{hub, host}, nil
 }

@@ -1,0 +1,127 @@
+// Package index is the verb of kubectl addon that makes indexes of releases, from which the verb resolve chooses.
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/manifest"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	from *source.Source
+	// to is the folder of the index.
+	to, source string
+	live       bool
+	versions   map[string]string
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "index",
+		Short: "Keep the releases of add-ons in a folder",
+		Long: `Keep the releases of add-ons in a folder, an index: a file addons/NAME/VERSION.yaml for each
+version of an add-on, with its manifests and their digest. kubectl addon resolve chooses
+versions from it.`,
+		Args: cobra.NoArgs,
+	}
+	command.AddCommand(newBuild(from, streams))
+	return command
+}
+
+func newBuild(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, from: from}
+	command := &cobra.Command{
+		Use:   "build [FILE|DIR...]",
+		Short: "Add releases of add-ons to an index",
+		Long: `Add the add-ons in files and folders to an index, each in the version that its manifests
+report: the annotation dependency.addon.open-cluster-management.io/version of its
+AddOnTemplate or ClusterManagementAddOn. If they report none, name it with --version, which
+adds the annotation to the ClusterManagementAddOn in the index.
+
+An AddOnTemplate belongs to the add-on that it names. Any other object belongs to the add-on
+in the same file, else to the one in the same folder. Helm renders a chart for it:
+helm template CHART | kubectl addon index build -
+
+With --live, it adds what is registered on the hub: ClusterManagementAddOns and
+AddOnTemplates, without what the hub has added to them.
+
+A version that the index has with another content is an error: locks name its digest.`,
+		Example: `  # From the manifests of an add-on
+  kubectl addon index build deploy/ --to index
+
+  # From a Helm chart
+  helm template cluster-gateway ./chart | kubectl addon index build - --to index --version cluster-gateway=1.4.0
+
+  # From a hub
+  kubectl addon index build --live --to index`,
+		RunE: func(command *cobra.Command, args []string) error {
+			switch {
+			case o.live == (len(args) > 0):
+				return cmdline.UsageError(errors.New("name files and folders, or --live for the hub"))
+			case o.live && from.IsFile():
+				return cmdline.UsageError(errors.New("a snapshot has no manifests: --live reads a hub, without --from"))
+			}
+			return o.build(command.Context(), args)
+		},
+	}
+	command.Flags().StringVar(&o.to, "to", "index", "The folder of the index.")
+	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
+	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
+	command.Flags().StringToStringVar(&o.versions, "version", nil, "The version of an add-on whose manifests report none, as `ADDON=VERSION`.")
+	return command
+}
+
+func (o *options) build(ctx context.Context, paths []string) error {
+	var entries []index.Entry
+	var err error
+	if o.live {
+		entries, err = o.buildLive(ctx)
+	} else {
+		entries, err = o.buildFiles(paths)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		one := &entries[i]
+		written, err := index.Write(o.to, &one.Release)
+		if err != nil {
+			return err
+		}
+		what := "is there already"
+		if written {
+			what = "was added"
+		}
+		fmt.Fprintf(o.Out, "%s %s %s\n", one.Name, one.Version, what)
+	}
+	return nil
+}
+
+func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
+	objects, err := manifest.Objects(paths, o.In)
+	if err != nil {
+		return nil, cmdline.UsageError(err)
+	}
+	entries, err := index.Build(objects, cmp.Or(o.source, strings.Join(paths, " ")), o.versions)
+	return entries, advise(err)
+}
+
+// advise names the flag for an add-on without a version.
+func advise(err error) error {
+	if name, is := index.Unversioned(err); is {
+		return fmt.Errorf("%w, or name it with --version %s=1.2.3", err, name)
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/manifest"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// page is how many objects are read at once.
+const page = 100
+
+// buildLive makes releases of what is registered on the hub. One that cannot be used is left out, with a note.
+func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
+	hub, err := o.from.WholeReader()
+	if err != nil {
+		return nil, err
+	}
+	var registered, templates []manifest.Object
+	for kind, to := range map[string]*[]manifest.Object{"ClusterManagementAddOn": &registered, "AddOnTemplate": &templates} {
+		if *to, err = list(ctx, hub, kind); err != nil {
+			return nil, err
+		}
+	}
+	var entries []index.Entry
+	for _, one := range registered {
+		objects := []manifest.Object{one}
+		for _, template := range templates {
+			if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == one.GetName() {
+				objects = append(objects, template)
+			}
+		}
+		made, err := index.Build(objects, cmp.Or(o.source, "a hub"), o.versions)
+		if err != nil {
+			fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf("left out: %v", advise(err))))
+			continue
+		}
+		entries = append(entries, made...)
+	}
+	return entries, nil
+}
+
+// list reads all objects of a kind of add-ons.
+func list(ctx context.Context, hub client.Reader, kind string) (all []manifest.Object, err error) {
+	for next := ""; ; {
+		var some unstructured.UnstructuredList
+		some.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(kind + "List"))
+		if err := hub.List(ctx, &some, client.Limit(page), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for _, one := range some.Items {
+			all = append(all, manifest.Object{Path: "hub", Unstructured: one})
+		}
+		if next = some.GetContinue(); next == "" {
+			return all, nil
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// Package resolve is the verb of kubectl addon that chooses versions of add-ons, without a hub.
+package resolve
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/manifest"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// ErrLock is returned by --locked where the lock is not what would be written.
+var ErrLock = errors.New("the lock differs from what the wishes and the index give")
+
+type options struct {
+	genericiooptions.IOStreams
+	flags *output.Flags
+	Files
+	locked bool
+}
+
+// Files are what versions are chosen from.
+type Files struct {
+	// Wishes, Index and Lock are paths.
+	Wishes, Index, Lock string
+	// Workspace are folders whose add-ons are taken instead of those of the index.
+	Workspace []string
+}
+
+// AddTo adds their flags to a verb.
+func (f *Files) AddTo(command *cobra.Command) {
+	command.Flags().StringVar(&f.Index, "index", "index", "The folder of the index.")
+	command.Flags().StringVar(&f.Lock, "lock", "", "The `FILE` of the lock. By default, addons.lock in the folder of the wishes.")
+	command.Flags().StringArrayVar(&f.Workspace, "workspace", nil,
+		"A `DIR` with manifests. Its add-ons are taken instead of all of their versions in the index. It may be repeated.")
+}
+
+// Named sets the wishes from the arguments of a verb.
+func (f *Files) Named(args []string) {
+	if f.Wishes = "addons.yaml"; len(args) > 0 {
+		f.Wishes = args[0]
+	}
+	if f.Lock == "" {
+		f.Lock = filepath.Join(filepath.Dir(f.Wishes), "addons.lock")
+	}
+}
+
+// NewCommand returns the verb.
+func NewCommand(_ *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, flags: output.NewFlags()}
+	command := &cobra.Command{
+		Use:   "resolve [FILE]",
+		Short: "Choose versions of add-ons, without a hub",
+		Long: `Choose the highest versions of add-ons that satisfy all wishes of a file, addons.yaml by
+default, and all that the chosen versions declare. It writes them to addons.lock, with
+digests and the reasons. It needs no hub.
+
+The releases are those of an index, see kubectl addon index. Required dependencies are
+chosen too. Optional and IfInstalled ones only limit versions, where they are chosen. The
+first wish by name gets the highest version that is possible, then the second one, and so on.
+Prereleases are chosen only where a wish asks for them.
+
+The file names kinds of managed clusters, by labels, claims, the Kubernetes version and the
+APIs that they serve. Each kind has versions of its own. What evaluation needs besides, and
+cannot be known here, is listed as an assumption.
+
+It exits with 1 when no versions satisfy all wishes, and names the wishes that exclude each
+other. With --locked, it writes nothing, and exits with 1 when the lock would change.`,
+		Example: `  # Write addons.lock
+  kubectl addon resolve addons.yaml --index index
+
+  # In a pipeline
+  kubectl addon resolve addons.yaml --index index --locked
+
+  # With a version of an add-on that is not released yet
+  kubectl addon resolve addons.yaml --index index --workspace ../cluster-gateway/deploy`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			o.Named(args)
+			return o.run()
+		},
+	}
+	o.AddTo(command)
+	command.Flags().BoolVar(&o.locked, "locked", false, "Write nothing, and fail when the lock would change.")
+	o.flags.AddTo(command)
+	return command
+}
+
+// Resolve reads the files and chooses versions. It returns the releases too.
+func (f *Files) Resolve() (*index.Lock, []index.Entry, error) {
+	wishes, err := index.ReadWishes(f.Wishes)
+	if err != nil {
+		return nil, nil, cmdline.UsageError(err)
+	}
+	entries, err := f.Entries()
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := index.Resolve(entries, wishes)
+	return lock, entries, err
+}
+
+// Entries reads the releases.
+func (f *Files) Entries() ([]index.Entry, error) {
+	entries, err := index.Read(f.Index)
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range f.Workspace {
+		objects, err := manifest.Objects([]string{folder}, strings.NewReader(""))
+		if err != nil {
+			return nil, cmdline.UsageError(err)
+		}
+		own, err := index.Build(objects, "workspace "+filepath.ToSlash(folder), nil)
+		if err != nil {
+			return nil, err
+		}
+		entries = index.Workspace(entries, own)
+	}
+	return entries, nil
+}
+
+func (o *options) run() error {
+	lock, _, err := o.Resolve()
+	if err != nil {
+		return err
+	}
+	content, err := lock.Bytes()
+	if err != nil {
+		return err
+	}
+	if err := o.flags.Print(o.Out, lock, func() error { return o.show(lock) }); err != nil {
+		return err
+	}
+	before, err := os.ReadFile(o.Lock)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && bytes.Equal(before, content):
+		fmt.Fprintf(o.ErrOut, "%s is current.\n", o.Lock)
+		return nil
+	case o.locked:
+		return fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", o.Lock, ErrLock)
+	}
+	if err := index.Replace(o.Lock, content); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "%s was written.\n", o.Lock)
+	return nil
+}
+
+// show prints a row for each choice.
+func (o *options) show(lock *index.Lock) error {
+	var rows [][]string
+	for _, kind := range lock.ClusterKinds {
+		for i := range kind.AddOns {
+			one := &kind.AddOns[i]
+			rows = append(rows, []string{text.Name(kind.Name), one.Name, one.Version, strings.Join(one.Because, "; ")})
+		}
+	}
+	shown := o.flags.Table(o.Out, []string{"CLUSTERS", "ADD-ON", "VERSION", "BECAUSE"})
+	if err := shown.Print(rows); err != nil {
+		return err
+	}
+	for _, kind := range lock.ClusterKinds {
+		for _, assumed := range kind.Assumptions {
+			fmt.Fprintf(o.ErrOut, "Assumed of clusters of kind %s: %s.\n", text.Name(kind.Name), assumed)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const gateway = `apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata:
+  name: gateway
+  annotations: {addon.open-cluster-management.io/dependencies: "[{name: proxy, version: '>= 2'}]"}
+spec: {installStrategy: {type: Manual}}
+`
+
+const proxy = `apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata:
+  name: proxy
+spec: {installStrategy: {type: Manual}}
+`
+
+// resolvable is a folder with manifests, an index and wishes, as the working directory.
+func resolvable(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{
+		"gateway/a.yaml": gateway, "proxy/a.yaml": proxy,
+		"addons.yaml": "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: gateway}]\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectRun(t, "index build gateway --version gateway=1.0.0", "gateway 1.0.0 was added\n")
+	expectRun(t, "index build proxy --version proxy=2.0.0", "proxy 2.0.0 was added\n")
+	expectRun(t, "index build proxy --version proxy=2.0.0", "proxy 2.0.0 is there already\n")
+	expectRun(t, "index build proxy --version proxy=3.0.0", "proxy 3.0.0 was added\n")
+}
+
+// expectRun expects the output of a command to begin so, and to have the other parts.
+func expectRun(t *testing.T, command, want string, parts ...string) {
+	t.Helper()
+	got := run(t, strings.Fields(command)...)
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("%s: got %q, want %q", command, got, want)
+	}
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s: no %q in %q", command, part, got)
+		}
+	}
+}
+
+func TestResolveWritesALock(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve --locked", "CLUSTERS", "addons.lock: the lock differs from what the wishes and the index give", "exit code 1")
+	if _, err := os.Stat("addons.lock"); err == nil {
+		t.Error("--locked wrote a file")
+	}
+	expectRun(t, "resolve", "CLUSTERS", "default    proxy     3.0.0     gateway 1.0.0 requires proxy in version '>= 2'", "addons.lock was written.")
+	expectRun(t, "resolve", "CLUSTERS", "addons.lock is current.")
+	expectRun(t, "resolve --locked -o jsonpath={.clusterKinds[0].addOns[1].version}", "3.0.0addons.lock is current.")
+	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")
+	expectRun(t, "resolve --locked", "CLUSTERS", "the lock differs", "exit code 1")
+	expectRun(t, "resolve --lock other.lock", "CLUSTERS", "3.1.0", "other.lock was written.")
+}
+
+func TestResolveRefuses(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve none.yaml", "kubectl addon resolve: stat none.yaml: no such file", "exit code 2")
+	expectRun(t, "resolve -o nothing", `kubectl addon resolve: --output="nothing"`, "exit code 2")
+	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 1")
+	expectRun(t, "resolve --workspace gateway", `kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `, "exit code 1")
+	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
+	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
+	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
+	expectRun(t, "index build --live --from x", "kubectl addon index build: a snapshot has no manifests", "exit code 2")
+	expectRun(t, "index build --live --server http://127.0.0.1:1", "kubectl addon index build: ", "connection refused", "exit code 3")
+	expectRun(t, "index build gateway", `kubectl addon index build: gateway/a.yaml: add-on "gateway": it reports no version`, "or name it with --version gateway=1.2.3", "exit code 1")
+
+	old := strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 1.0.0}", 1)
+	if err := os.WriteFile("proxy/a.yaml", []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "resolve --workspace proxy", "kubectl addon resolve: on clusters of kind default, this wish cannot be satisfied: gateway is wanted; "+
+		"gateway 1.0.0 requires proxy in version '>= 2'. The index has gateway 1.0.0; proxy 1.0.0", "exit code 1")
+	if _, err := os.Stat("addons.lock"); err == nil {
+		t.Error("a conflict wrote a lock")
+	}
+
+	released := "index/addons/proxy/2.0.0.yaml"
+	content, err := os.ReadFile(released)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(released, []byte(strings.Replace(string(content), "Manual", "Placements", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "resolve", "kubectl addon resolve: "+released+": digest: the file was changed after it was made", "exit code 1")
+}

@@ -1,0 +1,185 @@
+// Package verify is the verb of kubectl addon that compares a lock with files, and with what runs on managed clusters.
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/resolve"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// ErrDiffers is returned when anything differs from the lock.
+var ErrDiffers = errors.New("what is there differs from the lock")
+
+// Verification is what differs from a lock.
+type Verification struct {
+	metav1.TypeMeta `json:",inline"`
+	// Clusters is how many managed clusters were compared, NotReached how many could not be, and NotLocked how many are of no
+	// kind that the lock has.
+	Clusters   int `json:"clusters"`
+	NotReached int `json:"notReached,omitempty"`
+	NotLocked  int `json:"notLocked,omitempty"`
+	// Items are the differences: of files first, then by managed cluster and add-on.
+	Items []Difference `json:"items"`
+}
+
+// Difference is one that was found: in files, or on a managed cluster.
+type Difference struct {
+	Cluster string `json:"cluster,omitempty"`
+	Kind    string `json:"clusterKind,omitempty"`
+	AddOn   string `json:"addOn,omitempty"`
+	// Locked and Found are versions.
+	Locked string `json:"locked,omitempty"`
+	Found  string `json:"found,omitempty"`
+	// Message describes the difference, for people.
+	Message string `json:"message"`
+}
+
+type options struct {
+	genericiooptions.IOStreams
+	resolve.Files
+	source *source.Source
+	flags  *output.Flags
+	live   bool
+	found  Verification
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
+	command := &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "Compare a lock with files, and with what runs",
+		Long: `Compare addons.lock with the wishes and the index: has the index each locked release, with the
+same digest, and would resolving again give the same lock? FILE has the wishes, addons.yaml
+by default.
+
+With --live or --from, it also compares the lock with each managed cluster: is each locked
+add-on installed in its version, and available? A cluster is of the kind whose labels and
+claims it has; of several, of the kind with most of them. Clusters that cannot be reached, or
+are of no kind in the lock, are counted and not compared.
+
+It exits with 1 when anything differs.`,
+		Example: `  # Files only
+  kubectl addon verify addons.yaml --index index
+
+  # The fleet too
+  kubectl addon verify addons.yaml --index index --live`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.flags.Validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			o.Named(args)
+			return o.run(command.Context())
+		},
+	}
+	o.AddTo(command)
+	command.Flags().BoolVar(&o.live, "live", false, "Compare with the managed clusters of the hub.")
+	o.flags.AddTo(command)
+	return command
+}
+
+func (o *options) run(ctx context.Context) error {
+	lock, err := index.ReadLock(o.Lock)
+	if err != nil {
+		return cmdline.UsageError(err)
+	}
+	o.found = Verification{TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "LockVerification"}, Items: []Difference{}}
+	if err := o.compareFiles(lock); err != nil {
+		return err
+	}
+	if o.live || o.source.IsFile() {
+		fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace)
+		if err != nil {
+			return err
+		}
+		compareFleet(&o.found, lock, fleet)
+	}
+	if err := o.flags.Print(o.Out, &o.found, o.show); err != nil {
+		return err
+	}
+	if len(o.found.Items) > 0 {
+		return fmt.Errorf("%s: %w", o.Lock, ErrDiffers)
+	}
+	return nil
+}
+
+// compareFiles compares the lock with the index, and with what the wishes give.
+func (o *options) compareFiles(lock *index.Lock) error {
+	entries, err := o.Entries()
+	if err != nil {
+		return err
+	}
+	for _, different := range index.Check(lock, entries) {
+		o.found.Items = append(o.found.Items, Difference{Message: different.Error()})
+	}
+	if len(o.found.Items) > 0 {
+		return nil // resolving again would only repeat it
+	}
+	resolved, _, err := o.Resolve()
+	if err != nil {
+		o.found.Items = append(o.found.Items, Difference{Message: "the wishes: " + err.Error()})
+		return nil
+	}
+	want, err := resolved.Bytes()
+	if err != nil {
+		return err
+	}
+	have, err := os.ReadFile(o.Lock)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, want) {
+		o.found.Items = append(o.found.Items, Difference{
+			Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes",
+		})
+	}
+	return nil
+}
+
+// show prints a row for each difference.
+func (o *options) show() error {
+	var rows [][]string
+	for i := range o.found.Items {
+		one := &o.found.Items[i]
+		where := one.Cluster
+		if where == "" {
+			where = "(files)"
+		}
+		rows = append(rows, []string{
+			text.Name(where), text.Name(one.AddOn), text.Excerpt(one.Locked), text.Excerpt(one.Found), text.OneLine(one.Message),
+		})
+	}
+	if len(rows) > 0 {
+		if err := o.flags.Table(o.Out, []string{"WHERE", "ADD-ON", "LOCKED", "FOUND", "DIFFERENCE"}).Print(rows); err != nil {
+			return err
+		}
+	}
+	parts := []string{text.Count(len(o.found.Items), "difference")}
+	if o.live || o.source.IsFile() {
+		parts = append(parts, text.Count(o.found.Clusters, "managed cluster")+" compared")
+	}
+	if o.found.NotReached > 0 {
+		parts = append(parts, fmt.Sprintf("%d that cannot be reached", o.found.NotReached))
+	}
+	if o.found.NotLocked > 0 {
+		parts = append(parts, fmt.Sprintf("%d of no kind in the lock", o.found.NotLocked))
+	}
+	fmt.Fprintln(o.ErrOut, strings.Join(parts, ", ")+".")
+	return nil
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"os"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// cluster is a managed cluster with a label.
+func cluster(name, tier string, available metav1.ConditionStatus) clusterv1.ManagedCluster {
+	one := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
+	one.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available, LastTransitionTime: fixture.Earlier}}
+	return one
+}
+
+func TestVerifyFiles(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "verify", "kubectl addon verify: stat addons.lock: no such file", "exit code 2")
+	expectRun(t, "resolve", "CLUSTERS")
+	expectRun(t, "verify", "0 differences.\n")
+	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")
+	expectRun(t, "verify", "WHERE", "the lock differs from what the wishes and the index give", "1 difference.", "exit code 1")
+	if err := os.Remove("index/addons/proxy/3.0.0.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "verify -o jsonpath={.items[0].message}",
+		"clusters of kind default: proxy 3.0.0 is locked, and the index has no such release", "exit code 1")
+}
+
+func TestVerifyFleet(t *testing.T) {
+	resolvable(t)
+	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n" +
+		"clusterKinds: [{name: edge, labels: {tier: edge}}, {name: core, labels: {tier: core}}]\n" +
+		"addOns: [{name: gateway, clusterKinds: [edge]}, {name: proxy}]\n"
+	if err := os.WriteFile("addons.yaml", []byte(wishes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "resolve", "CLUSTERS")
+	old := installed("cluster3", "proxy", true, "Running", 1)
+	old.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: "2.0.0"}
+	content := snapshot.Content{
+		Taken: fixture.Now.Time,
+		Registrations: []addonv1alpha1.ClusterManagementAddOn{
+			fixture.Versioned(fixture.Registration("gateway"), "1.0.0"), fixture.Versioned(fixture.Registration("proxy"), "v3.0.0"),
+		},
+		Clusters: []clusterv1.ManagedCluster{
+			cluster("cluster1", "edge", metav1.ConditionTrue), cluster("cluster2", "edge", metav1.ConditionTrue),
+			cluster("cluster3", "core", metav1.ConditionTrue), cluster("cluster4", "core", metav1.ConditionUnknown),
+			cluster("cluster5", "test", metav1.ConditionTrue), cluster("cluster6", "core", metav1.ConditionTrue),
+		},
+		AddOns: []addonv1alpha1.ManagedClusterAddOn{
+			installed("cluster1", "gateway", true, "Running", 1), installed("cluster1", "proxy", true, "Running", 1),
+			installed("cluster2", "proxy", false, "Stopped", 1), old, installed("cluster6", "proxy", true, "Running", 1),
+		},
+	}
+	fleet := file(t, content)
+	expectRun(t, "verify --from "+fleet, "WHERE      ADD-ON    LOCKED   FOUND    DIFFERENCE\n"+
+		"cluster2   gateway   1.0.0    -        it is not installed\n"+
+		"cluster2   proxy     3.0.0    v3.0.0   it is not available\n"+
+		"cluster3   proxy     3.0.0    2.0.0    another version runs, by its ManagedClusterAddOn\n"+
+		"3 differences, 4 managed clusters compared, 1 that cannot be reached, 1 of no kind in the lock.\n", "exit code 1")
+	content.AddOns = append(content.AddOns[:2], content.AddOns[4])
+	content.Clusters = append(content.Clusters[:1], content.Clusters[5])
+	expectRun(t, "verify --from "+file(t, content), "0 differences, 2 managed clusters compared.\n")
+	expectRun(t, "verify --live --server http://127.0.0.1:1", "kubectl addon verify: ", "connection refused", "exit code 3")
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+)
+
+var _ = Describe("resolving add-ons from a hub", func() {
+	registered := func(name string, annotations map[string]string) *addonv1alpha1.ClusterManagementAddOn {
+		addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
+		addOn.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		return addOn
+	}
+
+	It("makes an index, a lock and manifests, which the hub accepts again", func(ctx context.Context) {
+		gateway := registered("resolve-gateway", map[string]string{
+			addonv1alpha1.DependenciesAnnotation: "[{name: resolve-proxy, version: '>= 2'}]",
+		})
+		gateway.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+		template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{
+			Name: "resolve-gateway-1", Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"},
+		}}
+		template.Spec.AddonName = gateway.Name
+		objects := []client.Object{
+			gateway, template, registered("resolve-proxy", map[string]string{addonv1alpha1.AddOnVersionAnnotation: "2.1.0"}),
+			registered("resolve-unversioned", nil),
+		}
+		for _, object := range objects {
+			Expect(hubClient.Create(ctx, object)).To(Succeed())
+			DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hubClient.Delete(ctx, object)) })
+		}
+
+		folder := GinkgoT().TempDir()
+		in := func(name string) string { return filepath.Join(folder, name) }
+		out, errOut, code := run("index", "build", "--live", "--to", in("index"))
+		Expect(code).To(Equal(0), errOut)
+		Expect(out).To(And(ContainSubstring("resolve-gateway 1.0.0 was added"), ContainSubstring("resolve-proxy 2.1.0 was added")))
+		Expect(errOut).To(ContainSubstring(`add-on "resolve-unversioned": it reports no version`))
+		content, err := os.ReadFile(in("index/addons/resolve-gateway/1.0.0.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(content)).To(And(ContainSubstring("kind: AddOnTemplate"), Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields"))))
+
+		Expect(os.WriteFile(in("addons.yaml"), []byte(strings.Join([]string{
+			"apiVersion: dependency.addon.open-cluster-management.io/v1alpha1", "kind: AddOnWishes", "addOns: [{name: resolve-gateway}]", "",
+		}, "\n")), 0o600)).To(Succeed())
+		_, errOut, code = run("resolve", in("addons.yaml"), "--index", in("index"))
+		Expect(code).To(Equal(0), errOut)
+		_, errOut, code = run("build", in("addons.yaml"), "--index", in("index"), "--to", in("manifests"), "--locked")
+		Expect(code).To(Equal(0), errOut)
+
+		for _, object := range objects[:3] {
+			Expect(hubClient.Delete(ctx, object)).To(Succeed())
+		}
+		for _, layer := range []string{"00", "01"} {
+			applied, err := exec.CommandContext(ctx, "../../../bin/kubectl", "--kubeconfig", hub.Kubeconfig(), "apply", "-f", in("manifests/"+layer)).CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), string(applied))
+		}
+		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(template), template)).To(Succeed())
+
+		_, errOut, code = run("verify", in("addons.yaml"), "--index", in("index"), "--live", "-n", "cluster1")
+		Expect(code).To(Equal(1))
+		Expect(errOut).To(ContainSubstring("2 differences, 1 managed cluster compared"))
+	})
+})

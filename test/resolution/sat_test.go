@@ -1,0 +1,165 @@
+package resolution
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/crillab/gophersat/solver"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/resolution"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// formula has a variable for each release, which is true where it is chosen.
+type formula struct {
+	releases  []resolution.Release
+	variables map[string][]int // by add-on
+	clauses   [][]int
+}
+
+// formulaOf says what the releases declare, and what is wished, as clauses.
+func formulaOf(w world) *formula {
+	f := &formula{releases: w.allowed(), variables: map[string][]int{}}
+	for i := range f.releases {
+		f.variables[f.releases[i].AddOn] = append(f.variables[f.releases[i].AddOn], i+1)
+	}
+	for _, of := range f.variables {
+		for i, a := range of {
+			for _, b := range of[:i] {
+				f.clauses = append(f.clauses, []int{-a, -b})
+			}
+		}
+	}
+	for i := range f.releases {
+		for _, edge := range f.releases[i].Registration.Spec.Dependencies {
+			f.addEdge(i+1, edge)
+		}
+	}
+	for _, wish := range w.wishes {
+		within, others := f.split(wish.AddOn, wish.Version, wish.Prereleases)
+		if !wish.OnlyIfNeeded {
+			f.clauses = append(f.clauses, within)
+		}
+		for _, other := range others {
+			f.clauses = append(f.clauses, []int{-other})
+		}
+	}
+	return f
+}
+
+// split returns the releases of an add-on in a range, and the others.
+func (f *formula) split(addOn, accepted string, prereleases *addonv1alpha1.DependencyPrereleases) (within, others []int) {
+	for _, variable := range f.variables[addOn] {
+		matches := accepted == ""
+		if !matches {
+			parsed, err := versions.ParseRange(accepted, prereleases)
+			matches = err == nil && parsed.Mismatch(semver.MustParse(f.releases[variable-1].Version)) == ""
+		}
+		if matches {
+			within = append(within, variable)
+		} else {
+			others = append(others, variable)
+		}
+	}
+	return within, others
+}
+
+// addEdge adds what an edge of a release says.
+func (f *formula) addEdge(release int, edge addonv1alpha1.AddonDependency) {
+	if len(edge.AnyOf) > 0 {
+		any := []int{-release}
+		for _, one := range edge.AnyOf {
+			within, _ := f.split(one.AddOn, one.Version, nil)
+			any = append(any, within...)
+		}
+		f.clauses = append(f.clauses, any)
+		return
+	}
+	within, others := f.split(edge.AddOn, edge.Version, nil)
+	excluded := others
+	switch edge.Type {
+	case addonv1alpha1.DependencyTypeRequired:
+		f.clauses = append(f.clauses, append([]int{-release}, within...))
+	case addonv1alpha1.DependencyTypeConflicts:
+		excluded = within
+	default:
+	}
+	for _, other := range excluded {
+		f.clauses = append(f.clauses, []int{-release, -other})
+	}
+}
+
+// satisfiable reports whether there is a choice with these variables too.
+func (f *formula) satisfiable(with ...int) bool {
+	clauses := slices.Clone(f.clauses)
+	for _, one := range with {
+		clauses = append(clauses, []int{one})
+	}
+	for _, clause := range clauses {
+		if len(clause) == 0 {
+			return false
+		}
+	}
+	if len(clauses) == 0 {
+		return true
+	}
+	return solver.New(solver.ParseSlice(clauses)).Solve() == solver.Sat
+}
+
+// A SAT solver finds a choice where, and only where, there is a resolution. The wished add-ons have the highest versions
+// that it finds, one after the other.
+func TestResolutionAgreesWithSAT(t *testing.T) {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 100
+	}
+	resolved, refused := 0, 0
+	for seed := range rounds {
+		random := fixture.Random(uint64(seed))
+		s := shape{addOns: 6 + random.IntN(20), releases: len(numbers), edges: 2 + random.IntN(4), ordered: true}
+		w := world{s.catalogue(random), s.wishes(random)}
+		f := formulaOf(w)
+		found, err := resolution.Resolve(w.releases, w.wishes, kind)
+		if is := f.satisfiable(); is != (err == nil) {
+			t.Fatalf("seed %d: the SAT solver finds a choice: %t; resolution: %v", seed, is, err)
+		}
+		if err != nil {
+			refused++
+			continue
+		}
+		resolved++
+		expectHighest(t, f, w, chosenBy(found), seed)
+	}
+	if resolved < rounds/5 || refused < rounds/10 {
+		t.Errorf("%d resolved, %d refused: the catalogues are too much alike", resolved, refused)
+	}
+}
+
+func expectHighest(t *testing.T, f *formula, w world, chosen choice, seed int) {
+	t.Helper()
+	var fixed []int
+	wished := map[string]bool{}
+	for _, wish := range w.wishes {
+		if !wish.OnlyIfNeeded {
+			wished[wish.AddOn] = true
+		}
+	}
+	for _, addOn := range slices.Sorted(maps.Keys(wished)) {
+		own := 0
+		for _, variable := range f.variables[addOn] {
+			version := f.releases[variable-1].Version
+			if version == chosen[addOn] {
+				own = variable
+			} else if semver.MustParse(version).GreaterThan(semver.MustParse(chosen[addOn])) && f.satisfiable(append(fixed, variable)...) {
+				t.Errorf("seed %d: %s %s is possible, and %s is chosen", seed, addOn, version, chosen[addOn])
+			}
+		}
+		if fixed = append(fixed, own); !f.satisfiable(fixed...) {
+			t.Errorf("seed %d: %s %s is not possible", seed, addOn, chosen[addOn])
+		}
+	}
+}
