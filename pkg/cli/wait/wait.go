@@ -30,8 +30,8 @@ type options struct {
 	allNamespaces bool
 	timeout       time.Duration
 	target        target
-	// verbose: each change is a line.
-	verbose bool
+	// show shows each change; nil: nothing does.
+	show func(line string)
 }
 
 // NewCommand returns the verb.
@@ -102,8 +102,9 @@ func (o *options) complete(args []string) error {
 	if o.timeout < 0 {
 		o.timeout = forever
 	}
-	file, isFile := o.Out.(*os.File)
-	o.verbose = isFile && term.IsTerminal(int(file.Fd()))
+	if file, isFile := o.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
+		o.show = func(line string) { fmt.Fprintln(o.Out, line) }
+	}
 	return nil
 }
 
@@ -129,7 +130,7 @@ func (o *options) run(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
-	case err == nil && o.verbose:
+	case err == nil && o.show != nil:
 		return nil // the last line says so
 	case err == nil:
 		return o.finish(&now)
@@ -176,8 +177,8 @@ func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapsho
 			return now, err
 		}
 		now = measure(current, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		if line := now.line(o.target); o.verbose && line != shown {
-			fmt.Fprintln(o.Out, line)
+		if line := now.line(o.target); o.show != nil && line != shown {
+			o.show(line)
 			shown = line
 		}
 		if len(now.waiting) == 0 {

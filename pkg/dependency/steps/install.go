@@ -65,6 +65,11 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 		i.add(name, "")
 	}
 	i.close()
+	for name := range i.reached {
+		if !declared.Known(name) {
+			i.problems.Insert(fmt.Sprintf("it is not known what '%s' needs: its declaration cannot be used", text.Name(name)))
+		}
+	}
 	i.contradict(before)
 	i.ways()
 	i.layers = layersOf(i.reached, i.has)

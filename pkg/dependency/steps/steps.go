@@ -75,7 +75,7 @@ func On(clusters []string) string {
 }
 
 // String is the sentence, with the managed clusters.
-func (f Finding) String() string { return On(f.Clusters) + ": " + f.Text }
+func (f Finding) String() string { return f.Text + " (" + On(f.Clusters) + ")" }
 
 // onCluster is a plan for one managed cluster.
 type onCluster struct {

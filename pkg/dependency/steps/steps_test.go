@@ -108,7 +108,9 @@ const (
 )
 
 // needing is a declaration of dependencies.
-func needing(dependencies string) string { return "{" + manual + ", dependencies: [" + dependencies + "]}" }
+func needing(dependencies string) string {
+	return "{" + manual + ", dependencies: [" + dependencies + "]}"
+}
 
 // stack has five add-ons in three layers.
 var stack = hub{
@@ -144,15 +146,15 @@ func TestInstall(t *testing.T) {
 		},
 		{
 			name: "nothing that is installed", hub: stack, addOns: "certs", clusters: []steps.Cluster{on("c1", "certs")},
-			want: []string{"on 1 cluster: c1: 'certs' is installed already, and stays as it is"},
+			want: []string{"'certs' is installed already, and stays as it is (on 1 cluster: c1)"},
 		},
 		{
 			name: "nothing on a lost cluster", hub: stack, addOns: "certs", clusters: []steps.Cluster{lost(on("c1", ""))},
-			want: []string{"problem on 1 cluster: c1: the managed cluster cannot be reached, so it is not known what is needed there"},
+			want: []string{"problem the managed cluster cannot be reached, so it is not known what is needed there (on 1 cluster: c1)"},
 		},
 		{
 			name: "not before its predecessor is gone", hub: stack, addOns: "gateway", clusters: []steps.Cluster{on("c1", "-certs tokens")},
-			want: []string{"1: certs<gateway (c1)", "2: gateway (c1)", "problem on 1 cluster: c1: 'certs' is being removed: wait until it is gone"},
+			want: []string{"1: certs<gateway (c1)", "2: gateway (c1)", "problem 'certs' is being removed: wait until it is gone (on 1 cluster: c1)"},
 		},
 		{
 			name: "where an edge applies", hub: hub{"leaf": needing("{name: base, when: {clusterSelector: {matchLabels: {name: c1}}}}"), "base": "{}"},
@@ -168,39 +170,39 @@ func TestInstall(t *testing.T) {
 			addOns: "portal", clusters: []steps.Cluster{on("c1", "")}, want: []string{"1: portal (c1)"},
 		},
 		{
-			name: "not what is needed only where it is installed", hub: hub{"leaf": needing("{name: base, type: IfInstalled}"), "base": "{}"}, addOns: "leaf",
+			name: "not what is needed only where it is installed", hub: hub{"leaf": needing("{name: base, type: IfInstalled, version: \">= 1\"}"), "base": "{}"}, addOns: "leaf",
 			clusters: []steps.Cluster{on("c1", "")}, want: []string{"1: leaf (c1)"},
 		},
 		{
 			name: "what nobody registered", hub: hub{"leaf": needing("{name: base}, {name: nice, type: Optional}")}, addOns: "leaf", optional: true,
 			clusters: []steps.Cluster{on("c1", ""), on("c2", ""), on("c3", ""), on("c4", ""), on("c5", "base")},
 			want: []string{
-				"1: leaf (c1 c2 c3 c4 c5)", "problem on 4 clusters: c1, c2, c3 and 1 more cluster: 'leaf' needs 'base', which has no ClusterManagementAddOn on this hub",
-				"on 5 clusters: c1, c2, c3 and 2 more clusters: 'leaf' needs 'nice', which has no ClusterManagementAddOn on this hub",
+				"1: leaf (c1 c2 c3 c4 c5)", "problem 'leaf' needs 'base', which has no ClusterManagementAddOn on this hub (on 4 clusters: c1, c2, c3 and 1 more cluster)",
+				"'leaf' needs 'nice', which has no ClusterManagementAddOn on this hub (on 5 clusters: c1, c2, c3 and 2 more clusters)",
 			},
 		},
 		{
 			name: "a cycle", hub: hub{"a": needing("{name: b}"), "b": needing("{name: a}")}, addOns: "a", clusters: []steps.Cluster{on("c1", "")},
-			want: []string{"1: a (c1)", "problem on 1 cluster: c1: 'a' is on the dependency cycle: a → b → a"},
+			want: []string{"1: a (c1)", "problem 'a' is on the dependency cycle: a → b → a (on 1 cluster: c1)"},
 		},
 		{
 			name: "a conflict", hub: hub{"a": needing("{name: b, type: Conflicts}"), "b": "{}"}, addOns: "a",
 			clusters: []steps.Cluster{on("c1", "b"), on("c2", "")},
-			want:     []string{"1: a (c1 c2)", "problem on 1 cluster: c1: 'a' conflicts with b (installed)"},
+			want:     []string{"1: a (c1 c2)", "problem 'a' conflicts with b (installed) (on 1 cluster: c1)"},
 		},
 		{
 			name: "a conflict of what is installed", hub: hub{"a": "{}", "b": needing("{name: a, type: Conflicts}")}, addOns: "a",
 			clusters: []steps.Cluster{on("c1", "b")},
-			want:     []string{"1: a (c1)", "problem on 1 cluster: c1: 'b' conflicts with a (installed)"},
+			want:     []string{"1: a (c1)", "problem 'b' conflicts with a (installed) (on 1 cluster: c1)"},
 		},
 		{
 			name: "another version", hub: hub{"a": needing(`{name: b, version: ">= 2"}`), "b": "{}"}, addOns: "a", clusters: []steps.Cluster{on("c1", "b@1.0")},
-			want: []string{"1: a (c1)", "problem on 1 cluster: c1: 'a' requires b in version '>= 2' (version 1.0 from its ManagedClusterAddOn)"},
+			want: []string{"1: a (c1)", "problem 'a' requires b in version '>= 2' (version 1.0 from its ManagedClusterAddOn) (on 1 cluster: c1)"},
 		},
 		{
 			name: "a requirement", hub: hub{"a": `{requirements: {kubernetes: ">= 1.30"}}`}, addOns: "a",
 			clusters: []steps.Cluster{func() steps.Cluster { c := on("c1", ""); c.KubernetesVersion = "v1.28.0"; return c }()},
-			want:     []string{"1: a (c1)", "problem on 1 cluster: c1: 'a' requires Kubernetes version '>= 1.30' (it is v1.28.0)"},
+			want:     []string{"1: a (c1)", "problem 'a' requires Kubernetes version '>= 1.30' (it is v1.28.0) (on 1 cluster: c1)"},
 		},
 		{
 			name: "what contradicts already", hub: hub{"a": "{}", "b": needing("{name: c, type: Conflicts}"), "c": "{}"}, addOns: "a",
@@ -243,7 +245,7 @@ func TestChoices(t *testing.T) {
 		},
 		{
 			name: "none that is registered", leaf: either, on: on("c1", ""),
-			want: []string{"1: leaf (c1)", "problem on 1 cluster: c1: 'leaf' needs one of one, two: none is installed, and none of them can be"},
+			want: []string{"1: leaf (c1)", "problem 'leaf' needs one of one, two: none is installed, and none of them can be (on 1 cluster: c1)"},
 		},
 		{
 			name: "none that waits for the add-on itself", leaf: either, others: hub{"one": needing("{name: leaf}"), "two": "{}"}, on: on("c1", ""),
@@ -255,7 +257,7 @@ func TestChoices(t *testing.T) {
 		{name: "the provider that is installed", leaf: api, others: hub{"one": provider, "two": provider}, on: on("c1", "two"), want: []string{"1: leaf (c1)"}},
 		{
 			name: "several providers", leaf: api, others: hub{"one": provider, "two": provider}, on: serving(on("c1", ""), "False"),
-			want: []string{"1: leaf (c1)", "problem on 1 cluster: c1: 'leaf' needs API Tunnel, which any of 'one', 'two' provides: name the one to install"},
+			want: []string{"1: leaf (c1)", "problem 'leaf' needs API Tunnel, which any of 'one', 'two' provides: name the one to install (on 1 cluster: c1)"},
 		},
 		{
 			name: "the provider that is named", leaf: api, addOns: "two", others: hub{"one": provider, "two": provider}, on: serving(on("c1", ""), "False"),
@@ -263,15 +265,15 @@ func TestChoices(t *testing.T) {
 		},
 		{
 			name: "no provider", leaf: api, on: serving(on("c1", ""), "False"),
-			want: []string{"1: leaf (c1)", "problem on 1 cluster: c1: 'leaf' needs API Tunnel, which is not served, and no registered add-on provides it"},
+			want: []string{"1: leaf (c1)", "problem 'leaf' needs API Tunnel, which is not served, and no registered add-on provides it (on 1 cluster: c1)"},
 		},
 		{
 			name: "no provider, where nothing reports", leaf: api, on: on("c1", ""),
-			want: []string{"1: leaf (c1)", "on 1 cluster: c1: 'leaf' needs API Tunnel, and it is not known whether that is served; no registered add-on provides it"},
+			want: []string{"1: leaf (c1)", "'leaf' needs API Tunnel, and it is not known whether that is served; no registered add-on provides it (on 1 cluster: c1)"},
 		},
 		{
 			name: "an API of the hub", leaf: needing("{name: t, api: {kind: Tunnel, servedBy: Hub}}"), others: hub{"one": provider}, on: on("c1", ""),
-			want: []string{"1: leaf (c1)", "on 1 cluster: c1: 'leaf' needs API Tunnel on the hub, and it is not known to be served; no add-on on this cluster can change that"},
+			want: []string{"1: leaf (c1)", "'leaf' needs API Tunnel on the hub, and it is not known to be served; no add-on on this cluster can change that (on 1 cluster: c1)"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -301,18 +303,18 @@ func TestWhatPlacementsInstall(t *testing.T) {
 		want []string
 	}{
 		{"selected", installs(selected(on("c1", ""), true, "base")), []string{
-			"1: base<leaf by OCM (c1)", "2: leaf (c1)", "on 1 cluster: c1: 'base' is about to be installed by Open Cluster Management: a Placement selects the cluster",
+			"1: base<leaf by OCM (c1)", "2: leaf (c1)", "'base' is about to be installed by Open Cluster Management: a Placement selects the cluster (on 1 cluster: c1)",
 		}},
 		{"not selected", installs(selected(on("c1", ""), true)), []string{
-			"1: base<leaf by OCM (c1)", "2: leaf (c1)", "problem on 1 cluster: c1: 'base' is installed by Placements: 'places/edge' has to select the cluster",
+			"1: base<leaf by OCM (c1)", "2: leaf (c1)", "problem 'base' is installed by Placements: 'places/edge' has to select the cluster (on 1 cluster: c1)",
 		}},
 		{"not read", installs(on("c1", "")), []string{
 			"1: base<leaf by OCM (c1)", "2: leaf (c1)",
-			"problem on 1 cluster: c1: 'base' is installed by Placements: 'places/edge' has to select the cluster, and whether it does could not be read",
+			"problem 'base' is installed by Placements: 'places/edge' has to select the cluster, and whether it does could not be read (on 1 cluster: c1)",
 		}},
 		{"removed while selected", removes(selected(on("c1", "base leaf"), true, "base")), []string{
 			"1: leaf (c1)", "2: base (c1)",
-			"problem on 1 cluster: c1: 'base' is installed by Placements: neither of 'places/edge' may select the cluster, else it is installed again",
+			"problem 'base' is installed by Placements: neither of 'places/edge' may select the cluster, else it is installed again (on 1 cluster: c1)",
 		}},
 		{"removed where none selects", removes(selected(on("c1", "base leaf"), true)), []string{"1: leaf (c1)", "2: base (c1)"}},
 	} {
@@ -339,26 +341,26 @@ func TestRemove(t *testing.T) {
 		{name: "dependents first", addOns: "certs gateway portal", on: on("c1", "portal gateway tokens certs"), want: []string{"1: portal (c1)", "2: gateway (c1)", "3: certs (c1)"}},
 		{
 			name: "not what is required", addOns: "certs", on: on("c1", "gateway tokens certs"),
-			want: []string{"1: certs (c1)", "problem on 1 cluster: c1: 'gateway', which stays, requires certs"},
+			want: []string{"1: certs (c1)", "problem 'gateway', which stays, requires certs (on 1 cluster: c1)"},
 		},
 		{
 			name: "unless forced", addOns: "certs", forced: true, on: on("c1", "gateway tokens certs"),
-			want: []string{"1: certs (c1)", "on 1 cluster: c1: 'gateway', which stays, requires certs"},
+			want: []string{"1: certs (c1)", "'gateway', which stays, requires certs (on 1 cluster: c1)"},
 		},
 		{name: "where it is only Optional", addOns: "certs", on: on("c1", "nice certs"), want: []string{"1: certs (c1)"}},
 		{name: "where an alternative stays", addOns: "certs", on: on("c1", "either certs tokens"), want: []string{"1: certs (c1)"}},
 		{
 			name: "not the last alternative", addOns: "certs", on: on("c1", "either certs"),
-			want: []string{"1: certs (c1)", "problem on 1 cluster: c1: 'either', which stays, requires tokens or certs"},
+			want: []string{"1: certs (c1)", "problem 'either', which stays, requires tokens or certs (on 1 cluster: c1)"},
 		},
 		{name: "what requires it is being removed", addOns: "certs", on: on("c1", "-gateway certs"), want: []string{"1: certs (c1)"}},
 		{
 			name: "what is not there", addOns: "certs tokens", on: on("c1", "-certs"),
-			want: []string{"on 1 cluster: c1: 'certs' is being removed already", "on 1 cluster: c1: 'tokens' is not installed"},
+			want: []string{"'certs' is being removed already (on 1 cluster: c1)", "'tokens' is not installed (on 1 cluster: c1)"},
 		},
 		{
 			name: "on a lost cluster", addOns: "certs", on: lost(on("c1", "gateway tokens certs")),
-			want: []string{"1: certs (c1)", "problem on 1 cluster: c1: the managed cluster cannot be reached, so it is not known what is needed there"},
+			want: []string{"1: certs (c1)", "problem the managed cluster cannot be reached, so it is not known what is needed there (on 1 cluster: c1)"},
 		},
 		{
 			name: "as a unit", addOns: "portal", unit: true, on: on("c1", "portal gateway! tokens! certs!"),
