@@ -206,7 +206,11 @@ func (o *options) next(ctx context.Context, watched *follow.Hub, until time.Time
 // finish prints how far it came, and returns an error unless that is far enough.
 func (o *options) finish(now *progress) error {
 	if len(now.waiting) == 0 {
-		fmt.Fprintln(o.Out, now.line(o.target))
+		if line := now.line(o.target); o.show != nil {
+			o.show(line)
+		} else {
+			fmt.Fprintln(o.Out, line)
+		}
 		return nil
 	}
 	if err := now.printWaiting(o.Out, o.target, o.source); err != nil {
