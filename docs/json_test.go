@@ -16,6 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/report"
 )
@@ -36,6 +37,7 @@ var printed = []struct {
 	{"Diagnosis", "doctor", report.Diagnosis{}, ""},
 	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
+	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so it has no kind of Interlock's
 	{"RootCauses", "why", report.RootCauses{}, "why"},
 	{"Rows", "status", []status.Row{}, "status -A"},
 	{"Timeline", "events", report.Timeline{}, "events"},

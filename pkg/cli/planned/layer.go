@@ -62,8 +62,10 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 		left = max(time.Until(o.ends), 0).Round(time.Millisecond)
 	}
 	progress := terminal.NewProgress(o.Out)
+	streams := o.IOStreams
+	streams.Out = progress.Below()
 	err := wait.Until{
-		IOStreams: o.IOStreams, Source: o.Source, AddOns: addOns, Gone: gone, Timeout: left,
+		IOStreams: streams, Source: o.Source, AddOns: addOns, Gone: gone, Timeout: left,
 		Show: func(line string) { progress.Show(name + ": " + line) },
 	}.Wait(ctx)
 	progress.Done()

@@ -41,6 +41,19 @@ func (p *Progress) Done() {
 	p.drawn = false
 }
 
+// Below returns the output for what comes after a line that changes. It ends that line.
+func (p *Progress) Below() io.Writer { return below{p} }
+
+type below struct{ progress *Progress }
+
+func (b below) Write(content []byte) (int, error) {
+	b.progress.Done()
+	return b.progress.out.Write(content)
+}
+
+// Screen implements On.
+func (b below) Screen() Screen { return Of(b.progress.out) }
+
 // Answerer is an input that knows whether a person answers, for what is no file.
 type Answerer interface{ Answers() bool }
 

@@ -131,7 +131,7 @@ func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error)
 		return fleet, plan, nil
 	}
 	if o.hub == nil {
-		if o.hub, o.host, err = o.Source.Connect(); err != nil {
+		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
 			return nil, nil, err
 		}
 	}
