@@ -62,10 +62,10 @@ func created(t *testing.T, on client.Client) (keys []string) {
 }
 
 var (
-	resource = addonv1alpha1.GroupVersion.WithResource("managedclusteraddons").GroupResource()
-	noRight  = apierrors.NewForbidden(resource, "base", errors.New(`User "u" cannot create resource "managedclusteraddons"`))
-	denied   = apierrors.NewForbidden(resource, "base", errors.New("admission webhook denied the request: base conflicts"))
-	broken   = errors.New("connection refused")
+	resource   = addonv1alpha1.GroupVersion.WithResource("managedclusteraddons").GroupResource()
+	errNoRight = apierrors.NewForbidden(resource, "base", errors.New(`user "u" cannot create resource "managedclusteraddons"`))
+	errDenied  = apierrors.NewForbidden(resource, "base", errors.New("admission webhook denied the request: base conflicts"))
+	errBroken  = errors.New("connection refused")
 )
 
 func onC2(err error) func(client.Object) error {
@@ -86,10 +86,10 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 		exit               int
 	}{
 		{"all can be created", nil, false, 0, 0, cmdline.ExitOK},
-		{"without the right", noRight, false, 1, 0, cmdline.ExitOK},
-		{"a plan is worth something without the right", noRight, true, 0, 1, cmdline.ExitOK},
-		{"what admission refuses", denied, true, 1, 0, cmdline.ExitOK},
-		{"a hub that does not respond", broken, false, 0, 0, cmdline.ExitHub},
+		{"without the right", errNoRight, false, 1, 0, cmdline.ExitOK},
+		{"a plan is worth something without the right", errNoRight, true, 0, 1, cmdline.ExitOK},
+		{"what admission refuses", errDenied, true, 1, 0, cmdline.ExitOK},
+		{"a hub that does not respond", errBroken, false, 0, 0, cmdline.ExitHub},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &options{hub: hub(t, onC2(test.fails)), host: "https://hub", Options: planned.Options{Only: test.only}}
@@ -114,19 +114,26 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 }
 
 func TestInstall(t *testing.T) {
-	existing := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "base", Labels: map[string]string{addonv1alpha1.InstalledByLabel: "me"}}}
+	existing := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "c1", Name: "base", Labels: map[string]string{addonv1alpha1.InstalledByLabel: "me"},
+	}}
 	for _, test := range []struct {
 		name  string
 		fails error
 		want  []string
 		err   string
 	}{
-		{"all but what OCM installs, and what exists already", nil, []string{"c1/base me", "c1/leaf kubectl-addon", "c2/base kubectl-addon", "c2/leaf kubectl-addon"}, ""},
 		{
-			"no layer after one that fails", denied, []string{"c1/base me"},
+			"all but what OCM installs, and what exists already", nil,
+			[]string{"c1/base me", "c1/leaf kubectl-addon", "c2/base kubectl-addon", "c2/leaf kubectl-addon"},
+			"",
+		},
+		{
+			"no layer after one that fails", errDenied,
+			[]string{"c1/base me"},
 			"layer 1 of 3: 1 add-on could not be created, and no later layer was; the same command continues: c2/base: ",
 		},
-		{"no layer after a hub that fails", broken, []string{"c1/base me"}, "layer 1 of 3: 1 add-on could not be created"},
+		{"no layer after a hub that fails", errBroken, []string{"c1/base me"}, "layer 1 of 3: 1 add-on could not be created"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			streams := genericiooptions.NewTestIOStreamsDiscard()

@@ -45,7 +45,9 @@ func TestWithoutAnAnswerNothingIsDone(t *testing.T) {
 }
 
 func TestConfirm(t *testing.T) {
-	for answer, want := range map[string]error{"y\n": nil, "Yes\n": nil, " yes": nil, "n\n": ErrDeclined, "\n": ErrDeclined, "": ErrDeclined, "yep\n": ErrDeclined} {
+	for answer, want := range map[string]error{
+		"y\n": nil, "Yes \n": nil, "yes": nil, "n\n": ErrDeclined, "\n": ErrDeclined, "": ErrDeclined, "yep\n": ErrDeclined,
+	} {
 		streams, in, _, errOut := genericiooptions.NewTestIOStreams()
 		in.WriteString(answer)
 		o := &Options{IOStreams: streams}

@@ -75,7 +75,8 @@ func TestPlansAreCompleteAndOrdered(t *testing.T) {
 		layers := layersOf(plan)
 		for name, layer := range layers {
 			for _, other := range required[name] {
-				if there := slices.Contains(before, other); !there && (layers[other] == 0 || layers[other] >= layer) && !onCycle(declared, name, other) {
+				late := layers[other] == 0 || layers[other] >= layer
+				if late && !slices.Contains(before, other) && !onCycle(declared, name, other) {
 					t.Fatalf("seed %d: %s in layer %d requires %s in layer %d: %v", seed, name, layer, other, layers[other], all)
 				}
 			}
@@ -96,7 +97,9 @@ func TestPlansAreCompleteAndOrdered(t *testing.T) {
 }
 
 // checkRemoval removes h as a unit.
-func checkRemoval(t *testing.T, name string, declared *evaluation.Evaluator, done steps.Cluster, required map[string][]string, installed map[string]int) {
+func checkRemoval(
+	t *testing.T, name string, declared *evaluation.Evaluator, done steps.Cluster, required map[string][]string, installed map[string]int,
+) {
 	t.Helper()
 	plan := steps.Remove(declared, steps.Removal{AddOns: []string{"h"}, Unit: true}, []steps.Cluster{done})
 	removed := layersOf(plan)
@@ -105,7 +108,8 @@ func checkRemoval(t *testing.T, name string, declared *evaluation.Evaluator, don
 			t.Fatalf("%s: %s is removed, and was there before", name, gone)
 		}
 		for dependent, others := range required {
-			if _, there := done.AddOns[dependent]; !there || !slices.Contains(others, gone) || dependent == gone || onCycle(declared, dependent, gone) {
+			_, there := done.AddOns[dependent]
+			if !there || !slices.Contains(others, gone) || dependent == gone || onCycle(declared, dependent, gone) {
 				continue
 			}
 			if plan.Feasible() && (removed[dependent] == 0 || removed[dependent] >= layer) {

@@ -3,6 +3,8 @@ package installverbs
 import (
 	"context"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -22,7 +24,8 @@ var stack = [][]string{{"certs", "tokens"}, {"gateway", "tunnel"}, {"portal"}}
 func registerStack(ctx context.Context) {
 	GinkgoHelper()
 	for name, dependencies := range map[string]string{
-		"certs": "[]", "tokens": "[]", "gateway": "[{name: tokens}, {name: certs}]", "tunnel": "[{name: certs}]", "portal": "[{name: gateway}, {name: tunnel}]",
+		"certs": "[]", "tokens": "[]", "gateway": "[{name: tokens}, {name: certs}]", "tunnel": "[{name: certs}]",
+		"portal": "[{name: gateway}, {name: tunnel}]",
 	} {
 		register(ctx, name, manual, dependencies)
 	}
@@ -85,7 +88,8 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(err).NotTo(HaveOccurred())
 		hold := func(finalizers string) {
 			GinkgoHelper()
-			Expect(hub.Client.Patch(ctx, held, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": [`+finalizers+`]}}`)))).To(Succeed())
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": [`+finalizers+`]}}`))
+			Expect(hub.Client.Patch(ctx, held, patch)).To(Succeed())
 		}
 		hold(`"example.com/hold"`)
 		uninstalling := began(ctx, "uninstall portal --selector tier=edge --cascade=unit --yes --wait")
@@ -117,11 +121,39 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(again.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
 	})
 
+	It("asks a person, and does nothing without a yes", func(ctx context.Context) {
+		registerStack(ctx)
+		const line = "install gateway --cluster east"
+		pipe := plugin(ctx, line)
+		Expect(pipe.code).To(Equal(cmdline.ExitUsage), pipe.out)
+		declined := asked(ctx, person{answer: strings.NewReader("n\n")}, line)
+		Expect(declined.code).To(Equal(cmdline.ExitError), declined.out)
+		Expect(declined.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
+
+		By("doing nothing but what the person has seen")
+		elsewhere := sync.OnceFunc(func() {
+			create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
+				metadata: {name: certs, namespace: east}, spec: {}}`)
+		})
+		changed := asked(ctx, person{elsewhere, strings.NewReader("y\n")}, line)
+		Expect(changed.code).To(Equal(cmdline.ExitError), changed.out)
+		Expect(changed.out).To(ContainSubstring("the hub has changed since the plan was made"))
+		Expect(on(ctx, "tokens")()).To(BeEmpty())
+
+		agreed := asked(ctx, person{answer: strings.NewReader("y\n")}, line)
+		Expect(agreed.code).To(Equal(cmdline.ExitOK), agreed.out)
+		Expect(on(ctx, "gateway")()).To(ConsistOf("east"))
+		kept, err := get(ctx, "east", "certs")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(kept.Labels).NotTo(HaveKey(addonv1alpha1.InstalledByLabel), "it was not touched")
+	})
+
 	It("says when its time is over, and what is missing", func(ctx context.Context) {
 		registerStack(ctx)
 		ended := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
 		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
-		Expect(ended.out).To(ContainSubstring("layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
+		Expect(ended.out).To(ContainSubstring(
+			"layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
 		Expect(on(ctx, "gateway")()).To(BeEmpty())
 	})
 
@@ -136,12 +168,14 @@ var _ = Describe("kubectl addon install", func() {
 		})
 		refused := plugin(ctx, "install user --cluster west --yes")
 		Expect(refused.code).To(Equal(cmdline.ExitError), refused.out)
-		Expect(refused.out).To(ContainSubstring("'placed' is installed by Placements: 'places/some' has to select the cluster (on 1 cluster: west)"))
+		Expect(refused.out).To(ContainSubstring(
+			"'placed' is installed by Placements: 'places/some' has to select the cluster (on 1 cluster: west)"))
 		Expect(on(ctx, "user")()).To(BeEmpty())
 
 		By("waiting for it once the Placement selects the cluster")
-		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision, metadata: {name: some-1, namespace: places,
-			labels: {cluster.open-cluster-management.io/placement: some, cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
+		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
+			metadata: {name: some-1, namespace: places, labels: {cluster.open-cluster-management.io/placement: some,
+				cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
 		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(types.MergePatchType,
 			[]byte(`{"status": {"decisions": [{"clusterName": "west", "reason": ""}]}}`)))).To(Succeed())
 		installing := began(ctx, "install user --cluster west --yes --wait")

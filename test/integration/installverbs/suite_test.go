@@ -5,6 +5,7 @@ package installverbs
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -85,7 +86,8 @@ func create(ctx context.Context, manifests string) (all []*unstructured.Unstruct
 func register(ctx context.Context, name, strategy, dependencies string) {
 	GinkgoHelper()
 	create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
-		metadata: {name: `+name+`, annotations: {`+addonv1alpha1.DependenciesAnnotation+`: '`+dependencies+`'}}, spec: {installStrategy: `+strategy+`}}`)
+		metadata: {name: `+name+`, annotations: {`+addonv1alpha1.DependenciesAnnotation+`: '`+dependencies+`'}},
+		spec: {installStrategy: `+strategy+`}}`)
 }
 
 const manual = "{type: Manual}"
@@ -96,11 +98,32 @@ type result struct {
 	out  string
 }
 
-// plugin runs the plugin.
+// person answers a question, and does something before.
+type person struct {
+	before func()
+	answer io.Reader
+}
+
+func (p person) Answers() bool { return true }
+
+func (p person) Read(into []byte) (int, error) {
+	if p.before != nil {
+		p.before()
+	}
+	return p.answer.Read(into)
+}
+
+// plugin runs the plugin without a person.
 func plugin(ctx context.Context, line string, args ...string) result {
 	GinkgoHelper()
+	return asked(ctx, strings.NewReader(""), line, args...)
+}
+
+// asked runs the plugin, which reads the answer to its question.
+func asked(ctx context.Context, in io.Reader, line string, args ...string) result {
+	GinkgoHelper()
 	var out bytes.Buffer
-	command := cli.NewCommand(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out})
+	command := cli.NewCommand(genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &out})
 	command.SetArgs(append(append(strings.Fields(line), args...), "--kubeconfig", hub.Kubeconfig()))
 	ended := result{code: cmdline.Run(ctx, command, &out)}
 	ended.out = out.String()
