@@ -31,7 +31,7 @@ var floors = map[string][]string{
 	"cause":        {"declaration", "catalog", "evaluation"},
 	"installation": {"declaration", "catalog", "evaluation"},
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
-	"steps":        {"graph", "declaration", "catalog", "evaluation", "protection", "whatif"},
+	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "protection", "whatif"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},
 }
 

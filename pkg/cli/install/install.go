@@ -17,6 +17,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -85,14 +88,14 @@ func (o *options) complete(args []string) error {
 }
 
 func (o *options) run(ctx context.Context) error {
-	fleet, plan, err := o.plan(ctx)
+	on, plan, err := o.plan(ctx)
 	if err != nil {
 		return err
 	}
 	if o.flags.IsData() {
 		return o.printManifests(plan)
 	}
-	if err := o.Print(fleet, plan, texts); err != nil {
+	if err := o.Print(on, plan, texts); err != nil {
 		return err
 	}
 	switch {
@@ -107,30 +110,46 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return o.install(ctx, fleet, plan)
+	return o.install(ctx, on, plan)
 }
 
 // plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
 func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error) {
-	fleet, err := o.Fleet(ctx)
+	on, err := o.Fleet(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range o.AddOns {
-		if !slices.Contains(fleet.Declared.AddOns(), name) {
+		if !slices.Contains(on.Declared.AddOns(), name) {
 			return nil, nil, fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what is registered", name)
 		}
 	}
-	plan := steps.Install(fleet.Declared, steps.Installation{AddOns: o.AddOns, Optional: o.optional}, fleet.Clusters)
+	wanted := steps.Installation{AddOns: o.AddOns, Optional: o.optional, Templates: templates(ctx, on.Snapshot)}
+	plan := steps.Install(on.Declared, wanted, on.Clusters)
 	if o.Source.IsFile() {
-		return fleet, plan, nil
+		return on, plan, nil
 	}
 	if o.hub == nil {
 		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
 			return nil, nil, err
 		}
 	}
-	return fleet, plan, o.try(ctx, plan)
+	return on, plan, o.try(ctx, plan)
+}
+
+// templates are the AddOnTemplates that add-ons run once they are installed: the defaults of their registrations.
+func templates(ctx context.Context, of *snapshot.Snapshot) map[string]versions.Templates {
+	all := map[string]versions.Templates{}
+	for i := range of.Registrations {
+		name := fleet.DefaultTemplate(&of.Registrations[i])
+		if name == "" {
+			continue
+		}
+		if version, read, err := of.TemplateVersion(ctx, name); read && err == nil {
+			all[of.Registrations[i].Name] = versions.Templates{Name: name, Running: version}
+		}
+	}
+	return all
 }
 
 // confirm asks a person, and plans again: the hub may have changed meanwhile.

@@ -11,6 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -19,6 +20,8 @@ type Installation struct {
 	AddOns []string
 	// Optional: Optional dependencies are installed, too.
 	Optional bool
+	// Templates are the AddOnTemplates that add-ons run once they are installed, by add-on. What they declare counts.
+	Templates map[string]versions.Templates
 }
 
 // Install plans what is installed on managed clusters: the named add-ons, and all that they need and is not installed. What is
@@ -36,7 +39,7 @@ type installing struct {
 	*onCluster
 	declared *evaluation.Evaluator
 	on       Cluster
-	optional bool
+	wanted   Installation
 	// then is what will be installed and available: what is installed now, and what has a step.
 	then map[string]evaluation.Observation
 	// reached are the named add-ons and all that they need, also what is installed already. Values are what is waited for.
@@ -45,7 +48,7 @@ type installing struct {
 
 func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *onCluster {
 	i := &installing{
-		onCluster: newOnCluster(), declared: declared, on: on, optional: wanted.Optional,
+		onCluster: newOnCluster(), declared: declared, on: on, wanted: wanted,
 		then: map[string]evaluation.Observation{}, reached: map[string][]string{},
 	}
 	if on.Lost() {
@@ -58,6 +61,9 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 		}
 	}
 	before := settledFindings(declared, on, i.then)
+	if i.on.Facts.Versions = maps.Clone(on.Facts.Versions); i.on.Facts.Versions == nil {
+		i.on.Facts.Versions = map[string]evaluation.VersionFact{}
+	}
 	for _, name := range wanted.AddOns {
 		if _, installed := i.then[name]; installed && !i.has(name) {
 			i.findings.Insert(fmt.Sprintf("'%s' is installed already, and stays as it is", text.Name(name)))
@@ -85,9 +91,10 @@ func (i *installing) add(addOn, dependent string) {
 		return
 	}
 	i.need(addOn, dependent)
-	i.then[addOn] = evaluation.Observation{Name: addOn, Installed: true, Available: &metav1.Condition{
+	i.then[addOn] = evaluation.Observation{Name: addOn, Installed: true, Template: i.wanted.Templates[addOn], Available: &metav1.Condition{
 		Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue,
 	}}
+	i.on.Facts.Versions[addOn] = evaluation.VersionFact{} // what its agent will report is not awaited
 }
 
 // close adds what is needed until nothing is missing. What can be chosen comes last: another add-on may need one of the
@@ -122,7 +129,7 @@ func (i *installing) counts(finding *evaluation.Finding) bool {
 		return false
 	}
 	kind := finding.Type()
-	return kind == addonv1alpha1.DependencyTypeRequired || i.optional && kind == addonv1alpha1.DependencyTypeOptional
+	return kind == addonv1alpha1.DependencyTypeRequired || i.wanted.Optional && kind == addonv1alpha1.DependencyTypeOptional
 }
 
 // addMissing adds the add-on that an edge is on, installed or not.

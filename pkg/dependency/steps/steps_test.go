@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/test/fixture"
 )
@@ -449,5 +450,22 @@ func TestFindingsCountClusters(t *testing.T) {
 		if got := (steps.Finding{Text: "it fails", Clusters: clusters}).String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestVersionsOfWhatIsInstalled(t *testing.T) {
+	leaf := fixture.Deployed(fixture.Specified(t, "leaf", "{}"))
+	base := fixture.Versioned(fixture.Specified(t, "base", "{}"), "1.0.0")
+	old := fixture.Specified(t, "old", `{dependencies: [{name: leaf, version: "< 2"}]}`)
+	v2 := fixture.Template("leaf", "leaf-2", `[{name: base, version: ">= 2"}]`)
+	declared := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{leaf, base, old}, v2))
+	wanted := steps.Installation{AddOns: []string{"leaf"}, Templates: map[string]versions.Templates{"leaf": {Name: "leaf-2", Running: "2.0.0"}}}
+	want := []string{
+		"1: base<leaf (c1)", "2: leaf (c1)",
+		"! c1: 'leaf' requires base in version '>= 2' (version 1.0.0 from its ClusterManagementAddOn)",
+		"! c1: 'old' requires leaf in version '< 2' (version 2.0.0 from its AddOnTemplate)",
+	}
+	if diff := cmp.Diff(want, shown(steps.Install(declared, wanted, []steps.Cluster{on("c1", "old")}))); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
