@@ -32,8 +32,9 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	for _, layer := range plan.Layers {
 		all = append(all, layer...)
 	}
-	failed := planned.Each(ctx, all, func(ctx context.Context, key types.NamespacedName) error { return o.create(ctx, key, client.DryRunAll) })
-	return o.Tried(plan, failed, o.host)
+	return o.Try(ctx, plan, all, o.host, func(ctx context.Context, key types.NamespacedName) error {
+		return o.create(ctx, key, client.DryRunAll)
+	})
 }
 
 // install creates what a plan has, layer by layer.
@@ -42,7 +43,7 @@ func (o *options) install(ctx context.Context, fleet *planned.Fleet, plan *steps
 		name := planned.NameOf(i, plan)
 		failed := planned.Each(ctx, layer, func(ctx context.Context, key types.NamespacedName) error { return o.create(ctx, key) })
 		if len(failed) > 0 {
-			return planned.Failed(name, "created", failed, o.host)
+			return planned.Failed(ctx, name, "created", failed, o.host)
 		}
 		o.Done(name, layer, "created")
 		if !o.Wait {

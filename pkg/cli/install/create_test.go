@@ -3,8 +3,10 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -110,6 +112,34 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 				t.Errorf("created %q", written)
 			}
 		})
+	}
+}
+
+func TestATrialIsBounded(t *testing.T) {
+	var clusters []string
+	for i := range 1000 {
+		clusters = append(clusters, fmt.Sprintf("c%04d", i))
+	}
+	var asked atomic.Int64
+	o := &options{hub: hub(t, func(client.Object) error { asked.Add(1); return nil })}
+	plan := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: clusters}}, {{AddOn: "leaf", Clusters: clusters}}}}
+	if err := o.try(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() != 300 || len(plan.Findings) != 1 || len(plan.Findings[0].Clusters) != 850 {
+		t.Errorf("tried %d writes: %v", asked.Load(), plan.Findings)
+	}
+	if len(plan.Layers[0][0].Clusters) != 1000 {
+		t.Error("the plan itself is shortened")
+	}
+}
+
+func TestAnInterruptionSaysHowToGoOn(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := &options{hub: hub(t, func(client.Object) error { return context.Canceled })}
+	if err := o.install(ctx, nil, layers()); err == nil || err.Error() != "layer 1 of 3: interrupted; the same command continues" {
+		t.Errorf("ends with %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package planned
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
@@ -33,9 +35,34 @@ func LacksRight(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot ") // an admission webhook forbids, too
 }
 
-// Tried adds to a plan what the hub refused when its writes were tried. Without the right to do it, a plan is still worth
+// maxTried is how many writes are tried: the hub takes about 50 a second.
+const maxTried = 300
+
+// Try tries writes that a plan has, so that what the hub refuses is in the plan. Of very many, it tries some of each add-on.
+func (o *Options) Try(
+	ctx context.Context, plan *steps.Plan, writes steps.Layer, host string, call func(context.Context, types.NamespacedName) error,
+) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	most, left := max(1, maxTried/len(writes)), sets.New[string]()
+	some := slices.Clone(writes)
+	for i := range some {
+		tried := min(most, len(some[i].Clusters))
+		left.Insert(some[i].Clusters[tried:]...)
+		some[i].Clusters = some[i].Clusters[:tried]
+	}
+	if len(left) > 0 {
+		plan.Findings = append(plan.Findings, steps.Finding{
+			Text: "whether the hub refuses anything was not tried, because the plan is large", Clusters: sets.List(left),
+		})
+	}
+	return o.tried(plan, Each(ctx, some, call), host)
+}
+
+// tried adds to a plan what the hub refused when its writes were tried. Without the right to do it, a plan is still worth
 // something.
-func (o *Options) Tried(plan *steps.Plan, failed map[types.NamespacedName]error, host string) error {
+func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error, host string) error {
 	sentences := map[string][]string{}
 	for _, key := range sorted(failed) {
 		sentence := lacksRight
@@ -62,7 +89,10 @@ func (o *Options) Tried(plan *steps.Plan, failed map[types.NamespacedName]error,
 }
 
 // Failed is the error where add-ons of a layer could not be created or deleted, as done says.
-func Failed(layer, done string, failed map[types.NamespacedName]error, host string) error {
+func Failed(ctx context.Context, layer, done string, failed map[types.NamespacedName]error, host string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: interrupted; the same command continues", layer)
+	}
 	key := sorted(failed)[0]
 	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; the same command continues: %s: %w",
 		layer, text.Count(len(failed), "add-on"), done, key, failed[key])

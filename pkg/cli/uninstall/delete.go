@@ -20,7 +20,7 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	if len(plan.Layers) == 0 {
 		return nil
 	}
-	failed := planned.Each(ctx, plan.Layers[0], func(ctx context.Context, key types.NamespacedName) error {
+	return o.Try(ctx, plan, plan.Layers[0], o.host, func(ctx context.Context, key types.NamespacedName) error {
 		if o.force == "" {
 			return o.delete(ctx, key, client.DryRunAll)
 		}
@@ -32,7 +32,6 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 		}
 		return nil // the annotation was not stored
 	})
-	return o.Tried(plan, failed, o.host)
 }
 
 // uninstall deletes what a plan has, layer by layer.
@@ -48,7 +47,7 @@ func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
 			return o.delete(ctx, key)
 		})
 		if len(failed) > 0 {
-			return planned.Failed(name, "deleted", failed, o.host)
+			return planned.Failed(ctx, name, "deleted", failed, o.host)
 		}
 		o.Done(name, layer, "deleted")
 		if !o.Wait {
