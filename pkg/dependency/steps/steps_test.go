@@ -459,7 +459,8 @@ func TestVersionsOfWhatIsInstalled(t *testing.T) {
 	old := fixture.Specified(t, "old", `{dependencies: [{name: leaf, version: "< 2"}]}`)
 	v2 := fixture.Template("leaf", "leaf-2", `[{name: base, version: ">= 2"}]`)
 	declared := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{leaf, base, old}, v2))
-	wanted := steps.Installation{AddOns: []string{"leaf"}, Templates: map[string]versions.Templates{"leaf": {Name: "leaf-2", Running: "2.0.0"}}}
+	runs := map[string]versions.Templates{"leaf": {Name: "leaf-2", Running: "2.0.0"}}
+	wanted := steps.Installation{AddOns: []string{"leaf"}, Templates: runs}
 	want := []string{
 		"1: base<leaf (c1)", "2: leaf (c1)",
 		"! c1: 'leaf' requires base in version '>= 2' (version 1.0.0 from its ClusterManagementAddOn)",

@@ -2,6 +2,7 @@ package installverbs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -196,13 +197,7 @@ var _ = Describe("kubectl addon install", func() {
 		registerStack(ctx)
 		create(ctx, read("plugin-reader/clusterrole.yaml"))
 		create(ctx, read("plugin-installer/clusterrole.yaml"))
-		bind := func(role string) {
-			GinkgoHelper()
-			create(ctx, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: `+role+`},
-				roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: `+role+`},
-				subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: installer}]}`)
-		}
-		bind("interlock-plugin-reader")
+		bind(ctx, "interlock-plugin-reader", "installer")
 		lacking := "you lack the right to do that: ask for the ClusterRole interlock-plugin-installer (on 1 cluster: east)"
 		var refused result
 		Eventually(func() string {
@@ -214,11 +209,45 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(only.code).To(Equal(cmdline.ExitOK), only.out)
 		Expect(only.out).To(ContainSubstring(lacking))
 
-		bind("interlock-plugin-installer")
+		bind(ctx, "interlock-plugin-installer", "installer")
 		Eventually(func() int { return plugin(ctx, "install certs --cluster east --yes --as installer").code }).Should(Equal(cmdline.ExitOK))
 		Expect(on(ctx, "certs")()).To(ConsistOf("east"))
 		removed := plugin(ctx, "uninstall certs --cluster east --yes --as installer", "--force", "a test")
 		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
 		Eventually(on(ctx, "certs")).Should(BeEmpty())
 	})
+
+	DescribeTable("needs each right of the role", func(ctx context.Context, verb, can, line string, args ...string) {
+		registerStack(ctx)
+		create(ctx, read("plugin-reader/clusterrole.yaml"))
+		ships := read("plugin-installer/clusterrole.yaml")
+		role := create(ctx, strings.Replace(ships, "name: interlock-plugin-installer", "name: without-"+verb, 1))[0]
+		verbs := slices.DeleteFunc([]string{"create", "delete", "patch"}, func(one string) bool { return one == verb })
+		patch := fmt.Sprintf(`[{"op": "replace", "path": "/rules/0/verbs", "value": ["%s"]}]`, strings.Join(verbs, `", "`))
+		Expect(hub.Client.Patch(ctx, role, client.RawPatch(types.JSONPatchType, []byte(patch)))).To(Succeed())
+		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
+			metadata: {name: tokens, namespace: east}, spec: {}}`)
+		for _, name := range []string{"interlock-plugin-reader", "without-" + verb} {
+			bind(ctx, name, "without-"+verb)
+		}
+		user, lacking := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
+		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(lacking)))
+		refused := plugin(ctx, line+" --yes"+user, args...)
+		Expect(refused.out).To(lacking)
+		Expect(refused.code).To(Equal(cmdline.ExitError))
+		Expect(on(ctx, "certs")()).To(BeEmpty())
+		Expect(on(ctx, "tokens")()).To(ConsistOf("east"))
+	},
+		Entry("create", "create", "uninstall tokens", "install certs"),
+		Entry("delete", "delete", "install certs", "uninstall tokens"),
+		Entry("patch", "patch", "uninstall tokens", "uninstall tokens", "--force", "a test"),
+	)
 })
+
+// bind gives a user a role, on the whole hub.
+func bind(ctx context.Context, role, user string) {
+	GinkgoHelper()
+	create(ctx, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: `+role+`-`+user+`},
+		roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: `+role+`},
+		subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: `+user+`}]}`)
+}
