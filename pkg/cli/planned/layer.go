@@ -65,7 +65,7 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 	streams := o.IOStreams
 	streams.Out = progress.Below()
 	err := wait.Until{
-		IOStreams: streams, Source: o.Source, AddOns: addOns, Gone: gone, Timeout: left,
+		IOStreams: streams, Source: o.Source, AddOns: addOns, Gone: gone, Timeout: left, Limit: o.timeout,
 		Show: func(line string) { progress.Show(name + ": " + line) },
 	}.Wait(ctx)
 	progress.Done()

@@ -17,15 +17,18 @@ type Until struct {
 	AddOns map[string][]string
 	// Gone: until they are not installed. Else until their dependencies are satisfied and they are available.
 	Gone bool
-	// Timeout is how long; a negative time is a week.
-	Timeout time.Duration
+	// Timeout is how long; a negative time is a week. Limit is what the error names: Timeout may be what is left of it.
+	Timeout, Limit time.Duration
 	// Show is called with a line for each change; nil: only the last one is printed.
 	Show func(line string)
 }
 
 // Wait returns once that is so. When the time is over, it prints what is missing and what to run next, and returns an error.
 func (u Until) Wait(ctx context.Context) error {
-	o := &options{IOStreams: u.IOStreams, source: u.Source, timeout: u.Timeout, show: u.Show, target: target{goals: []string{satisfied, available}, only: u.AddOns}}
+	o := &options{
+		IOStreams: u.IOStreams, source: u.Source, timeout: u.Timeout, limit: u.Limit, show: u.Show,
+		target: target{goals: []string{satisfied, available}, only: u.AddOns},
+	}
 	if o.timeout < 0 {
 		o.timeout = forever
 	}

@@ -2,6 +2,7 @@
 package wait
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,9 @@ type options struct {
 	source        *source.Source
 	allNamespaces bool
 	timeout       time.Duration
-	target        target
+	// limit is what messages name, where the timeout is what is left of it; zero: the timeout.
+	limit  time.Duration
+	target target
 	// show shows each change; nil: nothing does.
 	show func(line string)
 }
@@ -223,9 +226,9 @@ func (o *options) finish(now *progress) error {
 	switch {
 	case o.source.IsFile():
 		return fmt.Errorf("%s, and a file does not change", reached)
-	case o.timeout == 0:
+	case o.timeout == 0 && o.limit == 0:
 		return errors.New(reached)
 	default:
-		return fmt.Errorf("timed out after %s: %s", o.timeout, reached)
+		return fmt.Errorf("timed out after %s: %s", cmp.Or(o.limit, o.timeout), reached)
 	}
 }

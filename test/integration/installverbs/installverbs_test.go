@@ -156,6 +156,14 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(ended.out).To(ContainSubstring(
 			"layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
 		Expect(on(ctx, "gateway")()).To(BeEmpty())
+
+		By("limiting all layers together")
+		installing := began(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
+		for _, addOn := range stack[0] {
+			report(ctx, "east", addOn)
+		}
+		Eventually(installing).Should(Receive(&ended))
+		Expect(ended.out).To(ContainSubstring("layer 1 of 1: timed out after 5s: 0 of 1 add-on ok"))
 	})
 
 	It("leaves what Placements install to OCM", func(ctx context.Context) {
