@@ -16,6 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/index"
@@ -39,6 +40,7 @@ var printed = []struct {
 	{"Diagnosis", "doctor", report.Diagnosis{}, ""},
 	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
+	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so it has no kind of Interlock's
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
 	{"Rows", "status", []status.Row{}, "status -A"},

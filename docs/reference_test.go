@@ -42,7 +42,8 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
-		addonv1alpha1.TemplateVersionLabel, names.OCMVersion, degraded.EventContested, degraded.EventStuck,
+		addonv1alpha1.TemplateVersionLabel, addonv1alpha1.InstalledByLabel, addonv1alpha1.InstalledByPlugin,
+		names.OCMVersion, degraded.EventContested, degraded.EventStuck,
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,

@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/graph"
 	"open-cluster-management.io/interlock/pkg/cli/impact"
 	"open-cluster-management.io/interlock/pkg/cli/index"
+	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/lint"
 	"open-cluster-management.io/interlock/pkg/cli/report"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
@@ -23,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/cli/suggest"
 	"open-cluster-management.io/interlock/pkg/cli/tree"
+	"open-cluster-management.io/interlock/pkg/cli/uninstall"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/cli/wait"
 	"open-cluster-management.io/interlock/pkg/cli/why"
@@ -42,8 +44,8 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	from := &source.Source{Config: config, In: streams.In, ErrOut: streams.ErrOut}
 	from.AddFlags(command.PersistentFlags())
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
-		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand,
-		status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
+		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand, install.NewCommand,
+		uninstall.NewCommand, status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
 		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))

@@ -35,6 +35,8 @@ func TestNamesAreCompleted(t *testing.T) {
 		{"impact --version cluster-g", "cluster-gateway="},
 		{"impact --install gov", "governance-policy-framework"},
 		{"wait cluster-gateway cluster-p", "cluster-proxy"},
+		{"install cluster-gateway appl", "application-portal"},
+		{"install cluster-gateway --cluster cluster40,cluster5", "cluster40,cluster50"},
 		{"impact cl", ""},
 		{"status --reason Man", "ManagedClusterAddOnLeaseUpdateStopped ManagedClusterAddOnLeaseUpdated"},
 		{"graph --format d", "dot mermaid svg"}, // the shell filters,

@@ -40,6 +40,9 @@ func Register(root *cobra.Command, from *source.Source) {
 		case !strings.Contains(verb.Use, "FILE"):
 			verb.ValidArgsFunction = cobra.NoFileCompletions
 		}
+		if own := verb.LocalNonPersistentFlags().Lookup("cluster"); own != nil { // of others, it is the one of a kubeconfig
+			flag(verb, "cluster", c.complete(c.clusters, ""))
+		}
 		flag(verb, "install", c.complete(c.addOns, ""))
 		flag(verb, "remove", c.complete(c.addOns, ""))
 		flag(verb, "version", c.complete(c.addOns, "="))

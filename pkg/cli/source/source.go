@@ -178,6 +178,17 @@ func (s *Source) Connect() (hub client.WithWatch, host string, err error) {
 	return s.connect(timeout, fleet.SkipUnread)
 }
 
+// ConnectToWrite is Connect for a client that writes. What the hub warns of, such as that a deletion breaks other add-ons, is shown.
+func (s *Source) ConnectToWrite() (hub client.WithWatch, host string, err error) {
+	return s.connect(timeout, func(config *rest.Config) *rest.Config {
+		config = fleet.SkipUnread(config)
+		if s.ErrOut != nil {
+			config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
+		}
+		return config
+	})
+}
+
 // ConnectToWatch is Connect for requests that last.
 func (s *Source) ConnectToWatch() (hub client.WithWatch, host string, err error) {
 	return s.connect(0, fleet.SkipUnread)

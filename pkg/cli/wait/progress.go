@@ -46,6 +46,8 @@ type target struct {
 	goals   []string
 	// optional: Optional dependencies count, too.
 	optional bool
+	// only has the add-ons by their managed clusters, installed or not; nil: addOns and cluster count.
+	only map[string][]string
 }
 
 // waiting is an add-on that is not there yet.
@@ -117,6 +119,9 @@ func (p *progress) hold(until time.Time) {
 // on are the add-ons on a cluster that count: those that are installed, and with a
 // named cluster those that are to be.
 func (t target) on(of *snapshot.Snapshot, cluster string) []string {
+	if t.only != nil {
+		return t.only[cluster]
+	}
 	addOns := map[string]bool{}
 	for _, installed := range of.Installed(cluster) {
 		if len(t.addOns) == 0 || slices.Contains(t.addOns, installed.Name) {

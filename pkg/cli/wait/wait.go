@@ -2,6 +2,7 @@
 package wait
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,11 @@ type options struct {
 	source        *source.Source
 	allNamespaces bool
 	timeout       time.Duration
-	target        target
-	// verbose: each change is a line.
-	verbose bool
+	// limit is what messages name, where the timeout is what is left of it; zero: the timeout.
+	limit  time.Duration
+	target target
+	// show shows each change; nil: nothing does.
+	show func(line string)
 }
 
 // NewCommand returns the verb.
@@ -102,8 +105,9 @@ func (o *options) complete(args []string) error {
 	if o.timeout < 0 {
 		o.timeout = forever
 	}
-	file, isFile := o.Out.(*os.File)
-	o.verbose = isFile && term.IsTerminal(int(file.Fd()))
+	if file, isFile := o.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
+		o.show = func(line string) { fmt.Fprintln(o.Out, line) }
+	}
 	return nil
 }
 
@@ -129,7 +133,7 @@ func (o *options) run(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
-	case err == nil && o.verbose:
+	case err == nil && o.show != nil:
 		return nil // the last line says so
 	case err == nil:
 		return o.finish(&now)
@@ -176,8 +180,8 @@ func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapsho
 			return now, err
 		}
 		now = measure(current, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		if line := now.line(o.target); o.verbose && line != shown {
-			fmt.Fprintln(o.Out, line)
+		if line := now.line(o.target); o.show != nil && line != shown {
+			o.show(line)
 			shown = line
 		}
 		if len(now.waiting) == 0 {
@@ -205,7 +209,11 @@ func (o *options) next(ctx context.Context, watched *follow.Hub, until time.Time
 // finish prints how far it came, and returns an error unless that is far enough.
 func (o *options) finish(now *progress) error {
 	if len(now.waiting) == 0 {
-		fmt.Fprintln(o.Out, now.line(o.target))
+		if line := now.line(o.target); o.show != nil {
+			o.show(line)
+		} else {
+			fmt.Fprintln(o.Out, line)
+		}
 		return nil
 	}
 	if err := now.printWaiting(o.Out, o.target, o.source); err != nil {
@@ -218,9 +226,9 @@ func (o *options) finish(now *progress) error {
 	switch {
 	case o.source.IsFile():
 		return fmt.Errorf("%s, and a file does not change", reached)
-	case o.timeout == 0:
+	case o.timeout == 0 && o.limit == 0:
 		return errors.New(reached)
 	default:
-		return fmt.Errorf("timed out after %s: %s", o.timeout, reached)
+		return fmt.Errorf("timed out after %s: %s", cmp.Or(o.limit, o.timeout), reached)
 	}
 }

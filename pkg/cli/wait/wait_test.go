@@ -3,6 +3,7 @@ package wait
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -84,7 +85,7 @@ func hubWith(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 func started(ctx context.Context, t *testing.T, hub client.WithWatch, to target) (lines func() string, ended chan error) {
 	t.Helper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	o := &options{IOStreams: streams, verbose: true, target: to}
+	o := &options{IOStreams: streams, show: func(line string) { fmt.Fprintln(out, line) }, target: to}
 	first, err := snapshot.Take(ctx, hub, to.cluster)
 	if err != nil {
 		t.Fatal(err)

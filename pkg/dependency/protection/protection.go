@@ -82,7 +82,8 @@ func worked(before []evaluation.Finding, edge string) bool {
 // words as "conflicts with base" or "requires base or other".
 type Edge struct{ Dependent, Removed, Needs string }
 
-func (e Edge) needs() string { return cmp.Or(e.Needs, "requires "+text.Name(e.Removed)) }
+// Text says what the change takes from the dependent.
+func (e Edge) Text() string { return cmp.Or(e.Needs, "requires "+text.Name(e.Removed)) }
 
 // Broken are the edges that a change would break: on which managed clusters.
 type Broken map[Edge][]string
@@ -103,11 +104,11 @@ func (b Broken) Message() string {
 	}
 	all := len(dependents)
 	edges := slices.SortedFunc(maps.Keys(b), func(x, y Edge) int {
-		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.needs(), y.needs()))
+		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.Text(), y.Text()))
 	})
 	var named []string
 	for _, edge := range edges[:min(len(edges), maxNamed)] {
-		named = append(named, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.needs(), some(b[edge])))
+		named = append(named, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.Text(), some(b[edge])))
 		dependents.Delete(edge.Dependent)
 	}
 	message := fmt.Sprintf("would break %s on %s: %s", text.Count(all, "add-on"), text.Count(len(clusters), "cluster"), strings.Join(named, "; "))

@@ -27,7 +27,7 @@ func taken(t *testing.T, before, after []evaluation.Finding, removed ...string) 
 	}
 	var needs []string
 	for edge := range edges {
-		needs = append(needs, edge.needs())
+		needs = append(needs, edge.Text())
 	}
 	slices.Sort(needs)
 	return strings.Join(needs, ", ")

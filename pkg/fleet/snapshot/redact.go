@@ -31,7 +31,7 @@ func newUnread(declared *evaluation.Evaluator) *unread {
 }
 
 // removeFrom reduces an add-on to its conditions, references, versions and where its agent runs,
-// and the labels and annotations that conditions of its dependencies read.
+// what installed it, and the labels and annotations that conditions of its dependencies read.
 func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	keys, known := u.keys[addOn.Name]
 	if !known {
@@ -39,7 +39,7 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		u.keys[addOn.Name] = keys
 	}
 	addOn.UID, addOn.ResourceVersion = "", ""
-	addOn.Labels = only(addOn.Labels, keys.Labels.Has)
+	addOn.Labels = only(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
 	addOn.Annotations = only(addOn.Annotations, func(name string) bool {
 		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
 	})

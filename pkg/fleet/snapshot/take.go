@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,10 +37,16 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	}
 	for i := range content.Registrations {
 		lean := fleet.LeanRegistration(&content.Registrations[i])
-		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
+		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy         // what installs it
+		if template := fleet.DefaultTemplate(&content.Registrations[i]); template != "" { // and what it runs then
+			//nolint:staticcheck // v1alpha1 has no other field for it
+			lean.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: template}
+		}
 		content.Registrations[i] = *lean
 	}
-	t := &taking{hub: hub, namespace: cluster, into: &content}
+	t := &taking{
+		hub: hub, namespace: cluster, into: &content, placements: slices.ContainsFunc(also, func(one Also) bool { return one.Placements }),
+	}
 	declared, err := t.declared(ctx, also)
 	if err != nil {
 		return nil, err
@@ -59,6 +66,8 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 type Also struct {
 	Registrations []addonv1alpha1.ClusterManagementAddOn
 	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
+	// Placements: any add-on may be installed or removed, so what all of their Placements select matters.
+	Placements bool
 }
 
 // taking is a snapshot that is being read.
@@ -67,6 +76,8 @@ type taking struct {
 	namespace string
 	into      *Content
 	unread    *unread
+	// placements: what all Placements of add-ons select is read.
+	placements bool
 }
 
 // declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
@@ -162,7 +173,11 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
-	if missing := t.missing(declared); len(missing) > 0 {
+	missing := t.missing(declared)
+	if t.placements {
+		missing = placementsOf(declared)
+	}
+	if len(missing) > 0 {
 		if err := t.decisions(ctx, missing); err != nil {
 			return err
 		}
@@ -187,6 +202,15 @@ func (t *taking) missing(declared *evaluation.Evaluator) sets.Set[types.Namespac
 				placements.Insert(declared.Install(need.Name).Placements...)
 			}
 		}
+	}
+	return placements
+}
+
+// placementsOf are the Placements that install any add-on.
+func placementsOf(declared *evaluation.Evaluator) sets.Set[types.NamespacedName] {
+	placements := sets.New[types.NamespacedName]()
+	for _, addOn := range declared.AddOns() {
+		placements.Insert(declared.Install(addOn).Placements...)
 	}
 	return placements
 }

@@ -65,10 +65,12 @@ type DependencyPrereleases struct {
 // Interlock: with the value "true", Interlock creates a ManagedClusterAddOn where an edge with install Auto needs it.
 const InstallOnDemandAnnotation = "dependency.addon.open-cluster-management.io/install-on-demand"
 
-// InstalledByLabel is on ManagedClusterAddOns that Interlock has created. Its value is InstalledByInterlock.
+// InstalledByLabel is on ManagedClusterAddOns that Interlock has created. Its value is InstalledByInterlock, or InstalledByPlugin
+// where a user of kubectl addon install has created it.
 const (
 	InstalledByLabel     = "dependency.addon.open-cluster-management.io/installed-by"
 	InstalledByInterlock = "interlock"
+	InstalledByPlugin    = "kubectl-addon"
 )
 
 // ApproveInstallAnnotation is on a ClusterManagementAddOn. Its value is on how many managed clusters, at most, Interlock may have

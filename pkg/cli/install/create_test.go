@@ -1,0 +1,180 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/planned"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+)
+
+// layers are a stack of three add-ons on two managed clusters; a Placement installs the middle one.
+func layers() *steps.Plan {
+	clusters := []string{"c1", "c2"}
+	return &steps.Plan{Layers: []steps.Layer{
+		{{AddOn: "base", Clusters: clusters, Because: []string{"mid"}}},
+		{{AddOn: "mid", Clusters: clusters, ByOCM: true}},
+		{{AddOn: "leaf", Clusters: clusters}},
+	}}
+}
+
+// hub is a hub whose creations fail as the function says.
+func hub(t *testing.T, fails func(object client.Object) error, objects ...client.Object) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if err := fails(object); err != nil {
+				return err
+			}
+			return hub.Create(ctx, object, options...)
+		},
+	}).Build()
+}
+
+func created(t *testing.T, on client.Client) (keys []string) {
+	t.Helper()
+	var all addonv1alpha1.ManagedClusterAddOnList
+	if err := on.List(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all.Items {
+		keys = append(keys, one.Namespace+"/"+one.Name+" "+one.Labels[addonv1alpha1.InstalledByLabel])
+	}
+	return slices.Sorted(slices.Values(keys))
+}
+
+var (
+	resource   = addonv1alpha1.GroupVersion.WithResource("managedclusteraddons").GroupResource()
+	errNoRight = apierrors.NewForbidden(resource, "base", errors.New(`user "u" cannot create resource "managedclusteraddons"`))
+	errDenied  = apierrors.NewForbidden(resource, "base", errors.New("admission webhook denied the request: base conflicts"))
+	errBroken  = errors.New("connection refused")
+)
+
+func onC2(err error) func(client.Object) error {
+	return func(object client.Object) error {
+		if object.GetNamespace() == "c2" && object.GetName() == "base" {
+			return err
+		}
+		return nil
+	}
+}
+
+func TestNothingIsWrittenByATrial(t *testing.T) {
+	for _, test := range []struct {
+		name               string
+		fails              error
+		only               bool
+		problems, findings int
+		exit               int
+	}{
+		{"all can be created", nil, false, 0, 0, cmdline.ExitOK},
+		{"without the right", errNoRight, false, 1, 0, cmdline.ExitOK},
+		{"a plan is worth something without the right", errNoRight, true, 0, 1, cmdline.ExitOK},
+		{"what admission refuses", errDenied, true, 1, 0, cmdline.ExitOK},
+		{"a hub that does not respond", errBroken, false, 0, 0, cmdline.ExitHub},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := &options{hub: hub(t, onC2(test.fails)), host: "https://hub", Options: planned.Options{Only: test.only}}
+			plan := layers()
+			err := o.try(t.Context(), plan)
+			if (err != nil) != (test.exit == cmdline.ExitHub) {
+				t.Errorf("ends with %v", err)
+			}
+			if len(plan.Problems) != test.problems || len(plan.Findings) != test.findings {
+				t.Errorf("%d problems, %d findings: %v %v", len(plan.Problems), len(plan.Findings), plan.Problems, plan.Findings)
+			}
+			for _, one := range append(plan.Problems, plan.Findings...) {
+				if diff := cmp.Diff([]string{"c2"}, one.Clusters); diff != "" {
+					t.Errorf("%s: %s", one.Text, diff)
+				}
+			}
+			if written := created(t, o.hub); len(written) > 0 {
+				t.Errorf("created %q", written)
+			}
+		})
+	}
+}
+
+func TestATrialIsBounded(t *testing.T) {
+	var clusters []string
+	for i := range 1000 {
+		clusters = append(clusters, fmt.Sprintf("c%04d", i))
+	}
+	var asked atomic.Int64
+	o := &options{hub: hub(t, func(client.Object) error { asked.Add(1); return nil })}
+	plan := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: clusters}}, {{AddOn: "leaf", Clusters: clusters}}}}
+	if err := o.try(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() != 300 || len(plan.Findings) != 1 || len(plan.Findings[0].Clusters) != 850 {
+		t.Errorf("tried %d writes: %v", asked.Load(), plan.Findings)
+	}
+	if len(plan.Layers[0][0].Clusters) != 1000 {
+		t.Error("the plan itself is shortened")
+	}
+}
+
+func TestAnInterruptionSaysHowToGoOn(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := &options{hub: hub(t, func(client.Object) error { return context.Canceled })}
+	if err := o.install(ctx, nil, layers()); err == nil || err.Error() != "layer 1 of 3: interrupted; the same command continues" {
+		t.Errorf("ends with %v", err)
+	}
+}
+
+func TestInstall(t *testing.T) {
+	existing := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "c1", Name: "base", Labels: map[string]string{addonv1alpha1.InstalledByLabel: "me"},
+	}}
+	for _, test := range []struct {
+		name  string
+		fails error
+		want  []string
+		err   string
+	}{
+		{
+			"all but what OCM installs, and what exists already", nil,
+			[]string{"c1/base me", "c1/leaf kubectl-addon", "c2/base kubectl-addon", "c2/leaf kubectl-addon"},
+			"",
+		},
+		{
+			"no layer after one that fails", errDenied,
+			[]string{"c1/base me"},
+			"layer 1 of 3: 1 add-on could not be created, and no later layer was; the same command continues: c2/base: ",
+		},
+		{"no layer after a hub that fails", errBroken, []string{"c1/base me"}, "layer 1 of 3: 1 add-on could not be created"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			streams := genericiooptions.NewTestIOStreamsDiscard()
+			o := &options{hub: hub(t, onC2(test.fails), existing.DeepCopy()), Options: planned.Options{IOStreams: streams}}
+			err := o.install(t.Context(), nil, layers())
+			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
+				t.Errorf("ends with %v", err)
+			}
+			if diff := cmp.Diff(test.want, created(t, o.hub)); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}

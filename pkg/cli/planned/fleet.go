@@ -1,0 +1,70 @@
+package planned
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// Fleet are the managed clusters of a plan, as they are.
+type Fleet struct {
+	*snapshot.Snapshot
+	Clusters []steps.Cluster
+}
+
+// Fleet reads the managed clusters that the flags name.
+func (o *Options) Fleet(ctx context.Context) (*Fleet, error) {
+	one := ""
+	if len(o.clusters) == 1 {
+		one = o.clusters[0]
+	}
+	read, err := o.Source.Snapshot(ctx, one, snapshot.Also{Placements: true})
+	if err != nil {
+		return nil, err
+	}
+	fleet := &Fleet{Snapshot: read}
+	names := o.clusters
+	if o.selector != nil {
+		for i := range read.Clusters {
+			if o.selector.Matches(labels.Set(read.Clusters[i].Labels)) {
+				names = append(names, read.Clusters[i].Name)
+			}
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("no managed cluster has the labels %s: kubectl get managedclusters --show-labels lists them", o.selector)
+		}
+	}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		object := read.Object(name)
+		if object == nil {
+			return nil, source.NoCluster(name)
+		}
+		if object.DeletionTimestamp != nil {
+			return nil, fmt.Errorf("managed cluster %q is being detached", name)
+		}
+		fleet.Clusters = append(fleet.Clusters, o.cluster(ctx, read, name))
+	}
+	return fleet, nil
+}
+
+// cluster is what a plan needs to know of a managed cluster.
+func (o *Options) cluster(ctx context.Context, read *snapshot.Snapshot, name string) steps.Cluster {
+	owned := sets.New[string]()
+	for _, addOn := range read.Installed(name) {
+		if addOn.Labels[addonv1alpha1.InstalledByLabel] != "" {
+			owned.Insert(addOn.Name)
+		}
+	}
+	return steps.Cluster{Cluster: read.Whole(name), Owned: owned, Selected: func(addOn string) (selected, known bool) { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		selected, known, err := read.Selected(ctx, read.Declared.Install(addOn).Placements, name)
+		return selected, known && err == nil && !o.Source.IsFile() // a file may lack the decisions of some Placements
+	}}
+}

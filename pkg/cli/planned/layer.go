@@ -1,0 +1,103 @@
+package planned
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/cli/wait"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// atOnce is how many requests are sent at the same time.
+const atOnce = 16
+
+// Each calls a function for each add-on on a managed cluster of a layer that is a step of the plugin, several at the same time,
+// and returns the errors by add-on.
+func Each(ctx context.Context, layer steps.Layer, call func(context.Context, types.NamespacedName) error) map[types.NamespacedName]error {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	var lock sync.Mutex
+	failed := map[types.NamespacedName]error{}
+	for _, step := range layer {
+		if step.ByOCM {
+			continue
+		}
+		for _, cluster := range step.Clusters {
+			group.Go(func() error {
+				key := types.NamespacedName{Namespace: cluster, Name: step.AddOn}
+				if err := call(ctx, key); err != nil {
+					lock.Lock()
+					defer lock.Unlock()
+					failed[key] = err
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // the errors are in the map
+	return failed
+}
+
+// Await waits until all add-ons of a layer, and of OCM, are done. name is that of the layer.
+func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gone bool) error {
+	addOns := map[string][]string{}
+	for _, step := range layer {
+		for _, cluster := range step.Clusters {
+			addOns[cluster] = append(addOns[cluster], step.AddOn)
+		}
+	}
+	if o.ends.IsZero() {
+		o.ends = time.Now().Add(o.timeout)
+	}
+	left := o.timeout
+	if left >= 0 {
+		left = max(time.Until(o.ends), 0).Round(time.Millisecond)
+	}
+	progress := terminal.NewProgress(o.Out)
+	streams := o.IOStreams
+	streams.Out = progress.Below()
+	err := wait.Until{
+		IOStreams: streams, Source: o.Source, AddOns: addOns, Gone: gone, Timeout: left, Limit: o.timeout,
+		Show: func(line string) { progress.Show(name + ": " + line) },
+	}.Wait(ctx)
+	progress.Done()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// Named are the named add-ons on the managed clusters, as one layer.
+func (o *Options) Named(of *Fleet) steps.Layer {
+	var clusters []string
+	for i := range of.Clusters {
+		clusters = append(clusters, of.Clusters[i].Name)
+	}
+	var layer steps.Layer
+	for _, name := range o.AddOns {
+		layer = append(layer, steps.Step{AddOn: name, Clusters: clusters})
+	}
+	return layer
+}
+
+// NameOf names a layer of a plan.
+func NameOf(i int, plan *steps.Plan) string {
+	return fmt.Sprintf("layer %d of %d", i+1, len(plan.Layers))
+}
+
+// Done prints what was done in a layer.
+func (o *Options) Done(name string, layer steps.Layer, done string) {
+	for _, step := range layer {
+		if !step.ByOCM {
+			fmt.Fprintf(o.Out, "%s: %s %s %s\n", name, text.Name(step.AddOn), done, steps.On(slices.Sorted(slices.Values(step.Clusters))))
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Package planned is what the verbs of kubectl addon share that change something: on which managed clusters, what is printed of
+// their plan, the question before it is done, and the wait for each of its layers.
+package planned
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
+)
+
+// FieldManager is that of the plugin's writes.
+const FieldManager = "kubectl-addon"
+
+// Options are the flags and arguments of such a verb.
+type Options struct {
+	genericiooptions.IOStreams
+	Source *source.Source
+	// AddOns are the arguments, each once.
+	AddOns []string
+	// Only: the plan is printed, and nothing is done.
+	Only bool
+	// Wait: until each layer is done.
+	Wait bool
+
+	clusters []string
+	labels   string
+	selector labels.Selector
+	yes      bool
+	timeout  time.Duration
+	ends     time.Time
+}
+
+// AddFlags adds the flags. does is what the verb does, as "install".
+func (o *Options) AddFlags(flags *pflag.FlagSet, does string) {
+	flags.StringSliceVar(&o.clusters, "cluster", nil, "The managed cluster to "+does+" on. Can be repeated. Here, this is no cluster of the kubeconfig.")
+	flags.StringVarP(&o.labels, "selector", "l", "", "All managed clusters with these labels, as kubectl get -l.")
+	flags.BoolVar(&o.Only, "plan", false, "Only show the plan.")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
+	flags.BoolVar(&o.Wait, "wait", false, "Wait for each layer before the next one, and for the last one.")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "How long to wait for all layers together. A negative time waits for a week for each.")
+}
+
+// Complete reads the arguments. Its error is one of how the verb was called.
+func (o *Options) Complete(args []string) (err error) {
+	for _, name := range args {
+		if name == "" {
+			return errors.New("ADDON is empty: name an add-on")
+		}
+		if !slices.Contains(o.AddOns, name) {
+			o.AddOns = append(o.AddOns, name)
+		}
+	}
+	if len(o.AddOns) == 0 {
+		return errors.New("name an add-on")
+	}
+	if len(o.clusters) == 0 && o.labels == "" && *o.Source.Config.Namespace != "" {
+		o.clusters = []string{*o.Source.Config.Namespace}
+	}
+	o.clusters = slices.Compact(slices.Sorted(slices.Values(o.clusters)))
+	switch {
+	case len(o.clusters) == 0 && o.labels == "":
+		return errors.New("name the managed clusters: --cluster or --selector")
+	case len(o.clusters) > 0 && o.labels != "":
+		return errors.New("--cluster and --selector: choose one")
+	case slices.Contains(o.clusters, ""):
+		return errors.New("--cluster is empty: name a managed cluster")
+	case o.Source.IsFile() && !o.Only:
+		return errors.New("--from needs --plan: a file cannot be changed")
+	case !o.Only && !o.yes && !terminal.Answers(o.In):
+		return errors.New("standard input is no terminal, so it cannot be asked whether to go on: use --yes, or --plan to see what would be done")
+	}
+	if o.labels != "" {
+		if o.selector, err = labels.Parse(o.labels); err != nil {
+			return fmt.Errorf("--selector=%q: %w", o.labels, err)
+		}
+	}
+	return nil
+}

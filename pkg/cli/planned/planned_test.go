@@ -1,0 +1,72 @@
+package planned
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+)
+
+// person is an input in which a person answers.
+type person struct{ io.Reader }
+
+func (person) Answers() bool { return true }
+
+func TestWithoutAnAnswerNothingIsDone(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		in       io.Reader
+		yes      bool
+		only     bool
+		complete string
+	}{
+		{name: "a pipe", in: strings.NewReader("yes\n"), complete: "standard input is no terminal"},
+		{name: "a pipe, and --yes", in: strings.NewReader(""), yes: true},
+		{name: "a pipe, and --plan", in: strings.NewReader(""), only: true},
+		{name: "a person", in: person{strings.NewReader("")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := &Options{
+				IOStreams: genericiooptions.IOStreams{In: test.in}, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)},
+				yes: test.yes, Only: test.only, clusters: []string{"c1"},
+			}
+			err := o.Complete([]string{"base"})
+			if (err != nil) != (test.complete != "") || err != nil && !strings.HasPrefix(err.Error(), test.complete) {
+				t.Errorf("ends with %v", err)
+			}
+		})
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	for answer, want := range map[string]error{
+		"y\n": nil, "Yes \n": nil, "yes": nil, "n\n": ErrDeclined, "\n": ErrDeclined, "": ErrDeclined, "yep\n": ErrDeclined,
+	} {
+		streams, in, _, errOut := genericiooptions.NewTestIOStreams()
+		in.WriteString(answer)
+		o := &Options{IOStreams: streams}
+		if err := o.Confirm(t.Context(), "Create 2 ManagedClusterAddOns?"); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", answer, err, want)
+		}
+		if got := errOut.String(); got != "Create 2 ManagedClusterAddOns? [y/N] " {
+			t.Errorf("asks %q", got)
+		}
+	}
+}
+
+func TestAQuestionCanBeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	silent, closing := io.Pipe()
+	defer closing.Close()
+	o := &Options{IOStreams: genericiooptions.IOStreams{In: silent, ErrOut: io.Discard}}
+	if err := o.Confirm(ctx, "?"); !errors.Is(err, ErrDeclined) {
+		t.Errorf("ends with %v", err)
+	}
+}

@@ -1,0 +1,115 @@
+package planned
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Role is the ClusterRole with the rights of these verbs.
+const Role = "interlock-plugin-installer"
+
+const lacksRight = "you lack the right to do that: ask for the ClusterRole " + Role
+
+// Refused reports whether a hub has responded that it does not do something. Else it could not be asked.
+func Refused(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !apierrors.IsUnauthorized(err) && !apierrors.IsTooManyRequests(err) &&
+		status.Status().Code >= 400 && status.Status().Code < 500
+}
+
+// LacksRight reports whether an error is that the user may not do something.
+func LacksRight(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot ") // an admission webhook forbids, too
+}
+
+// maxTried is how many writes are tried: the hub takes about 50 a second.
+const maxTried = 300
+
+// Try tries writes that a plan has, so that what the hub refuses is in the plan. Of very many, it tries some of each add-on.
+func (o *Options) Try(
+	ctx context.Context, plan *steps.Plan, writes steps.Layer, host string, call func(context.Context, types.NamespacedName) error,
+) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	most, left := max(1, maxTried/len(writes)), sets.New[string]()
+	some := slices.Clone(writes)
+	for i := range some {
+		tried := min(most, len(some[i].Clusters))
+		left.Insert(some[i].Clusters[tried:]...)
+		some[i].Clusters = some[i].Clusters[:tried]
+	}
+	if len(left) > 0 {
+		plan.Findings = append(plan.Findings, steps.Finding{
+			Text: "whether the hub refuses anything was not tried, because the plan is large", Clusters: sets.List(left),
+		})
+	}
+	return o.tried(plan, Each(ctx, some, call), host)
+}
+
+// tried adds to a plan what the hub refused when its writes were tried. Without the right to do it, a plan is still worth
+// something.
+func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error, host string) error {
+	sentences := map[string][]string{}
+	for _, key := range sorted(failed) {
+		sentence := lacksRight
+		switch err := failed[key]; {
+		case LacksRight(err):
+		case Refused(err):
+			sentence = fmt.Sprintf("the hub refuses '%s': %s", text.Name(key.Name), text.OneLine(err.Error()))
+		default:
+			return source.HubError(fmt.Errorf("try ManagedClusterAddOn %s: %w", key, err), host)
+		}
+		if !slices.Contains(sentences[sentence], key.Namespace) {
+			sentences[sentence] = append(sentences[sentence], key.Namespace)
+		}
+	}
+	for _, sentence := range slices.Sorted(maps.Keys(sentences)) {
+		finding := steps.Finding{Text: sentence, Clusters: sentences[sentence]}
+		if sentence == lacksRight && o.Only {
+			plan.Findings = append(plan.Findings, finding)
+		} else {
+			plan.Problems = append(plan.Problems, finding)
+		}
+	}
+	return nil
+}
+
+// Failed is the error where add-ons of a layer could not be created or deleted, as done says.
+func Failed(ctx context.Context, layer, done string, failed map[types.NamespacedName]error, host string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: interrupted; the same command continues", layer)
+	}
+	key := sorted(failed)[0]
+	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; the same command continues: %s: %w",
+		layer, text.Count(len(failed), "add-on"), done, key, failed[key])
+	if Refused(failed[key]) {
+		return err
+	}
+	return source.HubError(err, host)
+}
+
+// Changed is the error where another plan would be made now.
+func Changed(texts Texts) error {
+	return fmt.Errorf("nothing was %s: the hub has changed since the plan was made, so look at a new one", texts.Done)
+}
+
+// sorted are the add-ons by managed cluster and name.
+func sorted(failed map[types.NamespacedName]error) []types.NamespacedName {
+	return slices.SortedFunc(maps.Keys(failed), func(a, b types.NamespacedName) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+}

@@ -1,0 +1,80 @@
+package uninstall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/planned"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+)
+
+// try adds to the plan what the hub would refuse. It writes nothing. On each managed cluster, the first layer shows it: what comes
+// later is required until that is gone.
+func (o *options) try(ctx context.Context, plan *steps.Plan) error {
+	if len(plan.Layers) == 0 {
+		return nil
+	}
+	return o.Try(ctx, plan, plan.Layers[0], o.host, func(ctx context.Context, key types.NamespacedName) error {
+		if o.force == "" {
+			return o.delete(ctx, key, client.DryRunAll)
+		}
+		if err := o.annotate(ctx, key, client.DryRunAll); err != nil {
+			return err
+		}
+		if err := o.delete(ctx, key, client.DryRunAll); planned.LacksRight(err) || !planned.Refused(err) {
+			return err
+		}
+		return nil // the annotation was not stored
+	})
+}
+
+// uninstall deletes what a plan has, layer by layer.
+func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
+	for i, layer := range plan.Layers {
+		name := planned.NameOf(i, plan)
+		failed := planned.Each(ctx, layer, func(ctx context.Context, key types.NamespacedName) error {
+			if o.force != "" {
+				if err := o.annotate(ctx, key); err != nil {
+					return err
+				}
+			}
+			return o.delete(ctx, key)
+		})
+		if len(failed) > 0 {
+			return planned.Failed(ctx, name, "deleted", failed, o.host)
+		}
+		o.Done(name, layer, "deleted")
+		if !o.Wait {
+			continue
+		}
+		if err := o.Await(ctx, name, layer, true); err != nil {
+			return fmt.Errorf("%w; the same command continues", err)
+		}
+	}
+	return nil
+}
+
+func addOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+}
+
+// delete deletes an add-on from a managed cluster, unless it is gone.
+func (o *options) delete(ctx context.Context, key types.NamespacedName, options ...client.DeleteOption) error {
+	return client.IgnoreNotFound(o.hub.Delete(ctx, addOn(key), options...))
+}
+
+// annotate writes the reason of a forced deletion.
+func (o *options) annotate(ctx context.Context, key types.NamespacedName, options ...client.PatchOption) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{addonv1alpha1.ForceAnnotation: o.force}}})
+	if err != nil {
+		return err
+	}
+	err = o.hub.Patch(ctx, addOn(key), client.RawPatch(types.MergePatchType, patch), append(options, client.FieldOwner(planned.FieldManager))...)
+	return client.IgnoreNotFound(err)
+}

@@ -1,0 +1,125 @@
+package uninstall
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+)
+
+func plan() *steps.Plan {
+	on := []string{"c1"}
+	return &steps.Plan{Layers: []steps.Layer{{{AddOn: "leaf", Clusters: on}}, {{AddOn: "base", Clusters: on, Because: []string{"leaf"}}}}}
+}
+
+// hub is a hub that keeps the writes that are no dry runs. A deletion of leaf fails as given, unless the stored add-on is forced.
+func hub(t *testing.T, fails error, writes *[]string) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	installed := func(name string) client.Object {
+		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(installed("leaf"), installed("base")).WithInterceptorFuncs(interceptor.Funcs{
+		Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			stored := &addonv1alpha1.ManagedClusterAddOn{}
+			if err := hub.Get(ctx, client.ObjectKeyFromObject(object), stored); err != nil {
+				return err
+			}
+			forced := stored.Annotations[addonv1alpha1.ForceAnnotation]
+			if object.GetName() == "leaf" && fails != nil && forced == "" {
+				return fails
+			}
+			if asked := (&client.DeleteOptions{}).ApplyOptions(options); len(asked.DryRun) == 0 {
+				*writes = append(*writes, strings.TrimSpace("delete "+object.GetName()+" "+forced))
+			}
+			return hub.Delete(ctx, object, options...)
+		},
+	}).Build()
+}
+
+var (
+	resource   = addonv1alpha1.GroupVersion.WithResource("managedclusteraddons").GroupResource()
+	errNoRight = apierrors.NewForbidden(resource, "leaf", errors.New(`user "u" cannot delete resource "managedclusteraddons"`))
+	errDenied  = apierrors.NewForbidden(resource, "leaf", errors.New("admission webhook denied the request: portal requires it"))
+	errBroken  = errors.New("connection refused")
+)
+
+func TestUninstall(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		force string
+		fails error
+		want  []string
+		err   string
+	}{
+		{name: "dependents first", want: []string{"delete leaf", "delete base"}},
+		{name: "no layer after one that fails", fails: errDenied, err: "layer 1 of 2: 1 add-on could not be deleted, and no later layer was"},
+		{name: "with the reason first, where it is forced", force: "why", fails: errDenied, want: []string{"delete leaf why", "delete base why"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var writes []string
+			o := &options{hub: hub(t, test.fails, &writes), force: test.force}
+			o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
+			err := o.uninstall(t.Context(), plan())
+			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
+				t.Errorf("ends with %v", err)
+			}
+			if diff := cmp.Diff(test.want, writes); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestATrialDeletesNothing(t *testing.T) {
+	for _, test := range []struct {
+		name, force string
+		fails       error
+		problems    int
+		exit        int
+	}{
+		{"all can be deleted", "", nil, 0, cmdline.ExitOK},
+		{"without the right", "", errNoRight, 1, cmdline.ExitOK},
+		{"what protection refuses", "", errDenied, 1, cmdline.ExitOK},
+		{"what protection lets pass with a reason", "why", errDenied, 0, cmdline.ExitOK},
+		{"without the right, with a reason", "why", errNoRight, 1, cmdline.ExitOK},
+		{"a hub that does not respond", "", errBroken, 0, cmdline.ExitHub},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var writes []string
+			o := &options{hub: hub(t, test.fails, &writes), force: test.force}
+			tried := plan()
+			if err := o.try(t.Context(), tried); (err != nil) != (test.exit == cmdline.ExitHub) {
+				t.Errorf("ends with %v", err)
+			}
+			if len(tried.Problems) != test.problems {
+				t.Errorf("problems %v", tried.Problems)
+			}
+			if len(writes) > 0 {
+				t.Errorf("writes %q", writes)
+			}
+			for _, name := range []string{"leaf", "base"} {
+				stored := &addonv1alpha1.ManagedClusterAddOn{}
+				if err := o.hub.Get(t.Context(), client.ObjectKey{Namespace: "c1", Name: name}, stored); err != nil || len(stored.Annotations) > 0 {
+					t.Errorf("%s has %v, %v", name, stored.Annotations, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+// Package uninstall is the verb of kubectl addon that removes add-ons from managed clusters, dependents first.
+package uninstall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/cli/planned"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+var texts = planned.Texts{Does: "uninstall", Done: "uninstalled", Because: "ONLY NEEDED BY"}
+
+// The values of --cascade.
+const (
+	keep = "keep"
+	unit = "unit"
+)
+
+type options struct {
+	planned.Options
+	cascade string
+	// force is the reason of a removal although add-ons that stay require it; empty: none.
+	force string
+	hub   client.Client
+	host  string
+}
+
+// NewCommand returns the verb.
+func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{Options: planned.Options{IOStreams: streams, Source: from}}
+	command := &cobra.Command{
+		Use:   "uninstall ADDON...",
+		Short: "Uninstall add-ons, dependents first",
+		Long: `Uninstall add-ons from managed clusters. It first shows a plan, and asks. The plan has layers:
+an add-on is in a layer after all that need it. With --wait, a layer is uninstalled once all
+add-ons of the one before are gone. Without it, all layers are uninstalled at once.
+
+It deletes ManagedClusterAddOns. With --cascade=unit, it also uninstalls what only these
+add-ons needed, if Interlock or kubectl addon install has installed it and no other add-on on
+the cluster has a dependency on it, Optional ones included.
+
+If an add-on that stays requires one of them, if a Placement would install one again, or if
+any other part of the plan cannot be done, nothing is, and it exits with 1. --force uninstalls
+what is required nevertheless. Its reason is in an event where protection enforces.`,
+		Example: `  # What would be uninstalled with cluster-gateway?
+  kubectl addon uninstall cluster-gateway --cluster cluster1 --cascade=unit --plan
+
+  # Uninstall it, and wait until it is gone
+  kubectl addon uninstall cluster-gateway --cluster cluster1 --wait
+
+  # Although other add-ons require it
+  kubectl addon uninstall managed-serviceaccount --cluster cluster1 --force "it is replaced by hand"`,
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.complete(args, command.Flags().Changed("force")); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(command.Context())
+		},
+	}
+	o.AddFlags(command.Flags(), "uninstall")
+	command.Flags().StringVar(&o.cascade, "cascade", keep, "Which add-ons: keep uninstalls only the named ones, unit also what only they needed.")
+	command.Flags().StringVar(&o.force, "force", "", "The `REASON` to uninstall what add-ons that stay require.")
+	_ = command.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions([]string{keep, unit}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return command
+}
+
+func (o *options) complete(args []string, forced bool) error {
+	switch {
+	case o.cascade != keep && o.cascade != unit:
+		return fmt.Errorf("--cascade=%q: must be keep or unit", o.cascade)
+	case forced && strings.TrimSpace(o.force) == "":
+		return errors.New("--force is empty: give a reason")
+	}
+	return o.Complete(args)
+}
+
+func (o *options) run(ctx context.Context) error {
+	fleet, plan, err := o.plan(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.Print(fleet, plan, texts); err != nil {
+		return err
+	}
+	switch {
+	case !plan.Feasible():
+		return planned.Infeasible(plan, texts)
+	case o.Only:
+		return nil
+	}
+	if size := planned.Size(plan); size > 0 && o.Asks() {
+		if err := o.Confirm(ctx, fmt.Sprintf("\nDelete %s?", text.Count(size, "ManagedClusterAddOn"))); err != nil {
+			return err
+		}
+		_, again, err := o.plan(ctx)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(plan, again) {
+			return planned.Changed(texts)
+		}
+	}
+	return o.uninstall(ctx, plan)
+}
+
+// plan reads the hub and plans. Each deletion is tried, so that what the hub refuses is in the plan.
+func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error) {
+	fleet, err := o.Fleet(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range o.AddOns {
+		if !slices.Contains(fleet.Declared.AddOns(), name) && !fleet.IsInstalled(name, "") {
+			return nil, nil, fmt.Errorf("add-on %q is neither registered nor installed: kubectl addon status -A lists what is installed", name)
+		}
+	}
+	plan := steps.Remove(fleet.Declared, steps.Removal{AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != ""}, fleet.Clusters)
+	if o.Source.IsFile() {
+		return fleet, plan, nil
+	}
+	if o.hub == nil {
+		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return fleet, plan, o.try(ctx, plan)
+}

@@ -1,0 +1,173 @@
+package steps
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Removal is what a user wants to have removed.
+type Removal struct {
+	AddOns []string
+	// Unit: also what only they needed, and Interlock or the plugin has installed.
+	Unit bool
+	// Forced: although add-ons that stay require it.
+	Forced bool
+}
+
+// Remove plans what is removed from managed clusters, dependents first.
+func Remove(declared *evaluation.Evaluator, wanted Removal, clusters []Cluster) *Plan {
+	plans := make(map[string]*onCluster, len(clusters))
+	for _, cluster := range clusters {
+		plans[cluster.Name] = remove(declared, wanted, cluster)
+	}
+	return merged(plans)
+}
+
+// removing is the plan of a removal from a managed cluster, while it is being made.
+type removing struct {
+	*onCluster
+	declared *evaluation.Evaluator
+	on       Cluster
+	wanted   Removal
+	// now is what is installed, and is not being removed already.
+	now map[string]evaluation.Observation
+}
+
+func remove(declared *evaluation.Evaluator, wanted Removal, on Cluster) *onCluster {
+	r := &removing{onCluster: newOnCluster(), declared: declared, on: on, wanted: wanted, now: maps.Clone(on.AddOns)}
+	maps.DeleteFunc(r.now, func(_ string, observed evaluation.Observation) bool {
+		return !observed.Installed || !observed.Removed.IsZero()
+	})
+	if on.Lost() {
+		r.refuse("the managed cluster cannot be reached, so it is not known what is needed there")
+	}
+	for _, name := range wanted.AddOns {
+		r.name(name)
+	}
+	if wanted.Unit {
+		for r.addUnneeded() {
+			continue
+		}
+	}
+	r.requirements()
+	r.layers = layersOf(reversed(r.edges()), r.has)
+	return r.onCluster
+}
+
+// refuse adds a problem, which a forced removal only reports.
+func (r *removing) refuse(sentence string) {
+	if r.wanted.Forced {
+		r.findings.Insert(sentence)
+	} else {
+		r.problems.Insert(sentence)
+	}
+}
+
+// name gives a named add-on a step, where it is installed.
+func (r *removing) name(addOn string) {
+	name, install := text.Name(addOn), r.declared.Install(addOn)
+	selected, known := r.on.isSelected(addOn)
+	_, is := r.now[addOn]
+	switch {
+	case !is && r.on.AddOns[addOn].Installed:
+		r.findings.Insert(fmt.Sprintf("'%s' is being removed already", name))
+		return
+	case !is:
+		r.findings.Insert(fmt.Sprintf("'%s' is not installed", name))
+		return
+	case install.Placed && selected:
+		r.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: neither of %s may select the cluster, else it is installed again",
+			name, placements(install, ", ")))
+	case install.Placed && !known:
+		r.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: neither of %s may select the cluster, and whether one does could not be read",
+			name, placements(install, ", ")))
+	}
+	r.need(addOn, "")
+}
+
+// addUnneeded adds what only removed add-ons need, and reports whether there was anything.
+func (r *removing) addUnneeded() (added bool) {
+	for _, addOn := range slices.Sorted(maps.Keys(r.now)) {
+		if r.has(addOn) || !r.on.Owned.Has(addOn) || r.declared.Install(addOn).Placed {
+			continue
+		}
+		needing, staying := sets.New[string](), false
+		for dependent := range r.now {
+			switch {
+			case dependent == addOn || !isOn(r.declared, dependent, addOn):
+			case r.has(dependent):
+				needing.Insert(dependent)
+			default:
+				staying = true
+			}
+		}
+		if staying || len(needing) == 0 {
+			continue
+		}
+		added = true
+		for dependent := range needing {
+			r.need(addOn, dependent)
+		}
+	}
+	return added
+}
+
+// requirements adds what add-ons that stay require of what is removed.
+func (r *removing) requirements() {
+	removed := sets.KeySet(r.because)
+	after := maps.Clone(r.now)
+	maps.DeleteFunc(after, func(name string, _ evaluation.Observation) bool { return removed.Has(name) })
+	for dependent := range after {
+		findings := settledFinding(r.declared, r.on, after, dependent)
+		taken, err := protection.Taken(dependent, removed, findings, func() ([]evaluation.Finding, error) {
+			return settledFinding(r.declared, r.on, r.now, dependent), nil
+		})
+		if err != nil {
+			continue // there is none
+		}
+		for edge := range taken {
+			r.refuse(fmt.Sprintf("'%s', which stays, %s", text.Name(dependent), edge.Text()))
+		}
+	}
+}
+
+// edges are those that installed add-ons wait for.
+func (r *removing) edges() map[string][]string {
+	edges := make(map[string][]string, len(r.now))
+	isThere := func(addOn string) bool { _, is := r.now[addOn]; return is }
+	for name := range r.now {
+		edges[name] = nil
+		findings := settledFinding(r.declared, r.on, r.now, name)
+		for f := range findings {
+			edges[name] = append(edges[name], waitsFor(r.declared, &findings[f], isThere)...)
+		}
+	}
+	return edges
+}
+
+// isOn reports whether an add-on has an edge on another one, or on an API that it provides, in any of its declarations. A
+// conflict is none: nothing is missing without what it is on.
+func isOn(declared *evaluation.Evaluator, dependent, addOn string) bool {
+	for _, one := range declared.Declarations(dependent) {
+		for e := range one.Edges {
+			for end := range one.Edges[e].Ends() {
+				if declaration.Conflicts(&end.Dependency) {
+					continue
+				}
+				finding := evaluation.Finding{Dependency: &end.Dependency}
+				if slices.Contains(providersOf(declared, &finding), addOn) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

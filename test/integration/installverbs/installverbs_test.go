@@ -1,0 +1,261 @@
+package installverbs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+)
+
+// stack has five add-ons in three layers.
+var stack = [][]string{{"certs", "tokens"}, {"gateway", "tunnel"}, {"portal"}}
+
+func registerStack(ctx context.Context) {
+	GinkgoHelper()
+	for name, dependencies := range map[string]string{
+		"certs": "[]", "tokens": "[]", "gateway": "[{name: tokens}, {name: certs}]", "tunnel": "[{name: certs}]",
+		"portal": "[{name: gateway}, {name: tunnel}]",
+	} {
+		register(ctx, name, manual, dependencies)
+	}
+	DeferCleanup(func(ctx context.Context) {
+		for _, cluster := range clusters {
+			Expect(hub.Client.DeleteAllOf(ctx, &addonv1alpha1.ManagedClusterAddOn{}, client.InNamespace(cluster))).To(Succeed())
+		}
+		for _, addOn := range slices.Concat(stack...) {
+			Eventually(on(ctx, addOn)).Should(BeEmpty())
+		}
+	})
+}
+
+var _ = Describe("kubectl addon install", func() {
+	It("installs layer by layer, and uninstall removes in reverse", func(ctx context.Context) {
+		registerStack(ctx)
+		planned := plugin(ctx, "install portal --selector tier=edge --plan")
+		Expect(planned.code).To(Equal(cmdline.ExitOK), planned.out)
+		Expect(planned.out).To(HavePrefix("To install on 3 managed clusters, in 3 layers:\n"))
+		Expect(on(ctx, "certs")()).To(BeEmpty())
+
+		installing := began(ctx, "install portal --selector tier=edge --yes --wait")
+		var before time.Time
+		for i, layer := range stack {
+			for _, addOn := range layer {
+				Eventually(on(ctx, addOn)).Should(ConsistOf(clusters))
+			}
+			for _, addOn := range layer {
+				for _, cluster := range clusters {
+					found, err := get(ctx, cluster, addOn)
+					Expect(err).NotTo(HaveOccurred())
+					Expect(found.CreationTimestamp.Time).NotTo(BeTemporally("<", before.Truncate(time.Second)), addOn)
+					Expect(found.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, addonv1alpha1.InstalledByPlugin))
+				}
+			}
+			if i+1 < len(stack) { // until the last add-on of the last cluster is available
+				Consistently(on(ctx, stack[i+1][0])).Should(BeEmpty())
+			}
+			for _, addOn := range layer {
+				for _, cluster := range clusters {
+					before = report(ctx, cluster, addOn)
+				}
+			}
+		}
+		var ended result
+		Eventually(installing).Should(Receive(&ended))
+		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		again := plugin(ctx, "install portal --selector tier=edge --yes --wait")
+		Expect(again.code).To(Equal(cmdline.ExitOK), again.out)
+		Expect(again.out).To(HavePrefix("There is nothing to install on 3 managed clusters."))
+
+		By("refusing what is still required")
+		refused := plugin(ctx, "uninstall certs --selector tier=edge --yes")
+		Expect(refused.code).To(Equal(cmdline.ExitError))
+		Expect(refused.out).To(ContainSubstring("'gateway', which stays, requires certs (on 3 clusters: east, north, west)"))
+		Expect(on(ctx, "certs")()).To(ConsistOf(clusters))
+
+		By("waiting for dependents before what they need")
+		held, err := get(ctx, "north", "portal")
+		Expect(err).NotTo(HaveOccurred())
+		hold := func(finalizers string) {
+			GinkgoHelper()
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": [`+finalizers+`]}}`))
+			Expect(hub.Client.Patch(ctx, held, patch)).To(Succeed())
+		}
+		hold(`"example.com/hold"`)
+		uninstalling := began(ctx, "uninstall portal --selector tier=edge --cascade=unit --yes --wait")
+		Eventually(on(ctx, "portal")).Should(ConsistOf("north"))
+		Consistently(on(ctx, "gateway")).Should(ConsistOf(clusters))
+		hold("")
+		Eventually(uninstalling).Should(Receive(&ended))
+		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		for _, addOn := range slices.Concat(stack...) {
+			Expect(on(ctx, addOn)()).To(BeEmpty(), addOn)
+		}
+	}, NodeTimeout(time.Minute))
+
+	It("prints for GitOps what can be applied", func(ctx context.Context) {
+		registerStack(ctx)
+		printed := plugin(ctx, "install portal --cluster east --plan -o yaml")
+		Expect(printed.code).To(Equal(cmdline.ExitOK), printed.out)
+		list := &unstructured.UnstructuredList{}
+		Expect(yaml.Unmarshal([]byte(printed.out), &list.Object)).To(Succeed())
+		items, _, err := unstructured.NestedSlice(list.Object, "items")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(items).To(HaveLen(5))
+		for _, item := range items {
+			content, _ := item.(map[string]any)
+			applied := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
+			Expect(hub.Client.Apply(ctx, applied, client.FieldOwner("gitops"))).To(Succeed())
+		}
+		again := plugin(ctx, "install portal --cluster east --plan")
+		Expect(again.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
+	})
+
+	It("asks a person, and does nothing without a yes", func(ctx context.Context) {
+		registerStack(ctx)
+		const line = "install gateway --cluster east"
+		pipe := plugin(ctx, line)
+		Expect(pipe.code).To(Equal(cmdline.ExitUsage), pipe.out)
+		declined := asked(ctx, person{answer: strings.NewReader("n\n")}, line)
+		Expect(declined.code).To(Equal(cmdline.ExitError), declined.out)
+		Expect(declined.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
+
+		By("doing nothing but what the person has seen")
+		elsewhere := sync.OnceFunc(func() {
+			create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
+				metadata: {name: certs, namespace: east}, spec: {}}`)
+		})
+		changed := asked(ctx, person{elsewhere, strings.NewReader("y\n")}, line)
+		Expect(changed.code).To(Equal(cmdline.ExitError), changed.out)
+		Expect(changed.out).To(ContainSubstring("the hub has changed since the plan was made"))
+		Expect(on(ctx, "tokens")()).To(BeEmpty())
+
+		agreed := asked(ctx, person{answer: strings.NewReader("y\n")}, line)
+		Expect(agreed.code).To(Equal(cmdline.ExitOK), agreed.out)
+		Expect(on(ctx, "gateway")()).To(ConsistOf("east"))
+		kept, err := get(ctx, "east", "certs")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(kept.Labels).NotTo(HaveKey(addonv1alpha1.InstalledByLabel), "it was not touched")
+	})
+
+	It("says when its time is over, and what is missing", func(ctx context.Context) {
+		registerStack(ctx)
+		ended := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
+		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
+		Expect(ended.out).To(ContainSubstring(
+			"layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
+		Expect(on(ctx, "gateway")()).To(BeEmpty())
+
+		By("limiting all layers together")
+		installing := began(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
+		for _, addOn := range stack[0] {
+			report(ctx, "east", addOn)
+		}
+		Eventually(installing).Should(Receive(&ended))
+		Expect(ended.out).To(ContainSubstring("layer 1 of 1: timed out after 5s: 0 of 1 add-on ok"))
+	})
+
+	It("leaves what Placements install to OCM", func(ctx context.Context) {
+		create(ctx, "{apiVersion: v1, kind: Namespace, metadata: {name: places}}")
+		create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: some, namespace: places,
+			annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}}`)
+		register(ctx, "placed", "{type: Placements, placements: [{namespace: places, name: some}]}", "[]")
+		register(ctx, "user", manual, "[{name: placed}]")
+		DeferCleanup(func(ctx context.Context) {
+			Expect(hub.Client.DeleteAllOf(ctx, &addonv1alpha1.ManagedClusterAddOn{}, client.InNamespace("west"))).To(Succeed())
+		})
+		refused := plugin(ctx, "install user --cluster west --yes")
+		Expect(refused.code).To(Equal(cmdline.ExitError), refused.out)
+		Expect(refused.out).To(ContainSubstring(
+			"'placed' is installed by Placements: 'places/some' has to select the cluster (on 1 cluster: west)"))
+		Expect(on(ctx, "user")()).To(BeEmpty())
+
+		By("waiting for it once the Placement selects the cluster")
+		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
+			metadata: {name: some-1, namespace: places, labels: {cluster.open-cluster-management.io/placement: some,
+				cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
+		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(types.MergePatchType,
+			[]byte(`{"status": {"decisions": [{"clusterName": "west", "reason": ""}]}}`)))).To(Succeed())
+		installing := began(ctx, "install user --cluster west --yes --wait")
+		Eventually(on(ctx, "placed")).Should(ConsistOf("west"))
+		report(ctx, "west", "placed")
+		report(ctx, "west", "user")
+		var ended result
+		Eventually(installing).Should(Receive(&ended))
+		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+
+		By("not removing what OCM would install again")
+		kept := plugin(ctx, "uninstall user placed --cluster west --yes")
+		Expect(kept.code).To(Equal(cmdline.ExitError), kept.out)
+		Expect(on(ctx, "user")()).To(ConsistOf("west"))
+	})
+
+	It("needs the role that ships, and says so", func(ctx context.Context) {
+		registerStack(ctx)
+		create(ctx, read("plugin-reader/clusterrole.yaml"))
+		create(ctx, read("plugin-installer/clusterrole.yaml"))
+		bind(ctx, "interlock-plugin-reader", "installer")
+		lacking := "you lack the right to do that: ask for the ClusterRole interlock-plugin-installer (on 1 cluster: east)"
+		var refused result
+		Eventually(func() string {
+			refused = plugin(ctx, "install certs --cluster east --yes --as installer")
+			return refused.out
+		}).Should(ContainSubstring(lacking))
+		Expect(refused.code).To(Equal(cmdline.ExitError))
+		only := plugin(ctx, "install certs --cluster east --plan --as installer")
+		Expect(only.code).To(Equal(cmdline.ExitOK), only.out)
+		Expect(only.out).To(ContainSubstring(lacking))
+
+		bind(ctx, "interlock-plugin-installer", "installer")
+		Eventually(func() int { return plugin(ctx, "install certs --cluster east --yes --as installer").code }).Should(Equal(cmdline.ExitOK))
+		Expect(on(ctx, "certs")()).To(ConsistOf("east"))
+		removed := plugin(ctx, "uninstall certs --cluster east --yes --as installer", "--force", "a test")
+		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
+		Eventually(on(ctx, "certs")).Should(BeEmpty())
+	})
+
+	DescribeTable("needs each right of the role", func(ctx context.Context, verb, can, line string, args ...string) {
+		registerStack(ctx)
+		create(ctx, read("plugin-reader/clusterrole.yaml"))
+		ships := read("plugin-installer/clusterrole.yaml")
+		role := create(ctx, strings.Replace(ships, "name: interlock-plugin-installer", "name: without-"+verb, 1))[0]
+		verbs := slices.DeleteFunc([]string{"create", "delete", "patch"}, func(one string) bool { return one == verb })
+		patch := fmt.Sprintf(`[{"op": "replace", "path": "/rules/0/verbs", "value": ["%s"]}]`, strings.Join(verbs, `", "`))
+		Expect(hub.Client.Patch(ctx, role, client.RawPatch(types.JSONPatchType, []byte(patch)))).To(Succeed())
+		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
+			metadata: {name: tokens, namespace: east}, spec: {}}`)
+		for _, name := range []string{"interlock-plugin-reader", "without-" + verb} {
+			bind(ctx, name, "without-"+verb)
+		}
+		user, lacking := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
+		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(lacking)))
+		refused := plugin(ctx, line+" --yes"+user, args...)
+		Expect(refused.out).To(lacking)
+		Expect(refused.code).To(Equal(cmdline.ExitError))
+		Expect(on(ctx, "certs")()).To(BeEmpty())
+		Expect(on(ctx, "tokens")()).To(ConsistOf("east"))
+	},
+		Entry("create", "create", "uninstall tokens", "install certs"),
+		Entry("delete", "delete", "install certs", "uninstall tokens"),
+		Entry("patch", "patch", "uninstall tokens", "uninstall tokens", "--force", "a test"),
+	)
+})
+
+// bind gives a user a role, on the whole hub.
+func bind(ctx context.Context, role, user string) {
+	GinkgoHelper()
+	create(ctx, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: `+role+`-`+user+`},
+		roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: `+role+`},
+		subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: `+user+`}]}`)
+}

@@ -1,0 +1,183 @@
+// Package installverbs runs kubectl addon install and uninstall on real OCM. Managed clusters are ManagedClusters that are
+// available, and the specs report what the agents of add-ons would.
+package installverbs
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+var (
+	hub      *ocm.Hub
+	clusters = []string{"east", "north", "west"}
+)
+
+func TestInstallVerbs(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "install verbs")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	SetDefaultConsistentlyDuration(time.Second)
+	EnforceDefaultTimeoutsWhenUsingContexts()
+	klog.SetLogger(GinkgoLogr)
+	ctrl.SetLogger(GinkgoLogr)
+	var err error
+	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(hub.Stop)
+	for _, name := range clusters {
+		create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
+			metadata: {name: `+name+`, labels: {tier: edge}}, spec: {hubAcceptsClient: true}}`)
+		Eventually(func() error {
+			cluster := &clusterv1.ManagedCluster{}
+			if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster); err != nil {
+				return err
+			}
+			meta.SetStatusCondition(&cluster.Status.Conditions,
+				metav1.Condition{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Test"})
+			return hub.Client.Status().Update(ctx, cluster)
+		}).Should(Succeed())
+		Eventually(func() error { // OCM makes it
+			return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
+		}).Should(Succeed())
+	}
+}, NodeTimeout(3*time.Minute))
+
+// create creates objects, and deletes them after the spec.
+func create(ctx context.Context, manifests string) (all []*unstructured.Unstructured) {
+	GinkgoHelper()
+	for _, manifest := range strings.Split(manifests, "\n---\n") {
+		object := &unstructured.Unstructured{}
+		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
+		Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest) // OCM makes the namespaces
+		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
+		all = append(all, object)
+	}
+	return all
+}
+
+// register registers an add-on that declares edges by annotation. Its install strategy is YAML.
+func register(ctx context.Context, name, strategy, dependencies string) {
+	GinkgoHelper()
+	create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+		metadata: {name: `+name+`, annotations: {`+addonv1alpha1.DependenciesAnnotation+`: '`+dependencies+`'}},
+		spec: {installStrategy: `+strategy+`}}`)
+}
+
+const manual = "{type: Manual}"
+
+// result is how a run of the plugin ended.
+type result struct {
+	code int
+	out  string
+}
+
+// person answers a question, and does something before.
+type person struct {
+	before func()
+	answer io.Reader
+}
+
+func (p person) Answers() bool { return true }
+
+func (p person) Read(into []byte) (int, error) {
+	if p.before != nil {
+		p.before()
+	}
+	return p.answer.Read(into)
+}
+
+// plugin runs the plugin without a person.
+func plugin(ctx context.Context, line string, args ...string) result {
+	GinkgoHelper()
+	return asked(ctx, strings.NewReader(""), line, args...)
+}
+
+// asked runs the plugin, which reads the answer to its question.
+func asked(ctx context.Context, in io.Reader, line string, args ...string) result {
+	GinkgoHelper()
+	var out bytes.Buffer
+	command := cli.NewCommand(genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &out})
+	command.SetArgs(append(append(strings.Fields(line), args...), "--kubeconfig", hub.Kubeconfig()))
+	ended := result{code: cmdline.Run(ctx, command, &out)}
+	ended.out = out.String()
+	AddReportEntry("kubectl addon "+line, ended.out)
+	return ended
+}
+
+// began runs the plugin while the spec goes on.
+func began(ctx context.Context, line string) chan result {
+	ended := make(chan result, 1)
+	go func() {
+		defer GinkgoRecover()
+		ended <- plugin(ctx, line)
+	}()
+	return ended
+}
+
+// on returns the managed clusters on which an add-on is installed.
+func on(ctx context.Context, addOn string) func() ([]string, error) {
+	return func() (found []string, err error) {
+		var all addonv1alpha1.ManagedClusterAddOnList
+		err = hub.Client.List(ctx, &all)
+		for i := range all.Items {
+			if all.Items[i].Name == addOn {
+				found = append(found, all.Items[i].Namespace)
+			}
+		}
+		return found, err
+	}
+}
+
+func get(ctx context.Context, cluster, addOn string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
+}
+
+// report sets Available as the agent of an add-on would, and returns when.
+func report(ctx context.Context, cluster, addOn string) time.Time {
+	GinkgoHelper()
+	now := time.Now()
+	Eventually(func() error {
+		found, err := get(ctx, cluster, addOn)
+		if err != nil {
+			return err
+		}
+		meta.SetStatusCondition(&found.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Test"})
+		return hub.Client.Status().Update(ctx, found)
+	}).Should(Succeed())
+	return now
+}
+
+func read(path string) string {
+	GinkgoHelper()
+	content, err := os.ReadFile("../../../deploy/" + path)
+	Expect(err).NotTo(HaveOccurred())
+	return string(content)
+}
