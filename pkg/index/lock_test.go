@@ -83,7 +83,8 @@ func TestHelmDependencies(t *testing.T) {
 			"a 1.0.0 b 1.5.0",
 		},
 		"can't get a valid version for dependency b": {
-			all, []string{manifestOf("a", "1.0.0", "[{name: b, version: '>= 2'}]"), manifestOf("b", "1.5.0", "")},
+			all,
+			[]string{manifestOf("a", "1.0.0", "[{name: b, version: '>= 2'}]"), manifestOf("b", "1.5.0", "")},
 			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires b in version '>= 2'. The " +
 				"index has a 1.0.0; b 1.5.0",
 		},
@@ -93,7 +94,8 @@ func TestHelmDependencies(t *testing.T) {
 			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: ",
 		},
 		"found in Chart.yaml, but missing in charts/": {
-			all, []string{manifestOf("a", "1.0.0", "[{name: some-dependency-chart}]")},
+			all,
+			[]string{manifestOf("a", "1.0.0", "[{name: some-dependency-chart}]")},
 			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires some-dependency-chart. " +
 				"The index has a 1.0.0; no some-dependency-chart",
 		},
@@ -101,7 +103,8 @@ func TestHelmDependencies(t *testing.T) {
 		"an alias": {all, []string{manifestOf("a", "1.0.0", "[{name: database, addOn: b}]")}, "a 1.0.0 b 2.0.0"},
 		"a condition": {
 			all + "\nclusterKinds: [{name: default, labels: {front-end: 'no'}}]",
-			[]string{manifestOf("a", "1.0.0", "[{name: b, when: {clusterSelector: {matchLabels: {front-end: 'yes'}}}}]")}, "a 1.0.0",
+			[]string{manifestOf("a", "1.0.0", "[{name: b, when: {clusterSelector: {matchLabels: {front-end: 'yes'}}}}]")},
+			"a 1.0.0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
