@@ -110,3 +110,10 @@ func TestResolvePageShowsTheWishes(t *testing.T) {
 		t.Error("docs/resolve.md shows other wishes than docs/examples/resolve/addons.yaml")
 	}
 }
+
+// The commands on the page may fail a check. These do not.
+func TestTheLockOfTheExampleIsCurrent(t *testing.T) {
+	if different := plugin(t, "verify "+resolvable+" -o jsonpath={.items}"); different != "[]" {
+		t.Errorf("docs/examples/resolve/addons.lock: %s", different)
+	}
+}

@@ -14,7 +14,10 @@ func TestBuildWritesLayers(t *testing.T) {
 	expectRun(t, "build", "kubectl addon build: stat addons.lock: no such file or directory: kubectl addon resolve writes it", "exit code 2")
 	expectRun(t, "resolve", "CLUSTERS")
 	expectRun(t, "build --locked", "manifests/00/proxy.yaml\nmanifests/01/gateway.yaml\n")
-	expectFile(t, "manifests/01/gateway.yaml", "kind: ClusterManagementAddOn", "name: gateway", "dependency.addon.open-cluster-management.io/version: 1.0.0")
+	expectFile(t, "manifests/01/gateway.yaml",
+		"kind: ClusterManagementAddOn",
+		"name: gateway",
+		"dependency.addon.open-cluster-management.io/version: 1.0.0")
 	expectRun(t, "build --format kustomize --to k", "k/00/proxy.yaml\nk/01/gateway.yaml\n")
 	built, err := kustomization.Build("k")
 	if err != nil || len(built) != 2 {
@@ -24,7 +27,11 @@ func TestBuildWritesLayers(t *testing.T) {
 	expectFile(t, "a/00/proxy.yaml", `argocd.argoproj.io/sync-wave: "0"`)
 	expectFile(t, "a/01/gateway.yaml", `argocd.argoproj.io/sync-wave: "1"`)
 	expectRun(t, "build --format flux --to clusters/f --flux-source fleet", "clusters/f/00/proxy.yaml\n")
-	expectFile(t, "clusters/f/flux.yaml", "name: addons-01\n", "dependsOn:\n  - name: addons-00\n", "path: ./clusters/f/01\n", "name: fleet\n")
+	expectFile(t, "clusters/f/flux.yaml",
+		"name: addons-01\n",
+		"dependsOn:\n  - name: addons-00\n",
+		"path: ./clusters/f/01\n",
+		"name: fleet\n")
 }
 
 func expectFile(t *testing.T, path string, parts ...string) {
@@ -69,7 +76,8 @@ func TestBuildRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, change := range []struct{ from, to string }{
-		{"# Written", "# Edited"}, {"requires proxy", "needs proxy"}, {"version: 3.0.0", "version: 2.0.0"}, {"digest: sha256:", "digest: sha256:0"},
+		{"# Written", "# Edited"}, {"requires proxy", "needs proxy"}, {"version: 3.0.0", "version: 2.0.0"}, {"digest: " +
+			"sha256:", "digest: sha256:0"},
 	} {
 		changed := strings.Replace(string(lock), change.from, change.to, 1)
 		if err := os.WriteFile("addons.lock", []byte(changed), 0o600); err != nil || changed == string(lock) {
@@ -84,7 +92,9 @@ func TestBuildRefuses(t *testing.T) {
 	if err := os.Remove("index/addons/proxy/3.0.0.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	expectRun(t, "build", "kubectl addon build: clusters of kind default: proxy 3.0.0 is locked, and the index has no such release", "exit code 1")
+	expectRun(t, "build",
+		"kubectl addon build: clusters of kind default: proxy 3.0.0 is locked, and the index has no such release",
+		"exit code 1")
 	if _, err := os.Stat("manifests"); err == nil {
 		t.Error("it was built all the same")
 	}
@@ -93,13 +103,15 @@ func TestBuildRefuses(t *testing.T) {
 // A hub has each object once.
 func TestBuildOfKindsThatDiffer(t *testing.T) {
 	resolvable(t)
-	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\nclusterKinds: [{name: old}, {name: new}]\n" +
+	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\nclusterKinds: [{name: " +
+		"old}, {name: new}]\n" +
 		"addOns: [{name: gateway}, {name: proxy, version: < 3, clusterKinds: [old]}]\n"
 	if err := os.WriteFile("addons.yaml", []byte(wishes), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	expectRun(t, "resolve", "CLUSTERS", "new        proxy     3.0.0", "old        proxy     2.0.0")
-	expectRun(t, "build", "kubectl addon build: ClusterManagementAddOn.addon.open-cluster-management.io proxy is another one of proxy 2.0.0 for clusters of kind old "+
+	expectRun(t, "build", "kubectl addon build: ClusterManagementAddOn.addon.open-cluster-management.io proxy is another "+
+		"one of proxy 2.0.0 for clusters of kind old "+
 		"than of proxy 3.0.0 for clusters of kind new, and a hub has it once", "exit code 1")
 	expectRun(t, "build --cluster-kind old", "manifests/00/proxy.yaml\n")
 	expectFile(t, "manifests/00/proxy.yaml", "version: 2.0.0")

@@ -63,7 +63,10 @@ func TestResolveWritesALock(t *testing.T) {
 	if _, err := os.Stat("addons.lock"); err == nil {
 		t.Error("--locked wrote a file")
 	}
-	expectRun(t, "resolve", "CLUSTERS", "default    proxy     3.0.0     gateway 1.0.0 requires proxy in version '>= 2'", "addons.lock was written.")
+	expectRun(t, "resolve",
+		"CLUSTERS",
+		"default    proxy     3.0.0     gateway 1.0.0 requires proxy in version '>= 2'",
+		"addons.lock was written.")
 	expectRun(t, "resolve", "CLUSTERS", "addons.lock is current.")
 	expectRun(t, "resolve --locked -o jsonpath={.clusterKinds[0].addOns[1].version}", "3.0.0addons.lock is current.")
 	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")
@@ -76,19 +79,26 @@ func TestResolveRefuses(t *testing.T) {
 	expectRun(t, "resolve none.yaml", "kubectl addon resolve: stat none.yaml: no such file", "exit code 2")
 	expectRun(t, "resolve -o nothing", `kubectl addon resolve: --output="nothing"`, "exit code 2")
 	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 1")
-	expectRun(t, "resolve --workspace gateway", `kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `, "exit code 1")
+	expectRun(t, "resolve --workspace gateway",
+		`kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `,
+		"exit code 1")
 	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
 	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
 	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
 	expectRun(t, "index build --live --from x", "kubectl addon index build: a snapshot has no manifests", "exit code 2")
 	expectRun(t, "index build --live --server http://127.0.0.1:1", "kubectl addon index build: ", "connection refused", "exit code 3")
-	expectRun(t, "index build gateway", `kubectl addon index build: gateway/a.yaml: add-on "gateway": it reports no version`, "or name it with --version gateway=1.2.3", "exit code 1")
+	expectRun(t, "index build gateway",
+		`kubectl addon index build: gateway/a.yaml: add-on "gateway": it reports no version`,
+		"or name it with --version gateway=1.2.3",
+		"exit code 1")
 
-	old := strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 1.0.0}", 1)
+	old := strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: "+
+		"{dependency.addon.open-cluster-management.io/version: 1.0.0}", 1)
 	if err := os.WriteFile("proxy/a.yaml", []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	expectRun(t, "resolve --workspace proxy", "kubectl addon resolve: on clusters of kind default, this wish cannot be satisfied: gateway is wanted; "+
+	expectRun(t, "resolve --workspace proxy", "kubectl addon resolve: on clusters of kind default, this wish cannot be "+
+		"satisfied: gateway is wanted; "+
 		"gateway 1.0.0 requires proxy in version '>= 2'. The index has gateway 1.0.0; proxy 1.0.0", "exit code 1")
 	if _, err := os.Stat("addons.lock"); err == nil {
 		t.Error("a conflict wrote a lock")

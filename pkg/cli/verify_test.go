@@ -15,7 +15,9 @@ import (
 // cluster is a managed cluster with a label.
 func cluster(name, tier string, available metav1.ConditionStatus) clusterv1.ManagedCluster {
 	one := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
-	one.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available, LastTransitionTime: fixture.Earlier}}
+	one.Status.Conditions = []metav1.Condition{{
+		Type: clusterv1.ManagedClusterConditionAvailable, Status: available, LastTransitionTime: fixture.Earlier,
+	}}
 	return one
 }
 

@@ -14,12 +14,14 @@ import (
 
 // manifestOf is a registration, with the version and the dependencies that it declares, if any.
 func manifestOf(name, version, dependencies string) string {
-	annotations := map[bool]string{true: fmt.Sprintf("    dependency.addon.open-cluster-management.io/version: %q\n", version)}[version != ""]
+	annotations := map[bool]string{true: fmt.Sprintf("    dependency.addon.open-cluster-management.io/version: %q\n"+
+		"", version)}[version != ""]
 	if dependencies != "" {
 		annotations += fmt.Sprintf("    addon.open-cluster-management.io/dependencies: %q\n", dependencies)
 	}
 	return "---\napiVersion: addon.open-cluster-management.io/v1alpha1\nkind: ClusterManagementAddOn\nmetadata:\n  name: " + name +
-		"\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: x\n" + annotations + "spec: {installStrategy: {type: Manual}}\n"
+		"\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: x\n" + annotations + "spec: " +
+		"{installStrategy: {type: Manual}}\n"
 }
 
 func templateOf(name, addOn, version string) string {
@@ -61,22 +63,51 @@ func TestBuild(t *testing.T) {
 	}{
 		"a version in the registration": {map[string]string{"a.yaml": manifestOf("a", "1.0.0", "")}, "a 1.0.0 (1)"},
 		"a version by flag":             {map[string]string{"a.yaml": manifestOf("flagged", "", "")}, "flagged 3.2.1 (1)"},
-		"no version":                    {map[string]string{"a.yaml": manifestOf("a", "", "")}, `a.yaml: add-on "a": it reports no version: set the annotation dependency.addon.open-cluster-management.io/version`},
-		"that of OCM":                   {map[string]string{"a.yaml": manifestOf("a", "@ocm", "")}, `a.yaml: add-on "a": its version is @ocm`},
-		"a version that is none":        {map[string]string{"a.yaml": manifestOf("a", "latest", "")}, `a.yaml: add-on "a": version: "latest": must be a semantic version`},
-		"a path as version":             {map[string]string{"a.yaml": manifestOf("a", "../../1.0.0", "")}, `a.yaml: add-on "a": version: "../../1.0.0": must be`},
-		"other objects of its file":     {map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + config, "b.yaml": manifestOf("b", "1.0.0", "")}, "a 1.0.0 (2), b 1.0.0 (1)"},
-		"other objects of its folder":   {map[string]string{"a/a.yaml": manifestOf("a", "1.0.0", ""), "a/c.yaml": config, "b/b.yaml": manifestOf("b", "1.0.0", "")}, "a 1.0.0 (2), b 1.0.0 (1)"},
-		"an object of either":           {map[string]string{"a.yaml": manifestOf("a", "1.0.0", ""), "b.yaml": manifestOf("b", "1.0.0", ""), "c.yaml": config}, `c.yaml: ConfigMap "c" may belong to a or b`},
-		"twice":                         {map[string]string{"a.yaml": manifestOf("a", "1.0.0", ""), "b.yaml": manifestOf("a", "2.0.0", "")}, `b.yaml: "a" is registered in a.yaml too`},
-		"none":                          {map[string]string{"c.yaml": config}, "there is no ClusterManagementAddOn"},
+		"no version": {
+			map[string]string{"a.yaml": manifestOf("a", "", "")},
+			`a.yaml: add-on "a": it reports no version: set the annotation dependency.addon.open-cluster-management.io/version`,
+		},
+		"that of OCM": {map[string]string{"a.yaml": manifestOf("a", "@ocm", "")}, `a.yaml: add-on "a": its version is @ocm`},
+		"a version that is none": {
+			map[string]string{"a.yaml": manifestOf("a", "latest", "")},
+			`a.yaml: add-on "a": version: "latest": must be a semantic version`,
+		},
+		"a path as version": {
+			map[string]string{"a.yaml": manifestOf("a", "../../1.0.0", "")},
+			`a.yaml: add-on "a": version: "../../1.0.0": must be`,
+		},
+		"other objects of its file": {
+			map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + config, "b.yaml": manifestOf("b", "1.0.0", "")},
+			"a 1.0.0 (2), b 1.0.0 (1)",
+		},
+		"other objects of its folder": {
+			map[string]string{"a/a.yaml": manifestOf("a", "1.0.0", ""), "a/c.yaml": config, "b/b.yaml": manifestOf("b", "1.0.0", "")},
+			"a 1.0.0 (2), b 1.0.0 (1)",
+		},
+		"an object of either": {
+			map[string]string{"a.yaml": manifestOf("a", "1.0.0", ""), "b.yaml": manifestOf("b", "1.0.0", ""), "c.yaml": config},
+			`c.yaml: ConfigMap "c" may belong to a or b`,
+		},
+		"twice": {
+			map[string]string{"a.yaml": manifestOf("a", "1.0.0", ""), "b.yaml": manifestOf("a", "2.0.0", "")},
+			`b.yaml: "a" is registered in a.yaml too`,
+		},
+		"none": {map[string]string{"c.yaml": config}, "there is no ClusterManagementAddOn"},
 		"a template of its own": {map[string]string{"a.yaml": strings.Replace(manifestOf("a", "1.0.0", ""), "spec: {",
-			"spec: {supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates}], ", 1), "z/t.yaml": templateOf("t", "a", "2.0.0")}, "a 2.0.0 (2)"},
+			"spec: {supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates}], "+
+				"", 1), "z/t.yaml": templateOf("t", "a", "2.0.0")}, "a 2.0.0 (2)"},
 		"a template of a registration in v1beta1": {map[string]string{"a.yaml": strings.NewReplacer("v1alpha1", "v1beta1", "spec: {",
-			"spec: {defaultConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, name: t2}], ").Replace(manifestOf("a", "", "")) +
+			"spec: {defaultConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, name: t2}], "+
+				"").Replace(manifestOf("a", "", "")) +
 			templateOf("t1", "a", "1.0.0") + templateOf("t2", "a", "2.0.0")}, "a 2.0.0 (2)"},
-		"two templates, and none is named": {map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + templateOf("t1", "a", "1.0.0") + templateOf("t2", "a", "2.0.0")}, `a.yaml: add-on "a": it has 2 AddOnTemplates`},
-		"a template of another":            {map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + templateOf("t", "b", "1.0.0")}, `a.yaml: AddOnTemplate "t": spec.addonName: "b" has no ClusterManagementAddOn here`},
+		"two templates, and none is named": {
+			map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + templateOf("t1", "a", "1.0.0") + templateOf("t2", "a", "2.0.0")},
+			`a.yaml: add-on "a": it has 2 AddOnTemplates`,
+		},
+		"a template of another": {
+			map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + templateOf("t", "b", "1.0.0")},
+			`a.yaml: AddOnTemplate "t": spec.addonName: "b" has no ClusterManagementAddOn here`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			entries, err := index.Build(objects(t, test.files), "x", map[string]string{"flagged": "3.2.1"})
@@ -109,13 +140,17 @@ func made(t testing.TB, registration string) string {
 // A release that was changed by hand is refused, whatever was changed.
 func TestAChangedReleaseIsRefused(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, want string }{
-		"another declaration":       {">= 1", ">= 2", "digest: the file was changed after it was made"},
-		"another version":           {"version: 1.0.0", "version: 1.0.1", "digest: the file was changed after it was made"},
-		"another digest":            {"sha256:", "sha256:0", "digest: the file was changed after it was made"},
-		"an unknown field":          {"\nname: a\n", "\nname: a\nnmae: b\n", `unknown field "nmae"`},
-		"a field twice":             {"kind: AddOnRelease", "kind: AddOnRelease\nkind: AddOnRelease", `key "kind" already set in map`},
-		"a field of another type":   {"digest: ", "digest: 5 #", "digest: must be of type string, not number"},
-		"another kind":              {"kind: AddOnRelease", "kind: AddOnLock", `apiVersion and kind: must be dependency.addon.open-cluster-management.io/v1alpha1 and AddOnRelease, not`},
+		"another declaration":     {">= 1", ">= 2", "digest: the file was changed after it was made"},
+		"another version":         {"version: 1.0.0", "version: 1.0.1", "digest: the file was changed after it was made"},
+		"another digest":          {"sha256:", "sha256:0", "digest: the file was changed after it was made"},
+		"an unknown field":        {"\nname: a\n", "\nname: a\nlabel: b\n", `unknown field "label"`},
+		"a field twice":           {"kind: AddOnRelease", "kind: AddOnRelease\nkind: AddOnRelease", `key "kind" already set in map`},
+		"a field of another type": {"digest: ", "digest: 5 #", "digest: must be of type string, not number"},
+		"another kind": {
+			"kind: AddOnRelease",
+			"kind: AddOnLock",
+			`apiVersion and kind: must be dependency.addon.open-cluster-management.io/v1alpha1 and AddOnRelease, not`,
+		},
 		"no YAML":                   {"apiVersion", "[", "yaml: "},
 		"a source, which is a note": {"source: x", "source: z", ""},
 	} {
@@ -175,13 +210,15 @@ func TestAVersionStaysAsItIs(t *testing.T) {
 func TestWishesAreReadStrictly(t *testing.T) {
 	const begin = "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n"
 	for content, want := range map[string]string{
-		"addOns: [{name: a, version: 1.x}]":                                  "",
-		"addOns: []":                                                         "addOns: name at least one add-on",
-		"addOns: [{version: 1.x}]":                                           "addOns[0].name: name an add-on",
-		"addOns: [{name: a, verison: 1.x}]":                                  `unknown field "addOns[0].verison"`,
-		"addOns: [{name: a, version: 1.0}]":                                  "addOns.version: must be of type string, not number",
-		"addOns: [{name: a, clusterKinds: [b]}]":                             `addOns[0].clusterKinds[0]: "b": there is no such kind of clusters`,
-		"addOns: [{name: a}]\nclusterKinds: [{name: b}, {name: b}]":          `clusterKinds[1].name: "b": must be a name that no other kind has`,
+		"addOns: [{name: a, version: 1.x}]": "",
+		"addOns: []":                        "addOns: name at least one add-on",
+		"addOns: [{version: 1.x}]":          "addOns[0].name: name an add-on",
+		"addOns: [{name: a, range: 1.x}]":   `unknown field "addOns[0].range"`,
+		"addOns: [{name: a, version: 1.0}]": "addOns.version: must be of type string, not number",
+		"addOns: [{name: a, clusterKinds: [b]}]": `addOns[0].clusterKinds[0]: "b": there is no ` +
+			`such kind of clusters`,
+		"addOns: [{name: a}]\nclusterKinds: [{name: b}, {name: b}]": `clusterKinds[1].name: "b": must be a name that ` +
+			`no other kind has`,
 		"addOns: [{name: a}]\nclusterKinds: [{name: b, kubernetes: newest}]": "",
 	} {
 		path := filepath.Join(t.TempDir(), "addons.yaml")

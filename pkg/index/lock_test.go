@@ -25,7 +25,8 @@ func entriesOf(t testing.TB, registrations ...string) (entries []index.Entry) {
 func wishesOf(t testing.TB, content string) *index.Wishes {
 	t.Helper()
 	folder := t.TempDir()
-	write(t, folder, map[string]string{"addons.yaml": "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n" + content})
+	write(t, folder, map[string]string{"addons.yaml": "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\n" +
+		"kind: AddOnWishes\n" + content})
 	wishes, err := index.ReadWishes(filepath.Join(folder, "addons.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,24 +76,35 @@ func TestHelmDependencies(t *testing.T) {
 		"transitive ones too, which Helm does not resolve": {
 			all, []string{manifestOf("a", "1.0.0", "[{name: c}]"), manifestOf("c", "1.0.0", "[{name: b}]")}, "a 1.0.0 b 2.0.0 c 1.0.0",
 		},
-		"a version or a range":                     {all, []string{manifestOf("a", "1.0.0", "[{name: b, version: 2.0.0}]")}, "a 1.0.0 b 2.0.0"},
-		"a local chart is used in its one version": {all, []string{manifestOf("a", "1.0.0", "[{name: b}]"), manifestOf("b", "1.5.0", "")}, "a 1.0.0 b 1.5.0"},
+		"a version or a range": {all, []string{manifestOf("a", "1.0.0", "[{name: b, version: 2.0.0}]")}, "a 1.0.0 b 2.0.0"},
+		"a local chart is used in its one version": {
+			all,
+			[]string{manifestOf("a", "1.0.0", "[{name: b}]"), manifestOf("b", "1.5.0", "")},
+			"a 1.0.0 b 1.5.0",
+		},
 		"can't get a valid version for dependency b": {
-			all, []string{manifestOf("a", "1.0.0", "[{name: b, version: '>= 2'}]"), manifestOf("b", "1.5.0", "")},
-			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires b in version '>= 2'. The index has a 1.0.0; b 1.5.0",
+			all,
+			[]string{manifestOf("a", "1.0.0", "[{name: b, version: '>= 2'}]"), manifestOf("b", "1.5.0", "")},
+			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires b in version '>= 2'. The " +
+				"index has a 1.0.0; b 1.5.0",
 		},
 		"improper constraint": {
-			all, []string{manifestOf("a", "1.0.0", "[{name: b, version: x y}]")}, "on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: ",
+			all,
+			[]string{manifestOf("a", "1.0.0", "[{name: b, version: x y}]")},
+			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: ",
 		},
 		"found in Chart.yaml, but missing in charts/": {
-			all, []string{manifestOf("a", "1.0.0", "[{name: some-dependency-chart}]")},
-			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires some-dependency-chart. The index has a 1.0.0; no some-dependency-chart",
+			all,
+			[]string{manifestOf("a", "1.0.0", "[{name: some-dependency-chart}]")},
+			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires some-dependency-chart. " +
+				"The index has a 1.0.0; no some-dependency-chart",
 		},
 		"a chart that is there and not declared is not installed": {all, []string{manifestOf("a", "1.0.0", "[]")}, "a 1.0.0"},
 		"an alias": {all, []string{manifestOf("a", "1.0.0", "[{name: database, addOn: b}]")}, "a 1.0.0 b 2.0.0"},
 		"a condition": {
 			all + "\nclusterKinds: [{name: default, labels: {front-end: 'no'}}]",
-			[]string{manifestOf("a", "1.0.0", "[{name: b, when: {clusterSelector: {matchLabels: {front-end: 'yes'}}}}]")}, "a 1.0.0",
+			[]string{manifestOf("a", "1.0.0", "[{name: b, when: {clusterSelector: {matchLabels: {front-end: 'yes'}}}}]")},
+			"a 1.0.0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +117,8 @@ func TestHelmDependencies(t *testing.T) {
 					got = append(got, one.Name+" "+one.Version)
 				}
 			}
-			if joined := strings.Join(got, " "); joined != test.want && (err == nil || !strings.HasSuffix(test.want, ": ") || !strings.HasPrefix(joined, test.want)) {
+			if joined := strings.Join(got, " "); joined != test.want && (err == nil || !strings.HasSuffix(test.want, ": "+
+				"") || !strings.HasPrefix(joined, test.want)) {
 				t.Errorf("got  %s\nwant %s", joined, test.want)
 			}
 		})

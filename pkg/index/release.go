@@ -240,7 +240,7 @@ func Replace(path string, content []byte) (err error) {
 		}
 	}()
 	_, err = file.Write(content)
-	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil { //nolint:gosec // it is for Git, and has no secret
+	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)

@@ -90,7 +90,10 @@ func (w world) served(chosen choice) []addonv1alpha1.AddonAPI {
 	served := slices.Clone(kind.APIs)
 	provided := func(api addonv1alpha1.AddonAPI, releases []resolution.Release, all bool) bool {
 		return slices.ContainsFunc(releases, func(one resolution.Release) bool {
-			return (all || chosen[one.AddOn] == one.Version) && slices.ContainsFunc(one.Registration.Spec.Provides, func(p addonv1alpha1.AddonAPI) bool {
+			if !all && chosen[one.AddOn] != one.Version {
+				return false
+			}
+			return slices.ContainsFunc(one.Registration.Spec.Provides, func(p addonv1alpha1.AddonAPI) bool {
 				return p.Kind == api.Kind && (p.Version == "" || api.Version == "" || p.Version == api.Version)
 			})
 		})
@@ -126,7 +129,7 @@ func TestResolutionAgreesWithEvaluation(t *testing.T) {
 	for seed := range rounds {
 		random := fixture.Random(uint64(seed))
 		s := shape{addOns: 3 + random.IntN(2), releases: 3, edges: 3}
-		w := world{s.catalogue(random), s.wishes(random)}
+		w := world{s.catalog(random), s.wishes(random)}
 		found, err := resolution.Resolve(w.releases, w.wishes, kind)
 		if conflict := (*resolution.Conflict)(nil); err != nil && !errors.As(err, &conflict) {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -149,7 +152,7 @@ func TestResolutionAgreesWithEvaluation(t *testing.T) {
 		w.expectHighest(t, seed, chosenBy(found))
 	}
 	if resolved < rounds/5 || refused < rounds/5 {
-		t.Errorf("%d resolved, %d refused: the catalogues are too much alike", resolved, refused)
+		t.Errorf("%d resolved, %d refused: the catalogs are too much alike", resolved, refused)
 	}
 }
 
@@ -184,7 +187,7 @@ func TestConflictsHaveNoWishTooMany(t *testing.T) {
 	for seed := range 1500 {
 		random := fixture.Random(uint64(seed))
 		s := shape{addOns: 4, releases: 3, edges: 3}
-		releases, wishes := s.catalogue(random), s.wishes(random)
+		releases, wishes := s.catalog(random), s.wishes(random)
 		_, err := resolution.Resolve(releases, wishes, kind)
 		conflict := (*resolution.Conflict)(nil)
 		if !errors.As(err, &conflict) {

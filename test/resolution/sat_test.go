@@ -71,12 +71,12 @@ func (f *formula) split(addOn, accepted string, prereleases *addonv1alpha1.Depen
 // addEdge adds what an edge of a release says.
 func (f *formula) addEdge(release int, edge addonv1alpha1.AddonDependency) {
 	if len(edge.AnyOf) > 0 {
-		any := []int{-release}
+		either := []int{-release}
 		for _, one := range edge.AnyOf {
 			within, _ := f.split(one.AddOn, one.Version, nil)
-			any = append(any, within...)
+			either = append(either, within...)
 		}
-		f.clauses = append(f.clauses, any)
+		f.clauses = append(f.clauses, either)
 		return
 	}
 	within, others := f.split(edge.AddOn, edge.Version, nil)
@@ -121,7 +121,7 @@ func TestResolutionAgreesWithSAT(t *testing.T) {
 	for seed := range rounds {
 		random := fixture.Random(uint64(seed))
 		s := shape{addOns: 6 + random.IntN(20), releases: len(numbers), edges: 2 + random.IntN(4), ordered: true}
-		w := world{s.catalogue(random), s.wishes(random)}
+		w := world{s.catalog(random), s.wishes(random)}
 		f := formulaOf(w)
 		found, err := resolution.Resolve(w.releases, w.wishes, kind)
 		if is := f.satisfiable(); is != (err == nil) {
@@ -135,7 +135,7 @@ func TestResolutionAgreesWithSAT(t *testing.T) {
 		expectHighest(t, f, w, chosenBy(found), seed)
 	}
 	if resolved < rounds/5 || refused < rounds/10 {
-		t.Errorf("%d resolved, %d refused: the catalogues are too much alike", resolved, refused)
+		t.Errorf("%d resolved, %d refused: the catalogs are too much alike", resolved, refused)
 	}
 }
 

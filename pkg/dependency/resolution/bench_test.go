@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
@@ -47,16 +46,11 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// It takes a tenth of a second. The bound is for machines with other work.
+// Without too many steps there is a resolution. BenchmarkResolve measures the time.
 func TestLargeCatalogue(t *testing.T) {
 	for seed := range uint64(5) {
 		releases, wishes := large(fixture.Random(seed), 200, 50)
-		began := time.Now()
 		found, err := resolution.Resolve(releases, wishes, resolution.Kind{})
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("it took %s", took)
-		}
-		t.Log(time.Since(began))
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		} else if len(found.Choices) < 150 {

@@ -71,29 +71,97 @@ func TestResolve(t *testing.T) {
 		"no prerelease that only a dependent accepts": {
 			"a 1.0.0 dependencies: [{name: b, version: '>= 1', prereleases: {}}]\nb 1.0.0\nb 2.0.0-rc.1", "a", "a 1.0.0, b 1.0.0",
 		},
-		"what is required comes too":          {"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0 dependencies: [{name: c}]\nc 1.0.0\nd 1.0.0", "a", "a 1.0.0, b 1.0.0, c 1.0.0"},
-		"an Optional one does not":            {"a 1.0.0 dependencies: [{name: b, type: Optional}]\nb 1.0.0", "a", "a 1.0.0"},
-		"an Optional one limits":              {"a 1.0.0 dependencies: [{name: b, type: Optional, version: '< 2'}]\nb 1.0.0\nb 2.0.0", "a, b", "a 1.0.0, b 1.0.0"},
-		"one that is IfInstalled limits":      {"a 1.0.0 dependencies: [{name: b, type: IfInstalled, version: '< 2'}]\nb 1.0.0\nb 2.0.0", "a, b", "a 1.0.0, b 1.0.0"},
-		"a conflict with some versions":       {"a 1.0.0 dependencies: [{name: b, type: Conflicts, version: '>= 2'}]\nb 1.0.0\nb 2.0.0", "a, b", "a 1.0.0, b 1.0.0"},
-		"the first wish gets the highest":     {"a 1.0.0\na 2.0.0\nb 1.0.0\nb 2.0.0 dependencies: [{name: a, version: '< 2'}]", "b, a", "a 2.0.0, b 1.0.0"},
-		"a lower version, so that all fits":   {"a 2.0.0 dependencies: [{name: c, version: '>= 2'}]\na 1.0.0 dependencies: [{name: c, version: '< 2'}]\nb 1.0.0 dependencies: [{name: c, version: '< 2'}]\nc 1.0.0\nc 2.0.0", "a, b", "a 1.0.0, b 1.0.0, c 1.0.0"},
-		"the first alternative":               {"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: c}, {addOn: b}]}]\nb 1.0.0\nc 1.0.0", "a", "a 1.0.0, c 1.0.0"},
-		"the alternative that is there":       {"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: c}, {addOn: b}]}]\nb 1.0.0\nc 1.0.0", "a, b", "a 1.0.0, b 1.0.0"},
-		"an alternative that waits is none":   {"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: b}, {addOn: c}]}]\nb 1.0.0 dependencies: [{name: a}]\nc 1.0.0", "a", "a 1.0.0, c 1.0.0"},
-		"a version on a cycle is passed over": {"a 1.0.0 dependencies: [{name: b}]\nb 2.0.0 dependencies: [{name: a}]\nb 1.0.0", "a", "a 1.0.0, b 1.0.0"},
-		"Kubernetes that is too old":          {"a 2.0.0 requirements: {kubernetes: '>= 1.31'}\na 1.0.0 requirements: {kubernetes: '>= 1.28'}", "a", "a 1.0.0"},
-		"a claim with another value":          {"a 2.0.0 requirements: {claims: {region: us}}\na 1.0.0 requirements: {claims: {region: eu}}", "a", "a 1.0.0"},
-		"a condition that does not hold":      {"a 1.0.0 dependencies: [{name: b, when: {clusterSelector: {matchLabels: {tier: core}}}}]\nb 1.0.0", "a", "a 1.0.0"},
-		"a condition that holds":              {"a 1.0.0 dependencies: [{name: b, when: {clusterSelector: {matchLabels: {tier: edge}}}}]\nb 1.0.0", "a", "a 1.0.0, b 1.0.0"},
-		"an API that the clusters serve":      {"a 1.0.0 dependencies: [{name: x, api: {group: served.com, kind: Served}}]\nb 1.0.0 provides: [{group: served.com, kind: Served}]", "a", "a 1.0.0"},
-		"an API that an add-on provides":      {"a 1.0.0 dependencies: [{name: x, api: {group: x.com, version: v1, kind: X}}]\nb 1.0.0 provides: [{group: x.com, version: v1, kind: X}]\nb 2.0.0 provides: [{group: x.com, version: v2, kind: X}]", "a", "a 1.0.0, b 1.0.0"},
-		"a wish only if it is needed":         {"a 1.0.0\nb 1.0.0\nb 2.0.0", "a, ?b < 2", "a 1.0.0"},
-		"a wish that is needed":               {"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0\nb 2.0.0", "a, ?b < 2", "a 1.0.0, b 1.0.0"},
+		"what is required comes too": {
+			"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0 dependencies: [{name: c}]\nc 1.0.0\nd 1.0.0",
+			"a",
+			"a 1.0.0, b 1.0.0, c 1.0.0",
+		},
+		"an Optional one does not": {"a 1.0.0 dependencies: [{name: b, type: Optional}]\nb 1.0.0", "a", "a 1.0.0"},
+		"an Optional one limits": {
+			"a 1.0.0 dependencies: [{name: b, type: Optional, version: '< 2'}]\nb 1.0.0\nb 2.0.0",
+			"a, b",
+			"a 1.0.0, b 1.0.0",
+		},
+		"one that is IfInstalled limits": {
+			"a 1.0.0 dependencies: [{name: b, type: IfInstalled, version: '< 2'}]\nb 1.0.0\nb 2.0.0",
+			"a, b",
+			"a 1.0.0, b 1.0.0",
+		},
+		"a conflict with some versions": {
+			"a 1.0.0 dependencies: [{name: b, type: Conflicts, version: '>= 2'}]\nb 1.0.0\nb 2.0.0",
+			"a, b",
+			"a 1.0.0, b 1.0.0",
+		},
+		"the first wish gets the highest": {
+			"a 1.0.0\na 2.0.0\nb 1.0.0\nb 2.0.0 dependencies: [{name: a, version: '< 2'}]",
+			"b, a",
+			"a 2.0.0, b 1.0.0",
+		},
+		"a lower version, so that all fits": {
+			"a 2.0.0 dependencies: [{name: c, version: '>= 2'}]\na 1.0.0 dependencies: [{name: c, version: '< 2'}]\nb 1.0.0 " +
+				"dependencies: [{name: c, version: '< 2'}]\nc 1.0.0\nc 2.0.0",
+			"a, b",
+			"a 1.0.0, b 1.0.0, c 1.0.0",
+		},
+		"the first alternative": {
+			"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: c}, {addOn: b}]}]\nb 1.0.0\nc 1.0.0",
+			"a",
+			"a 1.0.0, c 1.0.0",
+		},
+		"the alternative that is there": {
+			"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: c}, {addOn: b}]}]\nb 1.0.0\nc 1.0.0",
+			"a, b",
+			"a 1.0.0, b 1.0.0",
+		},
+		"an alternative that waits is none": {
+			"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: b}, {addOn: c}]}]\nb 1.0.0 dependencies: [{name: a}]\nc 1.0.0",
+			"a",
+			"a 1.0.0, c 1.0.0",
+		},
+		"a version on a cycle is passed over": {
+			"a 1.0.0 dependencies: [{name: b}]\nb 2.0.0 dependencies: [{name: a}]\nb 1.0.0",
+			"a",
+			"a 1.0.0, b 1.0.0",
+		},
+		"Kubernetes that is too old": {
+			"a 2.0.0 requirements: {kubernetes: '>= 1.31'}\na 1.0.0 requirements: {kubernetes: '>= 1.28'}",
+			"a",
+			"a 1.0.0",
+		},
+		"a claim with another value": {
+			"a 2.0.0 requirements: {claims: {region: us}}\na 1.0.0 requirements: {claims: {region: eu}}",
+			"a",
+			"a 1.0.0",
+		},
+		"a condition that does not hold": {
+			"a 1.0.0 dependencies: [{name: b, when: {clusterSelector: {matchLabels: {tier: core}}}}]\nb 1.0.0",
+			"a",
+			"a 1.0.0",
+		},
+		"a condition that holds": {
+			"a 1.0.0 dependencies: [{name: b, when: {clusterSelector: {matchLabels: {tier: edge}}}}]\nb 1.0.0",
+			"a",
+			"a 1.0.0, b 1.0.0",
+		},
+		"an API that the clusters serve": {
+			"a 1.0.0 dependencies: [{name: x, api: {group: served.com, kind: Served}}]\nb 1.0.0 provides: [{group: served.com, kind: Served}]",
+			"a",
+			"a 1.0.0",
+		},
+		"an API that an add-on provides": {
+			"a 1.0.0 dependencies: [{name: x, api: {group: x.com, version: v1, kind: X}}]\nb 1.0.0 provides: [{group: x.com, " +
+				"version: v1, kind: X}]\nb 2.0.0 provides: [{group: x.com, version: v2, kind: X}]",
+			"a",
+			"a 1.0.0, b 1.0.0",
+		},
+		"a wish only if it is needed": {"a 1.0.0\nb 1.0.0\nb 2.0.0", "a, ?b < 2", "a 1.0.0"},
+		"a wish that is needed":       {"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0\nb 2.0.0", "a, ?b < 2", "a 1.0.0, b 1.0.0"},
 
 		"two that exclude each other": {
-			"a 1.0.0 dependencies: [{name: c, version: '>= 2'}]\nb 1.0.0 dependencies: [{name: c, version: '< 2'}]\nc 1.0.0\nc 2.0.0\nd 1.0.0", "a, b, d",
-			"these wishes exclude each other: a is wanted; b is wanted; a 1.0.0 requires c in version '>= 2'; b 1.0.0 requires c in version '< 2'. " +
+			"a 1.0.0 dependencies: [{name: c, version: '>= 2'}]\nb 1.0.0 dependencies: [{name: c, version: '< 2'}]\nc 1.0.0\nc 2.0.0\nd 1.0.0",
+			"a, b, d",
+			"these wishes exclude each other: a is wanted; b is wanted; a 1.0.0 requires c in version '>= 2'; b 1.0.0 requires c " +
+				"in version '< 2'. " +
 				"The index has a 1.0.0; b 1.0.0; c 2.0.0, 1.0.0",
 		},
 		"two that declare a conflict": {
@@ -116,11 +184,19 @@ func TestResolve(t *testing.T) {
 		"only a prerelease": {
 			"a 1.0.0-rc.1", "a", "this wish cannot be satisfied: a is wanted. The index has a 1.0.0-rc.1 (a prerelease that no wish asks for)",
 		},
-		"a range that is none":     {"a 1.0.0", "a latest", `add-on "a": version "latest": must be a range of semantic versions…`},
-		"a version that is none":   {"a latest", "a", `add-on "a": version "latest" is no semantic version`},
-		"a version that is twice":  {"a 1.0.0\na 1.0.0", "a", `add-on "a" has version "1.0.0" twice`},
-		"an invalid declaration":   {"a 1.0.0 dependencies: [{name: b, version: x y}]", "a", "this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: …"},
-		"a declaration for others": {"a 1.0.0 requirements: {interlock: '>= 99'}", "a", "this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: …"},
+		"a range that is none":    {"a 1.0.0", "a latest", `add-on "a": version "latest": must be a range of semantic versions…`},
+		"a version that is none":  {"a latest", "a", `add-on "a": version "latest" is no semantic version`},
+		"a version that is twice": {"a 1.0.0\na 1.0.0", "a", `add-on "a" has version "1.0.0" twice`},
+		"an invalid declaration": {
+			"a 1.0.0 dependencies: [{name: b, version: x y}]",
+			"a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: …",
+		},
+		"a declaration for others": {
+			"a 1.0.0 requirements: {interlock: '>= 99'}",
+			"a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: …",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			releases, wishes := releasesOf(t, test.releases), wishesOf(test.wishes)
@@ -146,14 +222,45 @@ pkg1 4.0.0
 pkg2 1.0.0
 pkg3 0.1.0`
 	for name, test := range map[string]struct{ releases, wishes, want string }{
-		"a dependency of a dependency is installed too":         {packages, "pkg", "pkg 1.0.0, pkg1 1.0.1, pkg2 1.0.0, pkg3 0.1.0"},
-		"two packages depend on the same package":               {packages + "\nother 1.0.0 dependencies: [{name: pkg1, version: < 1.0.1}]", "pkg, other", "other 1.0.0, pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0"},
-		"override the version of a dependency":                  {packages, "pkg, ?pkg1 1.0.0", "pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0"},
-		"two dependencies on one package in versions (aliases)": {"pkg 1.0.0 dependencies: [{name: v1, addOn: pkg5, version: 0.1.0}, {name: v2, addOn: pkg5, version: 0.2.0}]\npkg5 0.1.0\npkg5 0.2.0", "pkg", "this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg5 in version '0.1.0'; pkg 1.0.0 requires pkg5 in version '0.2.0'. The index has pkg 1.0.0; pkg5 0.2.0, 0.1.0"},
-		"UnknownPackage":                            {"pkg 1.0.0 dependencies: [{name: pkg1}]", "pkg", "this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1. The index has pkg 1.0.0; no pkg1"},
-		"UnknownPackageVersion":                     {"pkg 1.0.0 dependencies: [{name: pkg1, version: '>4.0.0'}]\npkg1 4.0.0", "pkg", "this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1 in version '>4.0.0'. The index has pkg 1.0.0; pkg1 4.0.0"},
-		"FoundPackageInstallRequiresDifferent":      {"pkg 1.0.0 dependencies: [{name: pkg1, version: 1.0.1}]\npkg1 0.1.1\npkg1 1.0.1", "pkg, pkg1 0.1.1", "these wishes exclude each other: pkg is wanted; pkg1 in version '0.1.1' is wanted; pkg 1.0.0 requires pkg1 in version '1.0.1'. The index has pkg 1.0.0; pkg1 1.0.1, 0.1.1"},
-		"automatic search for a package by its GVK": {"some 1.0.0 dependencies: [{name: api, api: {group: api.carvel.dev, version: v1, kind: Resource}}]\nprovider 1.0.0 provides: [{group: api.carvel.dev, version: v1, kind: Resource}]", "some", "provider 1.0.0, some 1.0.0"},
+		"a dependency of a dependency is installed too": {packages, "pkg", "pkg 1.0.0, pkg1 1.0.1, pkg2 1.0.0, pkg3 0.1.0"},
+		"two packages depend on the same package": {
+			packages + "\nother 1.0.0 dependencies: [{name: pkg1, version: < 1.0.1}]",
+			"pkg, other",
+			"other 1.0.0, pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0",
+		},
+		"override the version of a dependency": {
+			packages,
+			"pkg, ?pkg1 1.0.0",
+			"pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0",
+		},
+		"two dependencies on one package in versions (aliases)": {
+			"pkg 1.0.0 dependencies: [{name: v1, addOn: pkg5, version: 0.1.0}, {name: v2, addOn: pkg5, version: 0.2.0}]\npkg5 0.1.0\npkg5 0.2.0",
+			"pkg",
+			"this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg5 in version '0.1.0'; pkg 1.0.0 requires pkg5 " +
+				"in version '0.2.0'. The index has pkg 1.0.0; pkg5 0.2.0, 0.1.0",
+		},
+		"UnknownPackage": {
+			"pkg 1.0.0 dependencies: [{name: pkg1}]",
+			"pkg",
+			"this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1. The index has pkg 1.0.0; no pkg1",
+		},
+		"UnknownPackageVersion": {
+			"pkg 1.0.0 dependencies: [{name: pkg1, version: '>4.0.0'}]\npkg1 4.0.0",
+			"pkg",
+			"this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1 in version '>4.0.0'. The index has pkg 1.0.0; pkg1 4.0.0",
+		},
+		"FoundPackageInstallRequiresDifferent": {
+			"pkg 1.0.0 dependencies: [{name: pkg1, version: 1.0.1}]\npkg1 0.1.1\npkg1 1.0.1",
+			"pkg, pkg1 0.1.1",
+			"these wishes exclude each other: pkg is wanted; pkg1 in version '0.1.1' is wanted; pkg 1.0.0 requires pkg1 in " +
+				"version '1.0.1'. The index has pkg 1.0.0; pkg1 1.0.1, 0.1.1",
+		},
+		"automatic search for a package by its GVK": {
+			"some 1.0.0 dependencies: [{name: api, api: {group: api.carvel.dev, version: v1, kind: Resource}}]\nprovider 1.0.0 " +
+				"provides: [{group: api.carvel.dev, version: v1, kind: Resource}]",
+			"some",
+			"provider 1.0.0, some 1.0.0",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := outcome(releasesOf(t, test.releases), wishesOf(test.wishes), resolution.Kind{}); got != test.want {
@@ -165,7 +272,8 @@ pkg3 0.1.0`
 
 // A choice says why it was made, what comes first, and why higher versions were not chosen.
 func TestChoicesAreExplained(t *testing.T) {
-	found, err := resolution.Resolve(releasesOf(t, `a 1.0.0 dependencies: [{name: b, version: < 4}, {name: api, api: {group: x.com, kind: X}}, {name: o, type: Optional}]
+	found, err := resolution.Resolve(releasesOf(t, "a 1.0.0 dependencies: "+
+		"[{name: b, version: < 4}, {name: api, api: {group: x.com, kind: X}}, {name: o, type: Optional}]"+`
 b 4.0.0
 b 3.0.0-rc.1
 b 3.0.0 requirements: {kubernetes: '>= 1.31'}
@@ -178,7 +286,8 @@ c 1.0.0`), wishesOf("a, c"), resolution.Kind{Kubernetes: "1.30.0"})
 	got := fmt.Sprintf("%q", found.Choices)
 	want := `[{"a" "1.0.0" ["wanted"] [] ["b"]} ` +
 		`{"b" "1.0.0" ["a 1.0.0 requires b in version '< 4'"] [{"4.0.0" "a 1.0.0 requires b in version '< 4'"} ` +
-		`{"3.0.0" "it requires Kubernetes version '>= 1.31', which is 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and no wish asks for it"}] []} ` +
+		`{"3.0.0" "it requires Kubernetes version '>= 1.31', which is 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and no wish ` +
+		`asks for it"}] []} ` +
 		`{"c" "1.0.0" ["wanted"] [] []}]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

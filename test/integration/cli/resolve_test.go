@@ -28,7 +28,8 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		gateway := registered("resolve-gateway", map[string]string{
 			addonv1alpha1.DependenciesAnnotation: "[{name: resolve-proxy, version: '>= 2'}]",
 		})
-		gateway.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+		templates := ocmv1alpha1.ConfigMeta{ConfigGroupResource: declaration.Templates}
+		gateway.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{templates} //nolint:staticcheck // v1alpha1 has no other field for it
 		template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{
 			Name: "resolve-gateway-1", Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"},
 		}}
@@ -50,7 +51,9 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		Expect(errOut).To(ContainSubstring(`add-on "resolve-unversioned": it reports no version`))
 		content, err := os.ReadFile(in("index/addons/resolve-gateway/1.0.0.yaml"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(string(content)).To(And(ContainSubstring("kind: AddOnTemplate"), Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields"))))
+		Expect(string(content)).To(And(
+			ContainSubstring("kind: AddOnTemplate"), Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields")),
+		))
 
 		Expect(os.WriteFile(in("addons.yaml"), []byte(strings.Join([]string{
 			"apiVersion: dependency.addon.open-cluster-management.io/v1alpha1", "kind: AddOnWishes", "addOns: [{name: resolve-gateway}]", "",
@@ -64,7 +67,8 @@ var _ = Describe("resolving add-ons from a hub", func() {
 			Expect(hubClient.Delete(ctx, object)).To(Succeed())
 		}
 		for _, layer := range []string{"00", "01"} {
-			applied, err := exec.CommandContext(ctx, "../../../bin/kubectl", "--kubeconfig", hub.Kubeconfig(), "apply", "-f", in("manifests/"+layer)).CombinedOutput()
+			apply := exec.CommandContext(ctx, "../../../bin/kubectl", "--kubeconfig", hub.Kubeconfig(), "apply", "-f", in("manifests/"+layer))
+			applied, err := apply.CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(applied))
 		}
 		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(template), template)).To(Succeed())

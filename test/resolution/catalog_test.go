@@ -25,15 +25,15 @@ var (
 	kinds   = []string{"Served", "Near", "Far"}
 )
 
-// shape is what random catalogues are made of.
+// shape is what random catalogs are made of.
 type shape struct {
 	addOns, releases, edges int
 	// ordered: edges lead to later add-ons only, so there are no cycles, and each is on add-ons.
 	ordered bool
 }
 
-// catalogue makes releases. Those of one add-on differ in what they declare.
-func (s shape) catalogue(random *rand.Rand) []resolution.Release {
+// catalog makes releases. Those of one add-on differ in what they declare.
+func (s shape) catalog(random *rand.Rand) []resolution.Release {
 	var releases []resolution.Release
 	for i := range s.addOns {
 		for _, at := range random.Perm(len(numbers))[:1+random.IntN(s.releases)] {
