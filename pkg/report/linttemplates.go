@@ -33,7 +33,7 @@ func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.Cluster
 		_, declared, _ := with.Template(one.Template.Name)
 		problems := slices.Concat(with.TemplateProblems(one.Template.Name), closed(with, without, one.Template.Spec.AddonName))
 		judged := append(judgements(problems), unsupported(&one.Template, registered)...)
-		judged = append(judged, review.EveryVersion(declared)...)
+		judged = slices.Concat(judged, review.EveryVersion(declared), review.NoVersion(declared))
 		for _, judgement := range append(judged, review.Advise(declared)...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")

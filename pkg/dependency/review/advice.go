@@ -25,6 +25,8 @@ const (
 	RuleConflict Rule = "ConflictingVersions"
 	// RuleEveryVersion: a range has every release.
 	RuleEveryVersion Rule = "EveryVersion"
+	// RuleNoVersion: a range has no version.
+	RuleNoVersion Rule = "NoVersion"
 )
 
 // Advise returns what admission accepts without a warning: dependencies that can never be

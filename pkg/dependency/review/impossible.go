@@ -2,13 +2,15 @@ package review
 
 import (
 	"fmt"
+	"slices"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// impossible returns the conflicts by which the add-on can never work: with itself, or with
-// any version of an add-on that it requires.
+// impossible returns the conflicts by which the add-on can never work: with itself, with any version of an add-on that it
+// requires, or with any version of each of several of which it requires one.
 func impossible(addOn string, declared declaration.Declaration) (judged []Judgement) {
 	required := map[string]bool{addOn: true}
 	for i := range declared.Edges {
@@ -31,6 +33,29 @@ func impossible(addOn string, declared declaration.Declaration) (judged []Judgem
 			judged = append(judged, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
 				"%q is required, and any version of it conflicts, so the add-on can never be available; remove one of the two dependencies",
 				text.Name(edge.AddOn))})
+		}
+	}
+	return append(judged, withoutAlternative(declared)...)
+}
+
+// withoutAlternative returns the edges each of whose alternatives is an add-on that conflicts in any version.
+func withoutAlternative(declared declaration.Declaration) (judged []Judgement) {
+	conflicting := map[string]bool{}
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		if declaration.Conflicts(&edge.Dependency) && edge.When == nil && !declaration.ComparesVersion(&edge.Dependency) {
+			conflicting[edge.AddOn] = true
+		}
+	}
+	for i := range declared.Edges {
+		edge := &declared.Edges[i]
+		if len(edge.Alternatives) == 0 || edge.Dependency.Type != addonv1alpha1.DependencyTypeRequired || edge.When != nil {
+			continue
+		}
+		if !slices.ContainsFunc(edge.Alternatives, func(one declaration.Edge) bool { return !conflicting[one.AddOn] }) {
+			judged = append(judged, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
+				"one of the alternatives of %q is required, and any version of each conflicts, so the add-on can never be available; "+
+					"remove one of these dependencies", text.Name(edge.Dependency.Name))})
 		}
 	}
 	return judged

@@ -17,7 +17,7 @@ const maxDepth = 5
 // warnings are what an author should know of a declaration that is accepted, beyond its
 // problems: what two add-ons do to each other, and ranges that do not mean what they seem to.
 func warnings(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
-	return slices.Concat(longChain(addOn, declared, others), conflicts(addOn, declared, others), EveryVersion(declared))
+	return slices.Concat(longChain(addOn, declared, others), conflicts(addOn, declared, others), EveryVersion(declared), NoVersion(declared))
 }
 
 func longChain(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
@@ -51,6 +51,20 @@ func EveryVersion(declared declaration.Declaration) (judged []Judgement) {
 			if len(judged) == maxConflicts {
 				return judged
 			}
+		}
+	}
+	return judged
+}
+
+// NoVersion returns the edges whose range has no version, up to some.
+func NoVersion(declared declaration.Declaration) (judged []Judgement) {
+	for i := range declared.Edges {
+		for edge := range declared.Edges[i].Ends() {
+			if !edge.Versions.Excludes(edge.Versions) || len(judged) == maxConflicts {
+				continue
+			}
+			judged = append(judged, Judgement{RuleNoVersion, false, declared.EdgePath(i), fmt.Sprintf(
+				"no version of %q is in the range %q", text.Name(edge.AddOn), shown(edge.Dependency.Version))})
 		}
 	}
 	return judged

@@ -48,19 +48,44 @@ func TestConflictsByWhichAnAddOnNeverWorks(t *testing.T) {
 	const itself = `spec.dependencies[0]: "a" conflicts with itself, so it can never be available; name another add-on`
 	const required = `spec.dependencies[1]: "b" is required, and any version of it conflicts, so the add-on can never be available; ` +
 		"remove one of the two dependencies"
+	const neither = `{name: x, anyOf: [{addOn: b}, {addOn: c}]}, `
+	const alternatives = `spec.dependencies[0]: one of the alternatives of "x" is required, and any version of each conflicts, ` +
+		"so the add-on can never be available; remove one of these dependencies"
 	for spec, want := range map[string]string{
-		`{name: a, type: Conflicts}`:                                                                itself,
-		`{name: x, addOn: a, type: Conflicts, version: "< 2"}`:                                      itself,
-		`{name: a, type: Conflicts, when: {expression: "false"}}`:                                   "",
-		`{name: b}, {name: x, addOn: b, type: Conflicts}`:                                           required,
-		`{name: b}, {name: x, addOn: b, type: Conflicts, version: "*"}`:                             required,
-		`{name: b}, {name: x, addOn: b, type: Conflicts, version: "< 2"}`:                           "",
-		`{name: b, type: Optional}, {name: x, addOn: b, type: Conflicts}`:                           "",
-		`{name: b, when: {expression: "false"}}, {name: x, addOn: b, type: Conflicts}`:              "",
-		`{name: b}, {name: x, addOn: b, type: Conflicts, when: {expression: "cluster.name == ''"}}`: "",
+		`{name: a, type: Conflicts}`:                                                                                         itself,
+		`{name: x, addOn: a, type: Conflicts, version: "< 2"}`:                                                               itself,
+		`{name: a, type: Conflicts, when: {expression: "false"}}`:                                                            "",
+		`{name: b}, {name: x, addOn: b, type: Conflicts}`:                                                                    required,
+		`{name: b}, {name: x, addOn: b, type: Conflicts, version: "*"}`:                                                      required,
+		`{name: b}, {name: x, addOn: b, type: Conflicts, version: "< 2"}`:                                                    "",
+		`{name: b, type: Optional}, {name: x, addOn: b, type: Conflicts}`:                                                    "",
+		`{name: b, when: {expression: "false"}}, {name: x, addOn: b, type: Conflicts}`:                                       "",
+		`{name: b}, {name: x, addOn: b, type: Conflicts, when: {expression: "cluster.name == ''"}}`:                          "",
+		neither + `{name: b, type: Conflicts}, {name: c, type: Conflicts}`:                                                   alternatives,
+		neither + `{name: b, type: Conflicts}, {name: c, type: Conflicts, version: "< 2"}`:                                   "",
+		neither + `{name: b, type: Conflicts}`:                                                                               "",
+		`{name: x, type: Optional, anyOf: [{addOn: b}, {addOn: c}]}, {name: b, type: Conflicts}, {name: c, type: Conflicts}`: "",
+		`{name: x, anyOf: [{addOn: b}, {api: {kind: Pod}}]}, {name: b, type: Conflicts}`:                                     "",
 	} {
 		added := fixture.Specified(t, "a", "dependencies: ["+spec+"]")
 		if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations("b:")).Denials, "; "); got != want {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+}
+
+func TestNoVersion(t *testing.T) {
+	const warns = `spec.dependencies[0]: no version of "b" is in the range `
+	for spec, want := range map[string]string{
+		`{name: b, version: ">= 2, < 1"}`:                                   warns + `">= 2, < 1"`,
+		`{name: x, addOn: b, version: "> 1.2.3, < 1.2.4"}`:                  warns + `"> 1.2.3, < 1.2.4"`,
+		`{name: x, anyOf: [{addOn: b, version: ">= 2, < 1"}, {addOn: b2}]}`: warns + `">= 2, < 1"`,
+		`{name: b, version: ">= 1, < 2"}`:                                   "",
+		`{name: b, version: "> 1.2.3, < 1.2.4", prereleases: {}}`:           "",
+		`{name: b, version: "*"}`:                                           "",
+	} {
+		added := fixture.Specified(t, "a", "dependencies: ["+spec+"]")
+		if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations("b:, b2:")).Warnings, "; "); got != want {
 			t.Errorf("%s: got %q, want %q", spec, got, want)
 		}
 	}

@@ -103,6 +103,22 @@ func unordered(dependencies ...string) string {
 	return "{dependencies: [" + strings.Join(dependencies, ", ") + "]}"
 }
 
+// bringing declares that the installation waits for these, and has them installed.
+func bringing(dependencies ...string) string {
+	var installed []string
+	for _, name := range dependencies {
+		installed = append(installed, name+", install: Auto")
+	}
+	return ordered(installed...)
+}
+
+// consent lets Interlock install an add-on where others need it.
+func consent(ctx context.Context, name string) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"true"}}}`, interlockv1alpha1.InstallOnDemandAnnotation)
+	Expect(hub.Client.Patch(ctx, registration(name, ""), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
 func addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
 	found := &addonv1alpha1.ManagedClusterAddOn{}
 	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, found)

@@ -189,6 +189,32 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Eventually(dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
 	}, NodeTimeout(time.Minute))
 
+	It("brings all that the add-on needs, each once what it needs itself is available", func(ctx context.Context) {
+		manage(ctx, "Gate rule is in force", "--lifecycle", "--lifecycle-delay=0s", "--guard=policy")
+		stack := map[string][]string{
+			"portal": {"gateway", "tunnel"}, "gateway": {"tokens"}, "tunnel": {"tokens", "certs"}, "tokens": nil, "certs": nil,
+		}
+		for name, needs := range stack {
+			register(ctx, name, bringing(needs...), true)
+			consent(ctx, name)
+		}
+		for name, needs := range stack {
+			if len(needs) > 0 {
+				Eventually(dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+			}
+		}
+		install(ctx, "portal")
+		Eventually(whenAvailable).WithContext(ctx).WithArguments("portal").Should(BeNumerically(">", 0))
+		for name, needs := range stack {
+			for _, need := range needs {
+				Expect(whenMade(name)).To(BeNumerically(">", whenAvailable(need)), "%s needs %s", name, need)
+			}
+			found, err := addOn(ctx, name)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(found.Labels[interlockv1alpha1.InstalledByLabel]).To(Equal(map[bool]string{true: "interlock"}[name != "portal"]), name)
+		}
+	}, NodeTimeout(time.Minute))
+
 	It("is released when Interlock is uninstalled", func(ctx context.Context) {
 		register(ctx, "released", ordered("missing"), true)
 		install(ctx, "released", closed)
