@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -67,9 +70,7 @@ var _ = Describe("resolving add-ons from a hub", func() {
 			Expect(hubClient.Delete(ctx, object)).To(Succeed())
 		}
 		for _, layer := range []string{"00", "01"} {
-			apply := exec.CommandContext(ctx, "../../../bin/kubectl", "--kubeconfig", hub.Kubeconfig(), "apply", "-f", in("manifests/"+layer))
-			applied, err := apply.CombinedOutput()
-			Expect(err).NotTo(HaveOccurred(), string(applied))
+			apply(ctx, in("manifests/"+layer))
 		}
 		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(template), template)).To(Succeed())
 
@@ -78,3 +79,25 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		Expect(errOut).To(ContainSubstring("2 differences, 1 managed cluster compared"))
 	})
 })
+
+// apply applies the manifests of a folder, as kubectl apply --server-side does.
+func apply(ctx context.Context, folder string) {
+	GinkgoHelper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(files).NotTo(BeEmpty())
+	for _, file := range files {
+		content, err := os.Open(file)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(content.Close)
+		for documents := yaml.NewYAMLOrJSONDecoder(content, 4096); ; {
+			object := &unstructured.Unstructured{}
+			err := documents.Decode(&object.Object)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			Expect(err).NotTo(HaveOccurred(), file)
+			Expect(hubClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("gitops"))).To(Succeed(), file)
+		}
+	}
+}

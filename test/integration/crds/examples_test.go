@@ -60,6 +60,7 @@ var evaluated = map[string]string{
 	"linked-gateway":     "managed-serviceaccount=Satisfied",
 	"new-gateway":        "cluster-gateway=Satisfied",
 	"patient-gateway":    "cluster-proxy=Satisfied",
+	"bringing-gateway":   "managed-serviceaccount=Satisfied",
 	"tunnel-user":        "cluster-proxy=Satisfied multiplexing=VersionMismatch",
 	"remote-gateway":     "tunnel=Satisfied",
 	"role-propagator":    "permission-api=APINotServed",
