@@ -235,12 +235,16 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 		for mode, kinds := range map[string][]string{"policy": {rule.KindPolicy, rule.KindBinding}, "webhook": {rule.KindWebhook}} {
 			requests.begin("installs the guard and the gate rule, and opens a gate (--guard=" + mode + " --lifecycle)")
-			manager = managerWith("--guard="+mode, "--lifecycle")
+			manager = managerWith("--guard="+mode, "--lifecycle", "--lifecycle-delay=0s")
 			for _, kind := range kinds {
 				Eventually(guards(ctx, kind)).Should(BeTrue())
 				Eventually(ruleOf(ctx, kind, names.Gate)).Should(BeTrue())
 			}
 			expectGateOpened(ctx)
+			if mode == "policy" { // the form does not matter
+				requests.begin("installs what is needed (--lifecycle)")
+				expectInstallations(ctx)
+			}
 			Eventually(reports(ctx)).Should(BeZero(), "without --reports, those that are left are deleted")
 			for _, resource := range map[string][]string{
 				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},

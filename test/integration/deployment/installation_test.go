@@ -1,0 +1,67 @@
+package deployment
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// expectInstallations has addon-manager --lifecycle install one add-on by itself and another by OCM, and removes all of it.
+func expectInstallations(ctx context.Context) {
+	GinkgoHelper()
+	registered := func(name string, annotations map[string]string) *ocmv1alpha1.ClusterManagementAddOn {
+		registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
+		registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		return registered
+	}
+	manual := registered("brought-by-hand", map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"})
+	placed := registered("brought-by-ocm", nil)
+	placed.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
+		Type: ocmv1alpha1.AddonInstallStrategyPlacements,
+		Placements: []ocmv1alpha1.PlacementStrategy{{
+			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: addonv1alpha1.InstallNamespace, Name: placed.Name},
+		}},
+	}
+	needing := registered("needing", map[string]string{
+		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto}, {name: brought-by-ocm, install: Auto}]",
+	})
+	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
+		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	}
+	for _, object := range []client.Object{manual, placed, needing, addOn(needing.Name)} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
+	absent := func(object client.Object) func() bool {
+		return func() bool {
+			return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
+		}
+	}
+	for _, name := range []string{manual.Name, placed.Name} {
+		Eventually(absent(addOn(name))).Should(BeFalse(), name)
+	}
+
+	withdrawn := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"installStrategy": {"placements": []}}}`))
+	Expect(hub.Client.Patch(ctx, placed, withdrawn)).To(Succeed())
+	Eventually(absent(addOn(placed.Name))).Should(BeTrue(), "OCM has removed it")
+	Eventually(absent(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
+		Namespace: addonv1alpha1.InstallNamespace, Name: placed.Name,
+	}})).Should(BeTrue())
+
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace}}
+	for _, object := range []client.Object{addOn(needing.Name), needing, addOn(manual.Name), manual, placed, namespace} {
+		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
+	}
+	for _, object := range []client.Object{addOn(needing.Name), addOn(manual.Name), namespace} {
+		Eventually(absent(object)).Should(BeTrue(), object.GetName())
+	}
+}
