@@ -192,6 +192,12 @@ var _ = Describe("deploy/plugin-reader", func() {
 		verbs("why", "why needy -n d", "tree needy", "graph", "status -A", "status -n c", "status -l zone=east", "status --summary -A",
 			"report", "describe needy", "suggest", "snapshot -", "events needy -n d", "wait needy -n d --timeout 3s",
 			"impact --remove certs", "impact --install app --placement "+placement, "lint --live "+declared, "doctor")
+		for _, name := range []string{"policy", "binding"} { // until then, the gate rule is a webhook
+			content, err := manifests.Gate.ReadFile("gate/" + name + ".yaml")
+			Expect(err).NotTo(HaveOccurred())
+			in(ctx, "", string(content))
+		}
+		verbs("doctor")
 		for _, verb := range []string{"events needy -n d -w", "status -A -w"} {
 			session, err := gexec.Start(exec.Command(plugin, append(strings.Fields(verb), reader...)...), GinkgoWriter, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())
@@ -232,12 +238,17 @@ func interlockParts(ctx context.Context) {
 	for _, file := range []string{
 		"clusterrole", "clusterrolebinding", "role", "rolebinding", "webhook-clusterrole", "webhook-clusterrolebinding", "webhook-role",
 		"webhook-rolebinding", "graft-clusterrole", "guard-policy-clusterrole", "guard-policy-clusterrolebinding",
-		"guard-webhook-clusterrole", "guard-webhook-clusterrolebinding", "deployment",
+		"guard-webhook-clusterrole", "guard-webhook-clusterrolebinding", "lifecycle-clusterrole", "deployment",
 	} {
 		in(ctx, interlock, read("hub/"+file+".yaml"))
 	}
 	in(ctx, interlock, read("graft/clusterrolebinding.yaml"))
-	in(ctx, "", "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "+names.Guard+"}}")
+	in(ctx, interlock, read("lifecycle/clusterrolebinding.yaml"))
+	for _, rule := range []string{names.Guard, names.Gate} {
+		in(ctx, "", "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "+rule+"}}")
+	}
+	// The gate rule is checked where the lifecycle is on. addon-manager would write the CA.
+	in(ctx, "", strings.Replace(read("lifecycle/webhook-configuration.yaml"), "clientConfig:", "clientConfig:\n      caBundle: Q0E=", 1))
 	annotate := func(ctx context.Context, value string) {
 		crd := &unstructured.Unstructured{}
 		crd.SetAPIVersion("apiextensions.k8s.io/v1")
