@@ -104,7 +104,7 @@ func (i *Installer) report(ctx context.Context, policy, webhook status) (time.Du
 }
 
 func (i *Installer) log(ctx context.Context, now report) {
-	logger := log.FromContext(ctx).WithValues(i.Rule.Controller, i.Mode)
+	logger := log.FromContext(ctx).WithValues("mode", i.Mode)
 	switch {
 	case now.form == FormUnproven:
 		logger.Info(i.Rule.Title+" is installed; it is not known yet whether the hub acts on it", "policy", now.policy, "webhook", now.webhook)
