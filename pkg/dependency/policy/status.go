@@ -57,8 +57,7 @@ func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]
 	}
 }
 
-// AddCluster counts a managed cluster with these labels, of which policies say how it is protected, and whether add-ons may be
-// installed there.
+// AddCluster counts a managed cluster with these labels, where policies contradict each other on protection or on installations.
 func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set Set) {
 	if found := set.Protected(clusterLabels); found.Conflicting {
 		t.addConflict(conflict{field: ProtectionPath.String()}, cluster, found.Policies)

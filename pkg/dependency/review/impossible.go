@@ -10,7 +10,7 @@ import (
 )
 
 // impossible returns the conflicts by which the add-on can never work: with itself, with any version of an add-on that it
-// requires, or with any version of each of several of which it requires one.
+// requires, or with any version of all alternatives of an edge.
 func impossible(addOn string, declared declaration.Declaration) (judged []Judgement) {
 	required := map[string]bool{addOn: true}
 	for i := range declared.Edges {

@@ -51,7 +51,7 @@ type Reconciler struct {
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
 
-	// ofClusters: a policy says something of managed clusters, whatever is installed there.
+	// ofClusters: a policy is about protection or installations, whatever is installed on its clusters.
 	ofClusters atomic.Bool
 }
 
@@ -117,7 +117,7 @@ func (r *Reconciler) count(ctx context.Context, declared *evaluation.Evaluator, 
 	return tally, nil
 }
 
-// countClusters adds the managed clusters of which policies say something, whatever is installed there.
+// countClusters adds the managed clusters that policies select for protection or installations, whatever is installed there.
 func (r *Reconciler) countClusters(ctx context.Context, set policy.Set, tally *policy.Tally) error {
 	r.ofClusters.Store(set.OfClusters())
 	if !set.OfClusters() {
