@@ -21,7 +21,7 @@ const DefaultKind = "default"
 type Wishes struct {
 	metav1.TypeMeta `json:",inline"`
 	AddOns          []Wish `json:"addOns"`
-	// ClusterKinds are resolved one by one; none: one kind, of which nothing is known.
+	// ClusterKinds are resolved one by one. Without any, there is one kind, and nothing is known about it.
 	ClusterKinds []ClusterKind `json:"clusterKinds,omitempty"`
 }
 

@@ -17,7 +17,7 @@ type Progress struct {
 	drawn bool
 }
 
-// NewProgress returns a progress of which nothing is shown yet.
+// NewProgress returns a progress that shows nothing yet.
 func NewProgress(out io.Writer) *Progress { return &Progress{out: out, width: Of(out).Width} }
 
 // clearLine goes back to the beginning of the line, and clears it.

@@ -141,7 +141,7 @@ func provides(declared, needed addonv1alpha1.AddonAPI) bool {
 		(needed.Version == "" || declared.Version == "" || declared.Version == needed.Version)
 }
 
-// providers are the releases that declare that they provide an API, by add-on. A prerelease that nobody asked for
+// providers are the releases that declare that they provide an API, by add-on. A prerelease that no wish asks for
 // provides nothing.
 func (p *problem) providers(api addonv1alpha1.AddonAPI) map[int]bitset {
 	if found, known := p.provided[api]; known {

@@ -15,7 +15,7 @@ type search struct {
 	wished bitset
 	// trail has what was found, in that order, to be undone.
 	trail []step
-	// queue are the add-ons of which something was found since their edges were looked at.
+	// queue are the add-ons that have changed since their edges were evaluated.
 	queue []int
 	// involved are the declarations that excluded anything.
 	involved map[source]bool

@@ -42,7 +42,7 @@ const (
 	needing = `dependencies: [{name: base, install: Auto}]`
 )
 
-// bench is a reconciler on a fake hub with available managed clusters, on each of which the add-on leaf needs base.
+// bench is a reconciler on a fake hub with available managed clusters. On each of them, the add-on leaf needs base.
 type bench struct {
 	*Reconciler
 	hub      client.Client
