@@ -219,6 +219,12 @@ var _ = Describe("The removal of an add-on that others require", func() {
 
 		It("goes with its registration, which is refused as well", func(ctx context.Context) {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
+			// OCM makes the add-on a part of its registration. The garbage collector removes it with that, and not before.
+			Eventually(func() ([]metav1.OwnerReference, error) {
+				of := addOn(cluster, base)
+				err := hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)
+				return of.OwnerReferences, err
+			}).ShouldNot(BeEmpty())
 			// The API server's cache, from which a fleet is read, may lag behind.
 			Eventually(func() error { return hub.Client.Delete(ctx, registration, client.DryRunAll) }).Should(MatchError(ContainSubstring(
 				"denied the request: " + breaks + ". Remove first what requires it. To remove it nevertheless: " +
