@@ -106,7 +106,7 @@ func (r *Reconciler) install(
 			placed.add(target)
 			continue
 		}
-		created, err := r.create(ctx, target)
+		created, err := r.create(ctx, declared, target)
 		if created {
 			installs(target)
 		}

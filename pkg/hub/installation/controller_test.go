@@ -175,6 +175,23 @@ func TestNothingIsInstalledAtFirst(t *testing.T) {
 	}
 }
 
+// The webhook that closes gates may be away when Interlock installs.
+func TestTheGateOfAnOrderedAddOnIsClosedFromTheStart(t *testing.T) {
+	for base, want := range map[string]string{manual: "", manual + ", ordering: Install": addonv1alpha1.GateClosed} {
+		b := newBench(t, base, true, 1)
+		if _, _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		created := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: "cluster000", Name: "base"}, created); err != nil {
+			t.Fatal(err)
+		}
+		if got := created.Annotations[addonv1alpha1.GateAnnotation]; got != want {
+			t.Errorf("{%s}: gate %q, want %q", base, got, want)
+		}
+	}
+}
+
 func TestAFailureDoesNotKeepOthersFromBeingInstalled(t *testing.T) {
 	b := newBench(t, manual, true, 3)
 	b.refuse = func(_, name string) error {
