@@ -14,7 +14,6 @@ LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(V
 
 # Whatever has a main.go; the folders appear as Interlock grows.
 COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
-INTEGRATION := $(patsubst %,./%/...,$(wildcard test/testenv test/integration))
 # The benchmark is a module of its own: users of Interlock's packages do not inherit its charts' libraries.
 BENCHMARK := test/benchmark
 # The linter checks the main module and the benchmark. Of the others, which have code but are not
@@ -109,7 +108,7 @@ test: build ocm clusteradm ## run all tests, fuzz seeds included, on real API se
 	@echo "test: images and deploy/"; hack/test-modules.sh
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
-	KUBEBUILDER_ASSETS=$(ASSETS) go test -v -p 1 -timeout 30m $(INTEGRATION); \
+	KUBEBUILDER_ASSETS=$(ASSETS) hack/test-integration.sh; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -C $(BENCHMARK) -v -timeout 10m ./integration
 
 .PHONY: demo

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Runs the integration suites one after the other. Each starts real API servers, so two at a time would be slower.
+# With FLAKE_ATTEMPTS=2, as continuous integration has it, a spec that fails is run once more. What needed that is
+# listed at the end: a flake is a bug.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+attempts=${FLAKE_ATTEMPTS:-1}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# Flags of Ginkgo are errors to tests that do not use it.
+suites=() others=()
+while read -r package imports; do
+  case " $imports " in
+    *" github.com/onsi/ginkgo/v2 "*) suites+=("$package") ;;
+    *) others+=("$package") ;;
+  esac
+done < <(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./test/testenv/... ./test/integration/...)
+
+failed=0
+go test -v -p 1 -timeout 10m "${others[@]}" || failed=1
+go test -v -p 1 -timeout 30m "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
+if grep -q 'FLAKEY TEST' "$log"; then
+  echo "test: these specs passed only when they were run again:"
+  grep -A1 'FLAKEY TEST' "$log" | grep -v -e 'FLAKEY TEST' -e '^--$'
+fi
+exit "$failed"
