@@ -71,7 +71,7 @@ func TestSteps(t *testing.T) {
 			t.Errorf("step %q: its times would not be explained", s.title)
 		}
 		for _, e := range s.expect {
-			known := slices.ContainsFunc(registered, func(a addOn) bool { return a.name == e.addOn })
+			known := slices.ContainsFunc(slices.Concat(registered, stack), func(a addOn) bool { return a.name == e.addOn })
 			if !known || !slices.Contains(clusters, e.cluster) {
 				t.Errorf("step %q expects something of %s on %s", s.title, e.addOn, e.cluster)
 			}

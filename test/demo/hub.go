@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -38,7 +39,7 @@ func (w *world) prepareHub() (err error) {
 	if w.hub, err = clientOf(w.ocm.Cluster); err != nil {
 		return err
 	}
-	for _, a := range registered {
+	for _, a := range slices.Concat(registered, stack) {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: a.name}}
 		registration.Spec.InstallStrategy.Type = stockv1alpha1.AddonInstallStrategyManual
 		registration.Spec.Dependencies = a.dependencies
@@ -80,6 +81,12 @@ func (w *world) enable(ctx context.Context, cluster, name string) error {
 	if err := w.hub.Create(ctx, installed); err != nil {
 		return fmt.Errorf("install %s on %s: %w", name, cluster, err)
 	}
+	return w.reportByLease(ctx, cluster, name)
+}
+
+// reportByLease has OCM know an add-on's health by its lease, as the manager of the add-on would.
+func (w *world) reportByLease(ctx context.Context, cluster, name string) error {
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	health := map[string]any{"status": map[string]any{
 		"namespace":   ocm.AddOnNamespace,
 		"healthCheck": map[string]any{"mode": stockv1alpha1.HealthCheckModeLease},

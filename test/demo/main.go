@@ -71,7 +71,7 @@ and is gone at the end, unless it is asked to stay.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.bin, "bin", "bin", "Folder with addon-manager and addon-agent.")
+	flags.StringVar(&o.bin, "bin", "bin", "Folder with addon-manager, addon-agent and kubectl-addon.")
 	flags.BoolVar(&o.keep, "keep", os.Getenv("KEEP") == "1", "Keep everything running after the last step, until Ctrl-C. Default: whether KEEP=1 is set.")
 	flags.DurationVar(&o.grace, "lease-grace-period", 10*time.Second, "How old an add-on's lease may get, a multiple of 5s. OCM's own value is 5m0s; the demo does not wait that long.")
 	flags.IntVar(&o.samples, "samples", 9, "How often to measure the reaction times, of which the median is shown.")
@@ -89,7 +89,7 @@ func (o *options) validate() error {
 	if o.samples < 1 {
 		return fmt.Errorf("--samples=%d: must be at least 1", o.samples)
 	}
-	for _, name := range []string{"addon-manager", "addon-agent"} {
+	for _, name := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
 		if _, err := os.Stat(filepath.Join(o.bin, name)); err != nil {
 			return fmt.Errorf("no %s to run: %w (run `make build`, or name another folder with --bin)", name, err)
 		}

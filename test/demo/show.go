@@ -53,6 +53,9 @@ func without(cells []string, column int) []string {
 // fit beside its row, it is put below; of an add-on that works and is not
 // degraded, it says nothing new and is cut.
 func (p *printer) rows(rows []status.Row) {
+	if len(rows) == 0 {
+		return
+	}
 	cells := make([][]string, len(rows))
 	looks := make([]string, len(rows))
 	for i, row := range rows {

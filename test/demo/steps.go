@@ -176,6 +176,21 @@ var steps = []step{
 		clock:  "the request to remove the first edge, then the second",
 		expect: append(everywhere(available, only(search)), everywhere(available, only(workManager))...),
 	},
+	{
+		title: "A stack is installed by one command",
+		story: "clickstream is at the top of a stack of five add-ons, of which none is installed. One command installs them all on three " +
+			"clusters: first what needs no other one, and each layer once the one below is available.",
+		do:     installStack,
+		expect: everywhere(available, stacked),
+		show:   []string{clickstream},
+	},
+	{
+		title: "It is removed as a unit",
+		story: "clickstream is uninstalled, with all that only clickstream needed, in reverse order.",
+		do:     removeStack,
+		expect: everywhere(func(cluster, addOn string) expectation { return gone(cluster, addOn) }, stacked),
+		show:   []string{clickstream},
+	},
 }
 
 // onCluster1 does the same to some add-ons there.
