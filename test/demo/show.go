@@ -126,11 +126,14 @@ func (p *printer) times(s *step, t times) {
 
 // asExpected reports that the step succeeded.
 func (p *printer) asExpected(s *step) {
-	if len(s.show) > 0 {
-		p.line("%s%s All %d add-ons of the fleet are available, those shown among them.", indent, p.look(green, "✓"), len(s.expect))
-		return
+	came := "As expected."
+	switch {
+	case s.came != "":
+		came = s.came
+	case len(s.show) > 0:
+		came = fmt.Sprintf("All %d add-ons of the fleet are available, those shown among them.", len(s.expect))
 	}
-	p.line("%s%s As expected.", indent, p.look(green, "✓"))
+	p.line("%s%s %s", indent, p.look(green, "✓"), came)
 }
 
 // untouched says which add-ons nobody has written in a step.
@@ -184,7 +187,7 @@ func (p *printer) summary(results []result, took time.Duration) {
 		mark := map[verdict]string{notPlayed: "–", cameTrue: "✓", failed: "✗"}[r.verdict]
 		took := " "
 		switch {
-		case r.verdict == cameTrue && len(r.step.show) == 0 && !r.step.unchanged:
+		case r.verdict == cameTrue && (len(r.step.show) == 0 || r.step.came != "") && !r.step.unchanged:
 			took = brief(r.took)
 		case r.verdict == failed:
 			took = "did not come true"

@@ -21,6 +21,8 @@ type step struct {
 	expect []expectation
 	// show limits the rows to some add-ons; times are then not shown.
 	show []string
+	// came says what came true, where show does not show it all.
+	came string
 	// unchanged says that nothing may change; what was tried is shown instead of times.
 	unchanged bool
 }
@@ -183,6 +185,7 @@ var steps = []step{
 		do:     installStack,
 		expect: everywhere(available, stacked),
 		show:   []string{clickstream},
+		came:   "All 15 add-ons of the stack are available.",
 	},
 	{
 		title: "It is removed as a unit",
@@ -190,6 +193,7 @@ var steps = []step{
 		do:     removeStack,
 		expect: everywhere(func(cluster, addOn string) expectation { return gone(cluster, addOn) }, stacked),
 		show:   []string{clickstream},
+		came:   "All 15 add-ons of the stack are gone.",
 	},
 }
 

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// register registers an add-on that OCM deploys from an AddOnTemplate with one Deployment.
+func (f *fleet) register(ctx context.Context, name string, needs []string, ordered bool) error {
+	content, err := json.Marshal(deployment(name))
+	if err != nil {
+		return err
+	}
+	template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	template.Spec.AddonName = name
+	template.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
+	if err := f.hub.Client.Create(ctx, template); err != nil {
+		return err
+	}
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Annotations: map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration(needs, ordered)},
+	}}
+	registered.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
+		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
+	}}
+	return f.hub.Client.Create(ctx, registered)
+}
+
+func deployment(name string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "registry.example/agent"}}},
+			},
+		},
+	}
+}
+
+// answer has the agents report each new work as applied and running, as OCM's work agent does.
+func (f *fleet) answer(ctx context.Context) error {
+	watching, err := f.hub.Client.Watch(ctx, &workv1.ManifestWorkList{})
+	if err != nil {
+		return err
+	}
+	works := make(chan *workv1.ManifestWork, 10_000)
+	go func() {
+		defer close(works)
+		for event := range watching.ResultChan() {
+			if work, is := event.Object.(*workv1.ManifestWork); is && event.Type == watch.Added {
+				works <- work
+			}
+		}
+	}()
+	for range writers {
+		go func() {
+			for work := range works {
+				// A work that is gone by now has no agent.
+				_ = f.hub.Client.Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, running(work)))
+			}
+		}()
+	}
+	return nil
+}
+
+// running is the status of a work whose only manifest is a Deployment that runs.
+func running(work *workv1.ManifestWork) []byte {
+	now := metav1.Now()
+	is := func(kind string) metav1.Condition {
+		return metav1.Condition{
+			Type: kind, Status: metav1.ConditionTrue, Reason: "Simulated", LastTransitionTime: now, ObservedGeneration: work.Generation,
+		}
+	}
+	conditions := []metav1.Condition{is(workv1.WorkApplied), is(workv1.WorkAvailable)}
+	var values []workv1.FeedbackValue
+	for _, name := range []string{"Replicas", "ReadyReplicas", "AvailableReplicas"} {
+		values = append(values, workv1.FeedbackValue{Name: name, Value: workv1.FieldValue{Type: workv1.Integer, Integer: ptr.To[int64](1)}})
+	}
+	var manifests []workv1.ManifestCondition
+	for i, manifest := range work.Spec.Workload.Manifests {
+		object := &metav1.PartialObjectMetadata{}
+		_ = json.Unmarshal(manifest.Raw, object) // made above
+		manifests = append(manifests, workv1.ManifestCondition{
+			ResourceMeta: workv1.ManifestResourceMeta{
+				Ordinal: int32(i), Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", //nolint:gosec // one
+				Namespace: object.Namespace, Name: object.Name,
+			},
+			Conditions: conditions, StatusFeedbacks: workv1.StatusFeedbackResult{Values: values},
+		})
+	}
+	// Marshalling types of the API does not fail.
+	patch, _ := json.Marshal(map[string]any{"status": workv1.ManifestWorkStatus{
+		Conditions: conditions, ResourceStatus: workv1.ManifestResourceStatus{Manifests: manifests},
+	}})
+	return patch
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+const (
+	// writers is how many requests the user of the hub has open.
+	writers = 20
+	// managerUser is the user that addon-manager is at the hub.
+	managerUser = "interlock-addon-manager"
+	// patience is more than any step takes.
+	patience = 30 * time.Minute
+)
+
+// fleet is a hub with managed clusters, whose agents are simulated.
+type fleet struct {
+	hub      *ocm.Hub
+	manager  *process.Process
+	dir      string
+	clusters []string
+	end      context.CancelFunc
+
+	mutex sync.Mutex
+	// available counts the available add-ons of a round, by the prefix of their names.
+	available map[client.ObjectKey]bool
+	news      chan struct{}
+}
+
+func start(ctx context.Context, o options) (*fleet, error) {
+	dir, err := os.MkdirTemp("", "interlock-ordering-")
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet{dir: dir, available: map[client.ObjectKey]bool{}, news: make(chan struct{}, 1), end: func() {}}
+	if f.hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true}); err != nil {
+		return nil, err
+	}
+	if err := f.prepare(ctx, o); err != nil {
+		return nil, errors.Join(err, f.stop())
+	}
+	return f, nil
+}
+
+func (f *fleet) prepare(ctx context.Context, o options) error {
+	for i := range o.clusters {
+		f.clusters = append(f.clusters, fmt.Sprintf("cluster%04d", i+1))
+	}
+	if err := f.each(ctx, len(f.clusters), func(ctx context.Context, i int) error { return f.join(ctx, f.clusters[i]) }); err != nil {
+		return err
+	}
+	followed, end := context.WithCancel(context.WithoutCancel(ctx))
+	f.end = end
+	if err := f.follow(followed); err != nil {
+		return err
+	}
+	user, err := f.hub.AddUser(managerUser, "system:masters")
+	if err != nil {
+		return err
+	}
+	f.manager, err = process.Start(filepath.Join(o.bin, "addon-manager"), filepath.Join(f.dir, "addon-manager.log"),
+		"--kubeconfig", user.Kubeconfig, "--leader-elect=false", "--lifecycle", "--guard=policy",
+		"--metrics-bind-address=0", "--health-probe-bind-address=0")
+	if err != nil {
+		return err
+	}
+	return f.awaitGateRule(ctx)
+}
+
+// join creates a managed cluster that stays available.
+func (f *fleet) join(ctx context.Context, name string) error {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	cluster.Spec.HubAcceptsClient, cluster.Spec.LeaseDurationSeconds = true, 3600
+	if err := f.hub.Client.Create(ctx, cluster); err != nil {
+		return err
+	}
+	err := await(ctx, "the namespace of "+name, func(ctx context.Context) (bool, error) {
+		err := f.hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
+		return err == nil, client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		return err
+	}
+	return await(ctx, name+" to be available", func(ctx context.Context) (bool, error) {
+		if err := f.hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster); err != nil {
+			return false, err
+		}
+		meta.SetStatusCondition(&cluster.Status.Conditions, metav1.Condition{
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Simulated",
+		})
+		err := f.hub.Client.Status().Update(ctx, cluster)
+		return err == nil, ignoreConflict(err)
+	})
+}
+
+func ignoreConflict(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// awaitGateRule waits until the hub acts on the gate rule: addon-manager says so once it has tried.
+func (f *fleet) awaitGateRule(ctx context.Context) error {
+	const probed = "probed"
+	if err := f.register(ctx, probed, nil, false); err != nil {
+		return err
+	}
+	if err := f.hub.Client.Create(ctx, installed(f.clusters[0], probed, false)); err != nil {
+		return err
+	}
+	return await(ctx, "the gate rule", func(context.Context) (bool, error) {
+		printed, err := os.ReadFile(filepath.Join(f.dir, "addon-manager.log"))
+		return bytes.Contains(printed, []byte("Gate rule is in force")), err
+	})
+}
+
+// follow keeps count of the available add-ons, and has the agents answer.
+func (f *fleet) follow(ctx context.Context) error {
+	watching, err := f.hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{})
+	if err != nil {
+		return err
+	}
+	go func() {
+		for event := range watching.ResultChan() {
+			addOn, is := event.Object.(*addonv1alpha1.ManagedClusterAddOn)
+			if !is {
+				continue
+			}
+			f.mutex.Lock()
+			f.available[client.ObjectKeyFromObject(addOn)] = event.Type != watch.Deleted &&
+				meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable)
+			f.mutex.Unlock()
+			select {
+			case f.news <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return f.answer(ctx)
+}
+
+// awaitAvailable waits until all of these are.
+func (f *fleet) awaitAvailable(ctx context.Context, all []*addonv1alpha1.ManagedClusterAddOn) error {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	for {
+		missing := 0
+		f.mutex.Lock()
+		for _, one := range all {
+			if !f.available[client.ObjectKeyFromObject(one)] {
+				missing++
+			}
+		}
+		f.mutex.Unlock()
+		if missing == 0 {
+			return nil
+		}
+		select {
+		case <-f.news:
+		case <-timeout.C:
+			return fmt.Errorf("%d of %d add-ons are not available after %s", missing, len(all), patience)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (f *fleet) each(ctx context.Context, count int, do func(context.Context, int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for i := range count {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
+
+func await(ctx context.Context, what string, is func(context.Context) (bool, error)) error {
+	if err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, is); err != nil {
+		return fmt.Errorf("wait for %s: %w", what, err)
+	}
+	return nil
+}
+
+// installed is an add-on that a user installs. An ordered one has its gate closed, as admission would: addon-manager opens it.
+func installed(cluster, name string, ordered bool) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	if ordered {
+		addOn.Annotations = map[string]string{interlockv1alpha1.GateAnnotation: interlockv1alpha1.GateClosed}
+	}
+	return addOn
+}
+
+func (f *fleet) stop() error {
+	f.end()
+	var failed error
+	if f.manager != nil {
+		failed = f.manager.Stop(context.Background())
+	}
+	return errors.Join(failed, f.hub.Stop(), os.RemoveAll(f.dir))
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/witness"
+)
+
+// layers are the add-ons of a round. Each requires all of the layer before.
+var layers = [][]string{{"a"}, {"b", "c"}, {"d", "e", "f"}, {"g", "h", "i"}, {"j"}}
+
+// install registers the add-ons of a round and installs them on all clusters, the last layer first. It returns how long it
+// took until all were available, and removes them again.
+func (f *fleet) install(ctx context.Context, round string, ordered bool) (time.Duration, error) {
+	of := func(name string) string { return name + "-" + round }
+	var names, before []string
+	for _, layer := range layers {
+		var needs []string
+		for _, name := range before {
+			needs = append(needs, of(name))
+		}
+		for _, name := range layer {
+			if err := f.register(ctx, of(name), needs, ordered); err != nil {
+				return 0, err
+			}
+			names = append(names, of(name))
+		}
+		before = layer
+	}
+	slices.Reverse(names)
+	var all []*addonv1alpha1.ManagedClusterAddOn
+	for _, name := range names {
+		for _, cluster := range f.clusters {
+			all = append(all, installed(cluster, name, ordered))
+		}
+	}
+	began := time.Now()
+	if err := f.each(ctx, len(all), func(ctx context.Context, i int) error { return f.hub.Client.Create(ctx, all[i]) }); err != nil {
+		return 0, err
+	}
+	if err := f.awaitAvailable(ctx, all); err != nil {
+		return 0, err
+	}
+	took := time.Since(began)
+	for _, name := range names {
+		registered := &addonv1alpha1.ClusterManagementAddOn{}
+		registered.Name = name
+		if err := f.hub.Client.Delete(ctx, registered); err != nil {
+			return 0, err
+		}
+	}
+	return took, f.awaitGone(ctx, names)
+}
+
+// awaitGone waits until add-ons are removed everywhere.
+func (f *fleet) awaitGone(ctx context.Context, names []string) error {
+	return await(ctx, "the removal of a round", func(ctx context.Context) (bool, error) {
+		var all addonv1alpha1.ManagedClusterAddOnList
+		err := f.hub.Client.List(ctx, &all)
+		return !slices.ContainsFunc(all.Items, func(one addonv1alpha1.ManagedClusterAddOn) bool { return slices.Contains(names, one.Name) }), err
+	})
+}
+
+// closedGates installs add-ons that wait for one that is never installed, and counts the writes while they do.
+func (f *fleet) closedGates(ctx context.Context, count int) (interlock, stock int, err error) {
+	const waiting = "waiting"
+	for i := range 1 + (count-1)/len(f.clusters) {
+		if err := f.register(ctx, fmt.Sprintf("%s-%d", waiting, i), []string{"missing"}, true); err != nil {
+			return 0, 0, err
+		}
+	}
+	err = f.each(ctx, count, func(ctx context.Context, i int) error {
+		return f.hub.Client.Create(ctx, installed(f.clusters[i%len(f.clusters)], fmt.Sprintf("%s-%d", waiting, i/len(f.clusters)), true))
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	w, err := witness.Start(ctx, witness.Options{Hub: f.hub.Config, AuditLog: f.hub.AuditLog})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer w.Stop()
+	settled, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := w.Settle(settled, calm); err != nil {
+		return 0, 0, err
+	}
+	counts, err := w.Quiet(ctx, counted)
+	for _, row := range counts.Rows {
+		switch {
+		case row.Writer.Interlock(), strings.Contains(row.Writer.String(), managerUser):
+			interlock += row.Writes
+		case strings.Contains(row.Writer.String(), "addon-manager"):
+			stock += row.Writes
+		}
+	}
+	return interlock, stock, err
+}
+
+// roundTrip is the median time of a status patch until a watch delivers it.
+func (f *fleet) roundTrip(ctx context.Context) (time.Duration, error) {
+	const trips = 20
+	watching, err := f.hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(f.clusters[0]))
+	if err != nil {
+		return 0, err
+	}
+	defer watching.Stop()
+	var took []time.Duration
+	for i := range trips {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"simulated":"%d"}}}`, i)
+		began := time.Now()
+		touched := installed(f.clusters[0], "probed", false)
+		if err := f.hub.Client.Patch(ctx, touched, client.RawPatch(types.MergePatchType, patch)); err != nil {
+			return 0, err
+		}
+		for event := range watching.ResultChan() {
+			if seen, is := event.Object.(client.Object); is && seen.GetResourceVersion() == touched.ResourceVersion {
+				break
+			}
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	return took[trips/2], nil
+}
+
+// declaration is what an add-on requires.
+func declaration(needs []string, ordered bool) string {
+	var edges []string
+	for _, need := range needs {
+		edges = append(edges, "{name: "+need+"}")
+	}
+	declared := "{dependencies: [" + strings.Join(edges, ", ") + "]"
+	if ordered {
+		declared += ", ordering: " + string(interlockv1alpha1.OrderingInstall)
+	}
+	return declared + "}"
+}

@@ -1,0 +1,80 @@
+package stack
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// disturbance is what fails while the stack is installed. It may return what has it work again at the end of the run.
+type disturbance struct {
+	name string
+	do   func(ctx context.Context, on *ocm.ManagedCluster) (mend func(context.Context))
+}
+
+var disturbances = []disturbance{
+	{"the agents of a cluster are killed", killAgents},
+	{"the leader is killed, and another replica takes over", changeLeader},
+	{"the webhook is away", stopWebhook},
+	{"a cluster is cut off until it is lost", cutOff},
+}
+
+func killAgents(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
+	GinkgoHelper()
+	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+		Expect(agent.Kill()).To(Succeed())
+	}
+	startAgents(ctx, on)
+	return nil
+}
+
+func startAgents(ctx context.Context, on *ocm.ManagedCluster) {
+	GinkgoHelper()
+	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+		Expect(agent.Start(ctx)).To(Succeed())
+	}
+}
+
+func changeLeader(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
+	GinkgoHelper()
+	before, err := leader()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(managers[before].Kill()).To(Succeed())
+	managers[before] = manage()
+	Eventually(leader).WithContext(ctx).Should(BeNumerically(">=", 0), "the other replica, or the new one")
+	return nil
+}
+
+func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
+	GinkgoHelper()
+	Expect(webhook.Stop(ctx)).To(Succeed())
+	return func(context.Context) { webhook = deployed.Serve("--lifecycle") }
+}
+
+func cutOff(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
+	GinkgoHelper()
+	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+		Expect(agent.Kill()).To(Succeed())
+	}
+	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionUnknown))
+	startAgents(ctx, on)
+	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionTrue))
+	return nil
+}
+
+// reached is whether the hub reaches a cluster.
+func reached(ctx context.Context, name string) (metav1.ConditionStatus, error) {
+	cluster := &clusterv1.ManagedCluster{}
+	err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster)
+	if available := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil {
+		return available.Status, err
+	}
+	return "", err
+}

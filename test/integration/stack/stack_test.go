@@ -1,0 +1,134 @@
+package stack
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/witness"
+)
+
+var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
+	It("is installed in order and removed as a unit, whatever fails meanwhile", func(ctx context.Context) {
+		w, err := witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog})
+		Expect(err).NotTo(HaveOccurred())
+		defer w.Stop()
+		for run := *first; run < *first+uint64(*runs); run++ { //nolint:gosec // a flag: a few
+			random := rand.New(rand.NewPCG(run, 0))
+			began := time.Now()
+			if gitOps := run%2 == 0; gitOps {
+				applyInRandomOrder(ctx, run, random)
+			} else {
+				installTop(ctx, run)
+			}
+			mend, disturbed := disturb(ctx, run, random)
+			for _, cluster := range clusters {
+				Eventually(when).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(history.available, cluster, of(portal, run)).
+					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
+			}
+			AddReportEntry("run", map[string]any{"seed": run, "disturbed": disturbed, "took": time.Since(began).String()})
+			inOrder(run)
+			if mend != nil {
+				mend(ctx)
+			}
+		}
+		Expect(w.Findings(ctx)).To(BeEmpty())
+	}, NodeTimeout(25*time.Minute))
+})
+
+// installTop registers the stack and installs the top of it: Interlock has the others installed.
+func installTop(ctx context.Context, run uint64) {
+	GinkgoHelper()
+	register(ctx, run, "Auto", slices.Sorted(maps.Keys(needs)))
+	for _, cluster := range clusters {
+		Expect(hub.Client.Create(ctx, installed(cluster, of(portal, run)))).To(Succeed())
+	}
+}
+
+// applyInRandomOrder applies everything at once, as GitOps does: first what is for the whole hub, then what is for the
+// clusters. Nothing is left for Interlock to install.
+func applyInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
+	GinkgoHelper()
+	register(ctx, run, "Never", shuffled(slices.Sorted(maps.Keys(needs)), random))
+	var all []client.Object
+	for _, cluster := range clusters {
+		for name := range needs {
+			all = append(all, installed(cluster, of(name, run)))
+		}
+	}
+	var group errgroup.Group
+	for _, object := range shuffled(all, random) {
+		group.Go(func() error { return hub.Client.Create(ctx, object) })
+	}
+	Expect(group.Wait()).To(Succeed())
+}
+
+// register registers the stack, and waits until the webhook knows.
+func register(ctx context.Context, run uint64, install string, names []string) {
+	GinkgoHelper()
+	for _, name := range names {
+		for _, object := range registered(name, run, install) {
+			Expect(hub.Client.Create(ctx, object)).To(Succeed())
+		}
+	}
+	for name, required := range needs {
+		if len(required) > 0 {
+			waitsAtCreation(ctx, name, run)
+		}
+	}
+}
+
+// disturb has two things fail, after some of the stack's works have been made.
+func disturb(ctx context.Context, run uint64, random *rand.Rand) (mend func(context.Context), disturbed []string) {
+	GinkgoHelper()
+	after := []int{random.IntN(8), random.IntN(8)}
+	slices.Sort(after)
+	for i, which := range random.Perm(len(disturbances))[:len(after)] {
+		Eventually(func() int { return made(run) }).WithContext(ctx).Should(BeNumerically(">=", after[i]))
+		one, cluster := disturbances[which], clusters[random.IntN(len(clusters))]
+		disturbed = append(disturbed, one.name)
+		if last := one.do(ctx, managed[cluster]); last != nil {
+			mend = last
+		}
+	}
+	return mend, disturbed
+}
+
+// made counts the works of a run that OCM has made.
+func made(run uint64) (count int) {
+	for _, cluster := range clusters {
+		for name := range needs {
+			if when(history.made, cluster, of(name, run)) > 0 {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// inOrder expects each work of a run to be made after what its add-on requires was available, on each cluster.
+func inOrder(run uint64) {
+	GinkgoHelper()
+	for _, cluster := range clusters {
+		for name, required := range needs {
+			work := when(history.made, cluster, of(name, run))
+			Expect(work).To(BeNumerically(">", 0))
+			for _, need := range required {
+				Expect(work).To(BeNumerically(">", when(history.available, cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
+			}
+		}
+	}
+}
+
+func shuffled[T any](all []T, random *rand.Rand) []T {
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+

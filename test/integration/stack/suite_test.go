@@ -1,0 +1,85 @@
+// Package stack shows, on a hub and three managed clusters of real OCM, that a stack of five add-ons is installed in the
+// order of its dependencies, whatever fails meanwhile.
+package stack
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// runs is how often the stack is installed. Each run has a seed of its own, from first on.
+var (
+	runs  = flag.Int("stack.runs", 2, "Runs of the stack, half of them by GitOps.")
+	first = flag.Uint64("stack.seed", 1, "Seed of the first run.")
+)
+
+var clusters = []string{"cluster1", "cluster2", "cluster3"}
+
+var (
+	hub      *ocm.Hub
+	managed  = map[string]*ocm.ManagedCluster{}
+	deployed *interlock.Interlock
+	managers []*interlock.Running
+	webhook  *interlock.Running
+)
+
+func TestStack(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "stack of add-ons")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	SetDefaultEventuallyTimeout(time.Minute)
+	EnforceDefaultTimeoutsWhenUsingContexts()
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	klog.SetLogger(GinkgoLogr)
+	ctrl.SetLogger(GinkgoLogr)
+	var err error
+	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(hub.Stop)
+	Expect(dependencyv1alpha1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+	deployed = interlock.Deploy(ctx, hub)
+	managers, webhook = []*interlock.Running{manage(), manage()}, deployed.Serve("--lifecycle")
+	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
+	for _, name := range clusters {
+		managed[name], err = hub.Join(ctx, name, ocm.JoinOptions{
+			WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2,
+		})
+		Expect(err).NotTo(HaveOccurred())
+		runWorkloads(managed[name])
+	}
+	followTheHub()
+	probe(ctx)
+}, NodeTimeout(5*time.Minute))
+
+// manage starts a replica that acts at once when it leads.
+func manage() *interlock.Running {
+	return deployed.Manage("--lifecycle", "--lifecycle-delay=0s", "--guard=policy")
+}
+
+// leader is the replica that leads, and says so by its first finding; -1: none does.
+func leader() (int, error) {
+	for i, replica := range managers {
+		leads, err := replica.Printed("Gate rule is in force")
+		if err != nil || leads {
+			return i, err
+		}
+	}
+	return -1, nil
+}
+
+func of(name string, run uint64) string { return fmt.Sprintf("%s-%d", name, run) }
