@@ -4,12 +4,16 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
+	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/witness"
@@ -23,12 +27,12 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		for run := *first; run < *first+uint64(*runs); run++ { //nolint:gosec // a flag: a few
 			random := rand.New(rand.NewPCG(run, 0))
 			began := time.Now()
-			if gitOps := run%2 == 0; gitOps {
+			if gitOps(run) {
 				applyInRandomOrder(ctx, run, random)
 			} else {
 				installTop(ctx, run)
 			}
-			mend, disturbed := disturb(ctx, run, random)
+			mend, disturbed := disturb(ctx, w, run, random)
 			for _, cluster := range clusters {
 				Eventually(when).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(history.available, cluster, of(portal, run)).
 					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
@@ -38,45 +42,60 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 			if mend != nil {
 				mend(ctx)
 			}
+			w.Cause("the stack is removed")
+			for name := range needs {
+				w.Removed(of(name, run))
+			}
+			remove(ctx, run)
 		}
-		Expect(w.Findings(ctx)).To(BeEmpty())
+		findings, err := w.Findings(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(findings).To(BeEmpty(), witness.Report(findings))
 	}, NodeTimeout(25*time.Minute))
 })
+
+// gitOps reports whether GitOps applies the stack of a run.
+func gitOps(run uint64) bool { return run%2 == 0 }
 
 // installTop registers the stack and installs the top of it: Interlock has the others installed.
 func installTop(ctx context.Context, run uint64) {
 	GinkgoHelper()
-	register(ctx, run, "Auto", slices.Sorted(maps.Keys(needs)))
+	register(ctx, run, registered(run))
 	for _, cluster := range clusters {
 		Expect(hub.Client.Create(ctx, installed(cluster, of(portal, run)))).To(Succeed())
 	}
 }
 
 // applyInRandomOrder applies everything at once, as GitOps does: first what is for the whole hub, then what is for the
-// clusters. Nothing is left for Interlock to install.
+// clusters. Interlock may have created some of it by then.
 func applyInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 	GinkgoHelper()
-	register(ctx, run, "Never", shuffled(slices.Sorted(maps.Keys(needs)), random))
-	var all []client.Object
+	register(ctx, run, shuffled(registered(run), random))
+	var all []*unstructured.Unstructured
 	for _, cluster := range clusters {
 		for name := range needs {
-			all = append(all, installed(cluster, of(name, run)))
+			object := &unstructured.Unstructured{}
+			object.SetAPIVersion(addonv1alpha1.GroupVersion.String())
+			object.SetKind("ManagedClusterAddOn")
+			object.SetNamespace(cluster)
+			object.SetName(of(name, run))
+			all = append(all, object)
 		}
 	}
 	var group errgroup.Group
 	for _, object := range shuffled(all, random) {
-		group.Go(func() error { return hub.Client.Create(ctx, object) })
+		group.Go(func() error {
+			return hub.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("gitops"), client.ForceOwnership)
+		})
 	}
 	Expect(group.Wait()).To(Succeed())
 }
 
 // register registers the stack, and waits until the webhook knows.
-func register(ctx context.Context, run uint64, install string, names []string) {
+func register(ctx context.Context, run uint64, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
-	for _, name := range names {
-		for _, object := range registered(name, run, install) {
-			Expect(hub.Client.Create(ctx, object)).To(Succeed())
-		}
+	for _, object := range objects {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	for name, required := range needs {
 		if len(required) > 0 {
@@ -86,7 +105,7 @@ func register(ctx context.Context, run uint64, install string, names []string) {
 }
 
 // disturb has two things fail, after some of the stack's works have been made.
-func disturb(ctx context.Context, run uint64, random *rand.Rand) (mend func(context.Context), disturbed []string) {
+func disturb(ctx context.Context, w *witness.Witness, run uint64, random *rand.Rand) (mend func(context.Context), disturbed []string) {
 	GinkgoHelper()
 	after := []int{random.IntN(8), random.IntN(8)}
 	slices.Sort(after)
@@ -94,6 +113,7 @@ func disturb(ctx context.Context, run uint64, random *rand.Rand) (mend func(cont
 		Eventually(func() int { return made(run) }).WithContext(ctx).Should(BeNumerically(">=", after[i]))
 		one, cluster := disturbances[which], clusters[random.IntN(len(clusters))]
 		disturbed = append(disturbed, one.name)
+		w.Cause(one.name)
 		if last := one.do(ctx, managed[cluster]); last != nil {
 			mend = last
 		}
@@ -127,8 +147,30 @@ func inOrder(run uint64) {
 	}
 }
 
+// remove uninstalls the top of the stack, with all that only it needed. What GitOps installed is named one by one.
+func remove(ctx context.Context, run uint64) {
+	GinkgoHelper()
+	arguments := []string{"uninstall", of(portal, run)}
+	if gitOps(run) {
+		for _, name := range slices.Sorted(maps.Keys(needs)) {
+			arguments = append(arguments, of(name, run))
+		}
+	}
+	arguments = append(arguments, "--cascade=unit", "--yes", "--wait", "--cluster", strings.Join(clusters, ","), "--kubeconfig", hub.Kubeconfig())
+	out, err := exec.CommandContext(ctx, plugin, arguments...).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "%s", out)
+	for _, cluster := range clusters {
+		for name, required := range needs {
+			Eventually(when).WithContext(ctx).WithArguments(history.gone, cluster, of(name, run)).Should(BeNumerically(">", 0))
+			for _, need := range required {
+				Eventually(when).WithContext(ctx).WithArguments(history.gone, cluster, of(need, run)).Should(
+					BeNumerically(">", when(history.gone, cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
+			}
+		}
+	}
+}
+
 func shuffled[T any](all []T, random *rand.Rand) []T {
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }
-

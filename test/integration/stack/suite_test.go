@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
@@ -34,6 +35,8 @@ var (
 	deployed *interlock.Interlock
 	managers []*interlock.Running
 	webhook  *interlock.Running
+	// plugin is kubectl-addon.
+	plugin string
 )
 
 func TestStack(t *testing.T) {
@@ -52,7 +55,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	Expect(dependencyv1alpha1.AddToScheme(hub.Client.Scheme())).To(Succeed())
-	deployed = interlock.Deploy(ctx, hub)
+	deployed, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
 	managers, webhook = []*interlock.Running{manage(), manage()}, deployed.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
 	for _, name := range clusters {
