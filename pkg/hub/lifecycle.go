@@ -53,6 +53,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
+		RemovalDelay: options.RemovalDelay,
 	}
 	return acting{opened.Evaluated, installed.Needs.Found}, setupEach(mgr, opened, installed)
 }

@@ -110,6 +110,14 @@ func (p placements) add(target installation.Target) {
 	}
 }
 
+// drop drops a target from the PlacementDecision that has it.
+func (p placements) drop(target installation.Target) {
+	of := p.of(target.AddOn)
+	for name, clusters := range of.decided {
+		of.decided[name] = slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return cluster == target.Cluster })
+	}
+}
+
 // keep drops the managed clusters that are gone.
 func (p placements) keep(exists func(cluster string) bool) {
 	for _, of := range p {
@@ -186,7 +194,7 @@ func (r *Reconciler) applyDecision(ctx context.Context, addOn, name string, clus
 	if err := r.Writer.Status().Update(ctx, decision, client.FieldOwner(names.AddonManager)); err != nil {
 		return fmt.Errorf("write the status of PlacementDecision %s: %w", key, err)
 	}
-	log.FromContext(ctx).Info("PlacementDecision written, so that OCM installs the add-on", "addOn", addOn, "placementDecision", key, "clusters", len(clusters))
+	log.FromContext(ctx).Info("PlacementDecision written, so that OCM installs the add-on there, and only there", "addOn", addOn, "placementDecision", key, "clusters", len(clusters))
 	return nil
 }
 

@@ -33,7 +33,7 @@ func expectInstallations(ctx context.Context) {
 		}},
 	}
 	needing := registered("needing", map[string]string{
-		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto}, {name: brought-by-ocm, install: Auto}]",
+		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent}, {name: brought-by-ocm, install: Auto}]",
 	})
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
@@ -58,10 +58,12 @@ func expectInstallations(ctx context.Context) {
 	}})).Should(BeTrue())
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace}}
-	for _, object := range []client.Object{addOn(needing.Name), needing, addOn(manual.Name), manual, placed, namespace} {
+	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
+	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
+	for _, object := range []client.Object{needing, manual, placed, namespace} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
-	for _, object := range []client.Object{addOn(needing.Name), addOn(manual.Name), namespace} {
+	for _, object := range []client.Object{addOn(needing.Name), namespace} {
 		Eventually(absent(object)).Should(BeTrue(), object.GetName())
 	}
 }

@@ -77,6 +77,10 @@ const (
 // it installed by one change, where it would otherwise wait for an approval.
 const ApproveInstallAnnotation = "dependency.addon.open-cluster-management.io/approve-install"
 
+// ApproveRemovalAnnotation is on a ClusterManagementAddOn. Its value is from how many managed clusters, at most, Interlock may have
+// it removed by one change, where it would otherwise wait for an approval.
+const ApproveRemovalAnnotation = "dependency.addon.open-cluster-management.io/approve-removal"
+
 // InstallNamespace is the namespace of Placements with which Interlock has add-ons installed. Each has the name of its add-on.
 const InstallNamespace = "open-cluster-management-interlock"
 
@@ -89,6 +93,17 @@ const (
 	DependencyInstallNever DependencyInstall = "Never"
 	// DependencyInstallAuto has it installed.
 	DependencyInstallAuto DependencyInstall = "Auto"
+)
+
+// DependencyRemoval says what happens to an add-on that Interlock has installed, once no add-on on the managed cluster has an edge on it.
+// +kubebuilder:validation:Enum=Keep;WithLastDependent
+type DependencyRemoval string
+
+const (
+	// DependencyRemovalKeep leaves it installed. It is the default.
+	DependencyRemovalKeep DependencyRemoval = "Keep"
+	// DependencyRemovalWithLastDependent has it removed.
+	DependencyRemovalWithLastDependent DependencyRemoval = "WithLastDependent"
 )
 
 // AddonAPI is an API, as the managed cluster's API server serves it.
