@@ -133,11 +133,14 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 		}
 	}
 	for name, doubt := range map[string]func(t *testing.T, b *bench){
-		"an add-on uses it":              func(t *testing.T, b *bench) { t.Helper(); b.install(t, 0, "leaf") },
-		"an author wants to keep it":     func(t *testing.T, b *bench) { t.Helper(); b.registered(t, needing) },
-		"nothing declared says so":       func(t *testing.T, b *bench) { t.Helper(); b.registered(t, "") },
-		"its owner consents no longer":   func(t *testing.T, b *bench) { t.Helper(); b.declare(t, manual, false) },
-		"another writer configures it":   func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`) },
+		"an add-on uses it":            func(t *testing.T, b *bench) { t.Helper(); b.install(t, 0, "leaf") },
+		"an author wants to keep it":   func(t *testing.T, b *bench) { t.Helper(); b.registered(t, needing) },
+		"nothing declared says so":     func(t *testing.T, b *bench) { t.Helper(); b.registered(t, "") },
+		"its owner consents no longer": func(t *testing.T, b *bench) { t.Helper(); b.declare(t, manual, false) },
+		"another writer configures it": func(t *testing.T, b *bench) {
+			t.Helper()
+			patch(t, b, `{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`)
+		},
 		"another writer has labelled it": func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
 		"the cluster is lost": func(t *testing.T, b *bench) {
 			t.Helper()
@@ -223,7 +226,9 @@ func TestNothingIsRemovedWhileTheHubCannotBeRead(t *testing.T) {
 	hub, _ := b.hub.(client.WithWatch)
 	for _, failing := range []interceptor.Funcs{
 		{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return busy }},
-		{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return busy }},
+		{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return busy
+		}},
 	} {
 		b.install(t, 0, "unrelated")
 		b.Live = interceptor.NewClient(hub, failing)

@@ -54,10 +54,10 @@ func TestAnOrderInVainIsWarnedOf(t *testing.T) {
 }
 
 func TestARemovalInVainIsWarnedOf(t *testing.T) {
-	const kept = `,"spec":{"dependencies":[{"name":"base","install":"Auto"}]}`
-	const removed = `,"spec":{"dependencies":[{"name":"base","install":"Auto","removal":"WithLastDependent"}]}`
+	const kept = `,"spec":{"dependencies":[{"name":"tunnel","install":"Auto"}]}`
+	const removed = `,"spec":{"dependencies":[{"name":"tunnel","install":"Auto","removal":"WithLastDependent"}]}`
 	annotated := bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(`"metadata":{"annotations":{`+
-		`"addon.open-cluster-management.io/dependencies":"[{name: base, install: Auto, removal: WithLastDependent}]"},`), 1)
+		`"addon.open-cluster-management.io/dependencies":"[{name: tunnel, install: Auto, removal: WithLastDependent}]"},`), 1)
 	for name, test := range map[string]struct {
 		lifecycle   bool
 		before, now []byte
@@ -79,7 +79,7 @@ func TestARemovalInVainIsWarnedOf(t *testing.T) {
 			}
 			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			if strings.Contains(strings.Join(response.Warnings, "; "), "removal has no effect on this hub") != test.warns || !response.Allowed {
-				t.Errorf("allowed %t, warnings %q", response.Allowed, response.Warnings)
+				t.Errorf("allowed %t, warnings %q: %v", response.Allowed, response.Warnings, response.Result)
 			}
 		})
 	}
