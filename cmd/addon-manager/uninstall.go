@@ -24,6 +24,7 @@ deployed them. These are its steps:
 
   - record in annotations what is declared by field, and stop here if that fails
   - scale the Deployment of addon-manager to 0, and wait until no replica leads
+  - remove the finalizer of add-ons that lets them wait for their dependents
   - remove addon-agent from the clusters where it is an add-on
   - remove the guard and the gate rule
   - give OCM's CRD back as it was found, with OCM's conversion

@@ -34,6 +34,7 @@ var floors = map[string][]string{
 	"installation": {"declaration", "catalog", "evaluation"},
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
 	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "installation", "protection", "whatif"},
+	"teardown":     {"graph", "catalog"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -69,7 +68,7 @@ func Released(declared *catalog.Catalog, dependent string, findings []evaluation
 			continue
 		}
 		for _, end := range evaluation.Named(of) {
-			released = released.Difference(sets.New(providers(declared, end.Dependency)...))
+			released = released.Difference(sets.New(declared.Satisfying(end.Dependency)...))
 		}
 	}
 	released.Delete("")
@@ -92,13 +91,5 @@ func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration
 }
 
 func isOn(declared *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
-	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(providers(declared, &edge.Dependency), addOn)
-}
-
-// providers are the add-ons that can satisfy an edge on one add-on, or on one API.
-func providers(declared *catalog.Catalog, of *addonv1alpha1.AddonDependency) []string {
-	if of.API != nil {
-		return declared.Providers(of.API.AddonAPI)
-	}
-	return []string{declaration.Target(of)}
+	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(declared.Satisfying(&edge.Dependency), addOn)
 }

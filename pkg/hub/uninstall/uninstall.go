@@ -79,6 +79,7 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	steps := []step{
 		{name: "records", run: u.record, first: true, always: true},
 		{name: "addon-manager", run: u.stop, first: true, always: true},
+		{name: "finalizers", run: u.removeFinalizers},
 		{name: "agent", run: u.removeAgent},
 		{name: "guard", run: u.removeGuard},
 		{name: StepGraft, run: u.restoreCRD},

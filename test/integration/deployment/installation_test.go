@@ -67,3 +67,33 @@ func expectInstallations(ctx context.Context) {
 		Eventually(absent(object)).Should(BeTrue(), object.GetName())
 	}
 }
+
+// expectTeardown has an add-on be removed that has to wait for its dependents, of which there are none.
+func expectTeardown(ctx context.Context) {
+	GinkgoHelper()
+	base := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "torn-down"}}
+	base.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	leaf := base.DeepCopy()
+	leaf.Name, leaf.Annotations = "after-it", map[string]string{
+		addonv1alpha1.DependenciesAnnotation: "{ordering: Install, dependencies: [{name: torn-down}]}",
+	}
+	for _, object := range []client.Object{base, leaf} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
+	installed := &ocmv1alpha1.ManagedClusterAddOn{}
+	Eventually(func() ([]string, error) {
+		installed = &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base.Name}}
+		err := hub.Client.Create(ctx, installed, client.DryRunAll)
+		return installed.Finalizers, err
+	}).Should(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
+	installed.ResourceVersion, installed.UID, installed.Finalizers = "", "", nil
+	Expect(hub.Client.Create(ctx, installed)).To(Succeed())
+	Expect(installed.Finalizers).To(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
+	Expect(hub.Client.Delete(ctx, installed)).To(Succeed())
+	Eventually(func() bool {
+		return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(installed), installed))
+	}).Should(BeTrue())
+	for _, object := range []client.Object{leaf, base} {
+		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
+	}
+}

@@ -40,6 +40,10 @@ const (
 	GateOpen   = "open"
 )
 
+// WaitForDependentsFinalizer is on a ManagedClusterAddOn that may have to wait, when it is deleted, for add-ons on the managed cluster that
+// are being deleted as well and depend on it. Admission sets it at creation, and addon-manager removes it.
+const WaitForDependentsFinalizer = "dependency.addon.open-cluster-management.io/wait-for-dependents"
+
 // TemplateDependenciesAnnotation declares, on an AddOnTemplate, the dependencies of the add-on that the template
 // belongs to. It replaces all that the ClusterManagementAddOn declares, on the managed clusters where the template runs.
 // Its value is as that of DependenciesAnnotation.
