@@ -21,11 +21,15 @@ func Uses(declared *catalog.Catalog, dependent, addOn string) bool {
 	return false
 }
 
-// Users returns the add-ons, ascending, that keep another one installed where they are: those that use it, and those of which it is
-// not known whether they do.
+// MayUse reports whether an add-on uses another one, or it is not known whether it does.
+func MayUse(declared *catalog.Catalog, dependent, addOn string) bool {
+	return !declared.AllKnown(dependent) || declared.TemplatesUnread(dependent) || Uses(declared, dependent, addOn)
+}
+
+// Users returns the add-ons, ascending, that keep another one installed where they are.
 func Users(declared *catalog.Catalog, addOn string) (users []string) {
 	for _, user := range declared.AddOns() {
-		if user != addOn && (!declared.AllKnown(user) || declared.TemplatesUnread(user) || Uses(declared, user, addOn)) {
+		if user != addOn && MayUse(declared, user, addOn) {
 			users = append(users, user)
 		}
 	}

@@ -102,7 +102,7 @@ func (r *removing) addUnneeded() (added bool) {
 		needing, staying := sets.New[string](), false
 		for dependent := range r.now {
 			switch {
-			case dependent == addOn || !installation.Uses(r.declared.Catalog, dependent, addOn):
+			case dependent == addOn || !installation.MayUse(r.declared.Catalog, dependent, addOn):
 			case r.has(dependent):
 				needing.Insert(dependent)
 			default:

@@ -180,7 +180,7 @@ func (r *Reconciler) confirm(
 		if err != nil || !current {
 			return nil, err
 		}
-		if installation.Uses(declared.Catalog, one.Name, target.AddOn) && !r.Needs.hasReleased(client.ObjectKeyFromObject(one), target.AddOn) {
+		if installation.MayUse(declared.Catalog, one.Name, target.AddOn) && !r.Needs.hasReleased(client.ObjectKeyFromObject(one), target.AddOn) {
 			return nil, nil
 		}
 	}
