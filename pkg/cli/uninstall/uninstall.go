@@ -80,7 +80,7 @@ what is required nevertheless. Its reason is in an event where protection enforc
 	command.Flags().StringVar(&o.cascade, "cascade", keep, "Which add-ons: keep uninstalls only the named ones, unit also what only they needed.")
 	command.Flags().StringVar(&o.force, "force", "", "The `REASON` to uninstall what add-ons that stay require.")
 	o.flags.AddTo(command)
-	_ = command.Flags().MarkHidden("no-headers") // it has no effect here
+	_ = command.Flags().MarkHidden("no-headers")                                                                                        // it has no effect here
 	_ = command.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions([]string{keep, unit}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return command
 }

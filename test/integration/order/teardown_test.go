@@ -52,6 +52,8 @@ func hold(ctx context.Context, name string, holds bool) {
 
 var _ = Describe("The removal of add-ons", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
+		Expect(webhook.Stop(ctx)).To(Succeed()) // another spec may have turned the lifecycle off
+		serve("--lifecycle")
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		register(ctx, "held-base", "", true)
 		register(ctx, "held-leaf", ordered("held-base"), true)
