@@ -2,7 +2,6 @@ package admission
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -17,23 +16,6 @@ func (v *Validator) orderedInVain(addOn, before *addonv1alpha1.ClusterManagement
 		return nil
 	}
 	return []string{fmt.Sprintf("add-on '%s': ordering has no effect on this hub, because Interlock's lifecycle is off (--lifecycle)", text.Name(addOn.Name))}
-}
-
-// removedInVain warns of a registration that begins to declare a removal, where the lifecycle is off.
-func (v *Validator) removedInVain(addOn, before *addonv1alpha1.ClusterManagementAddOn) []string {
-	if v.Lifecycle || !removes(addOn) || before != nil && removes(before) {
-		return nil
-	}
-	return []string{fmt.Sprintf("add-on '%s': removal has no effect on this hub, because Interlock's lifecycle is off (--lifecycle)", text.Name(addOn.Name))}
-}
-
-// removes reads the declaration only where it can have a removal.
-func removes(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
-	isRemoval := func(of addonv1alpha1.AddonDependency) bool { return declaration.Removes(&of) }
-	if !strings.Contains(addOn.Annotations[addonv1alpha1.DependenciesAnnotation], "removal") {
-		return slices.ContainsFunc(addOn.Spec.Dependencies, isRemoval)
-	}
-	return slices.ContainsFunc(declaration.Read(addOn).Dependencies, isRemoval)
 }
 
 // ordered compiles the declaration only where it can have an order.

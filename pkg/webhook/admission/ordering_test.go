@@ -52,35 +52,3 @@ func TestAnOrderInVainIsWarnedOf(t *testing.T) {
 		})
 	}
 }
-
-func TestARemovalInVainIsWarnedOf(t *testing.T) {
-	const kept = `,"spec":{"dependencies":[{"name":"tunnel","install":"Auto"}]}`
-	const removed = `,"spec":{"dependencies":[{"name":"tunnel","install":"Auto","removal":"WithLastDependent"}]}`
-	annotated := bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(`"metadata":{"annotations":{`+
-		`"addon.open-cluster-management.io/dependencies":"[{name: tunnel, install: Auto, removal: WithLastDependent}]"},`), 1)
-	for name, test := range map[string]struct {
-		lifecycle   bool
-		before, now []byte
-		warns       bool
-	}{
-		"Created":       {false, nil, written("v1alpha1", removed), true},
-		"ByAnnotation":  {false, nil, annotated, true},
-		"WithLifecycle": {true, nil, written("v1alpha1", removed), false},
-		"Added":         {false, written("v1alpha1", kept), written("v1alpha1", removed), true},
-		"ThereBefore":   {false, written("v1alpha1", removed), written("v1alpha1", removed), false},
-		"Kept":          {false, nil, written("v1alpha1", kept), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			validator := NewValidator(hub(t, nil), nil)
-			validator.Lifecycle = test.lifecycle
-			request := admissionv1.AdmissionRequest{Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.now}}
-			if test.before != nil {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, test.before
-			}
-			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: request})
-			if strings.Contains(strings.Join(response.Warnings, "; "), "removal has no effect on this hub") != test.warns || !response.Allowed {
-				t.Errorf("allowed %t, warnings %q: %v", response.Allowed, response.Warnings, response.Result)
-			}
-		})
-	}
-}
