@@ -34,7 +34,8 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	}
 	kept := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation, ocmv1alpha1.AddonLifecycleAnnotationKey,
-		addonv1alpha1.InstallOnDemandAnnotation, addonv1alpha1.ApproveInstallAnnotation, addonv1alpha1.ApproveRemovalAnnotation,
+		addonv1alpha1.InstallOnDemandAnnotation, addonv1alpha1.ApproveInstallAnnotation,
+		addonv1alpha1.ApproveRemovalAnnotation,
 	}
 	for _, name := range append(kept, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {

@@ -86,7 +86,7 @@ func TestGates(t *testing.T) {
 		},
 		"off, and finalizers are left": {
 			func(_ objects, c *snapshot.Content) { waitingForDependents(c, 0) },
-			[]string{"✖ The lifecycle is off, and add-ons have a finalizer that no component removes when they are deleted: 1, such as a on cluster1"},
+			[]string{"✖ The lifecycle is off, and add-ons have a finalizer that no component removes", "1, such as a on cluster1"},
 		},
 		"off, and declared": {
 			func(_ objects, c *snapshot.Content) { c.Registrations[0].Spec.Ordering = addonv1alpha1.OrderingInstall },

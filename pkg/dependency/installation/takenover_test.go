@@ -22,7 +22,10 @@ func TestTakenOver(t *testing.T) {
 		want   bool
 	}{
 		{"as it was created", nil, false},
-		{"by the status of another component", []metav1.ManagedFieldsEntry{entry("registration", "status", `{"f:status": {"f:conditions": {}}}`)}, false},
+		{
+			"by the status of another component",
+			[]metav1.ManagedFieldsEntry{entry("registration", "status", `{"f:status": {"f:conditions": {}}}`)}, false,
+		},
 		{
 			"by owner references and finalizers of OCM",
 			[]metav1.ManagedFieldsEntry{entry("addon", "", `{"f:metadata": {"f:ownerReferences": {}, "f:finalizers": {}}}`)}, false,
@@ -55,7 +58,9 @@ func TestTakenOver(t *testing.T) {
 	for name, managed := range map[string][]metav1.ManagedFieldsEntry{
 		"not known":             nil,
 		"restored from backups": {entry("velero", "", `{"f:metadata": {"f:labels": {`+label+`}}}`)},
-		"label by another":      {entry("interlock-addon-manager", "", `{"f:spec": {}}`), entry("x", "", `{"f:metadata": {"f:labels": {`+label+`}}}`)},
+		"label by another": {
+			entry("interlock-addon-manager", "", `{"f:spec": {}}`), entry("x", "", `{"f:metadata": {"f:labels": {`+label+`}}}`),
+		},
 	} {
 		if !TakenOver(managed) {
 			t.Errorf("%s: it is not Interlock's", name)

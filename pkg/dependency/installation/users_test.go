@@ -107,14 +107,15 @@ func TestATemplateUses(t *testing.T) {
 
 func TestReleased(t *testing.T) {
 	const never = `, when: {expression: "false"}`
+	const of = `{dependencies: [{name: a, addOn: base, ` + withLast
 	for _, test := range []struct{ name, leaf, want string }{
 		{"an edge that applies", `{dependencies: [{name: base, ` + withLast + `}]}`, ""},
 		{"one that does not", `{dependencies: [{name: base, ` + withLast + never + `}]}`, "base"},
 		{"one that is not known to", `{dependencies: [{name: base, ` + withLast + `, when: {expression: "cluster.claims['x'] == 'y'"}}]}`, ""},
 		{"without the wish", `{dependencies: [{name: base, install: Auto` + never + `}]}`, ""},
-		{"of two, one that applies", `{dependencies: [{name: a, addOn: base, ` + withLast + never + `}, {name: base, ` + withLast + `}]}`, ""},
-		{"of two, one without the wish", `{dependencies: [{name: a, addOn: base, ` + withLast + never + `}, {name: base, type: Optional` + never + `}]}`, ""},
-		{"of two, none", `{dependencies: [{name: a, addOn: base, ` + withLast + never + `}, {name: other, ` + withLast + never + `}]}`, "base other"},
+		{"of two, one that applies", of + never + `}, {name: base, ` + withLast + `}]}`, ""},
+		{"of two, one without the wish", of + never + `}, {name: base, type: Optional` + never + `}]}`, ""},
+		{"of two, none", of + never + `}, {name: other, ` + withLast + never + `}]}`, "base other"},
 		{"nothing", `{}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

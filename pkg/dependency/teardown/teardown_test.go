@@ -54,9 +54,18 @@ func TestDecide(t *testing.T) {
 		{"with one that stays", ordered, map[string]bool{"base": true, "leaf": false}, 3 * time.Second, false, release},
 		{"on a cluster that is lost or gone", ordered, both, 0, true, release},
 		{"without an order", map[string]string{"leaf": `{dependencies: [{name: base}]}`}, both, 0, false, release},
-		{"where only the dependency has one", map[string]string{"leaf": `{dependencies: [{name: base}]}`, "base": `{ordering: Install}`}, both, 0, false, release},
-		{"with a conflict", map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Conflicts}]}`}, both, 0, false, release},
-		{"with an Optional edge", map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Optional}]}`}, both, 0, false, release},
+		{
+			"where only the dependency has one",
+			map[string]string{"leaf": `{dependencies: [{name: base}]}`, "base": `{ordering: Install}`}, both, 0, false, release,
+		},
+		{
+			"with a conflict",
+			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Conflicts}]}`}, both, 0, false, release,
+		},
+		{
+			"with an Optional edge",
+			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Optional}]}`}, both, 0, false, release,
+		},
 		{
 			"with an edge on its API",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: t, api: {kind: Tunnel}}]}`, "base": `{provides: [{kind: Tunnel}]}`},
@@ -78,7 +87,8 @@ func TestDecide(t *testing.T) {
 		{
 			"that would wait for each other through a third",
 			map[string]string{
-				"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: other}]}`, "other": `{ordering: Install, dependencies: [{name: leaf}]}`,
+				"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: other}]}`,
+				"other": `{ordering: Install, dependencies: [{name: leaf}]}`,
 			},
 			map[string]bool{"base": true, "leaf": true, "other": true}, 0, false, release,
 		},
@@ -115,7 +125,8 @@ func TestNothingWaitsForEver(t *testing.T) {
 		for len(left) > 0 {
 			before := len(left)
 			for _, name := range names {
-				if _, there := left[name]; there && teardown.Decide(catalog, name, teardown.State{Deleted: fixture.Now.Time, Deleting: left}, fixture.Now.Time).Release {
+				state := teardown.State{Deleted: fixture.Now.Time, Deleting: left}
+				if _, there := left[name]; there && teardown.Decide(catalog, name, state, fixture.Now.Time).Release {
 					delete(left, name)
 				}
 			}

@@ -68,7 +68,7 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 		return b.refuse(verb+" "+kind, object.GetNamespace()+"/"+object.GetName())
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&clusterv1beta1.PlacementDecision{}).WithReturnManagedFields().
-		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexName, func(object client.Object) []string { return []string{object.GetName()} }).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexName, func(o client.Object) []string { return []string{o.GetName()} }).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				if err := wrote("create", object); err != nil {

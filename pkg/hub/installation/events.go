@@ -77,8 +77,9 @@ func (r *Reconciler) report(plan installation.Plan, done []installation.Target, 
 	return r.reportWaiting(plan, clusters, &r.emitted, ofInstallations)
 }
 
-// removed reports that an add-on is being removed.
+// removed remembers and reports that an add-on is being removed.
 func (r *Reconciler) removed(target installation.Target) {
+	r.removals.Removed(target, r.Clock.Now())
 	r.Metrics.Removed(target.AddOn)
 	r.Recorder.Eventf(onCluster(types.NamespacedName{Namespace: target.Cluster, Name: target.AddOn}), nil, corev1.EventTypeNormal,
 		EventRemoves, actionRemove, "%s", events.Note(fmt.Sprintf("Add-on '%s' is being removed, because no other add-on needs it any more", target.AddOn)))

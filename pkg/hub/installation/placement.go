@@ -38,8 +38,8 @@ type placements map[string]*placed
 type placed struct {
 	// stored are the clusters of each PlacementDecision, and decided what they are to be.
 	stored, decided map[string][]string
-	// added are the clusters that are to be added.
-	added []string
+	// added are the clusters that are to be added, and dropped those that are to be removed because the add-on is not needed there.
+	added, dropped []string
 	// exists: the Placement does.
 	exists bool
 }
@@ -113,6 +113,7 @@ func (p placements) add(target installation.Target) {
 // drop drops a target from the PlacementDecision that has it.
 func (p placements) drop(target installation.Target) {
 	of := p.of(target.AddOn)
+	of.dropped = append(of.dropped, target.Cluster)
 	for name, clusters := range of.decided {
 		of.decided[name] = slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return cluster == target.Cluster })
 	}
@@ -152,6 +153,11 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 		for _, cluster := range of.added {
 			if slices.Contains(of.decided[name], cluster) {
 				done(installation.Target{Cluster: cluster, AddOn: addOn})
+			}
+		}
+		for _, cluster := range of.dropped {
+			if slices.Contains(of.stored[name], cluster) {
+				r.removed(installation.Target{Cluster: cluster, AddOn: addOn})
 			}
 		}
 	}

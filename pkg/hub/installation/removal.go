@@ -146,13 +146,10 @@ func (r *Reconciler) remove(
 		case found == nil:
 			again = sooner(again, r.removals.Keep(target, now))
 		case declared.Consent(target.AddOn) == catalog.ByPlacement:
-			r.removals.Removed(target, now)
 			placed.drop(target)
-			r.removed(target)
 		default:
 			err := r.delete(ctx, found)
 			if err == nil {
-				r.removals.Removed(target, now)
 				r.removed(target)
 			}
 			failures = append(failures, err)

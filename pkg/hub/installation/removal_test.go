@@ -47,7 +47,8 @@ func (b *bench) registered(t *testing.T, leaf string) {
 	t.Helper()
 	base := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
 	base.Annotations = map[string]string{
-		addonv1alpha1.InstallOnDemandAnnotation: "true", addonv1alpha1.ApproveInstallAnnotation: "1000", addonv1alpha1.ApproveRemovalAnnotation: "1000",
+		addonv1alpha1.InstallOnDemandAnnotation: "true",
+		addonv1alpha1.ApproveInstallAnnotation:  "1000", addonv1alpha1.ApproveRemovalAnnotation: "1000",
 	}
 	strategy := manual
 	if b.declared.Install("base").Placed {
@@ -70,9 +71,8 @@ func (b *bench) registered(t *testing.T, leaf string) {
 
 func (b *bench) install(t *testing.T, i int, addOn string) {
 	t.Helper()
-	err := b.hub.Create(t.Context(), &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster(i).Name, Name: addOn}},
-		client.FieldOwner("another"))
-	if err != nil {
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster(i).Name, Name: addOn}}
+	if err := b.hub.Create(t.Context(), installed, client.FieldOwner("another")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -251,5 +251,24 @@ func TestTheControllerFollowsWhatKeepsAnAddOn(t *testing.T) {
 		if before != want {
 			t.Errorf("%s is followed: %t", name, before)
 		}
+	}
+}
+
+func TestADecisionThatCannotBeWithdrawnIsNoRemoval(t *testing.T) {
+	b := newInstalled(t, listed, false, 2)
+	b.later(t, 0)
+	b.refuse = func(write, _ string) error {
+		if write == "update PlacementDecision" {
+			return errors.New("the hub is busy")
+		}
+		return nil
+	}
+	b.clock.SetTime(b.clock.Now().Add(time.Hour))
+	if _, _, err := b.reconcile(t); err == nil || len(b.emitted()) > 0 || b.decided(t)["base-interlock-1"] != 2 {
+		t.Errorf("%v, decided %v", err, b.decided(t))
+	}
+	b.refuse = func(string, string) error { return nil }
+	if writes := b.later(t, time.Second); len(writes) != 1 || len(b.emitted()) != 2 || b.decided(t)["base-interlock-1"] != 0 {
+		t.Errorf("%v, decided %v", writes, b.decided(t))
 	}
 }

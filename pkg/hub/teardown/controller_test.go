@@ -159,7 +159,10 @@ func TestAnAddOnIsReleased(t *testing.T) {
 	}{
 		{"alone", []client.Object{joined(metav1.ConditionTrue), namespace()}, 0, nil},
 		{"where the dependent stays", []client.Object{joined(metav1.ConditionTrue), namespace(), staying}, 3 * time.Second, nil},
-		{"after ten minutes", []client.Object{joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs)}, 10 * time.Minute, []string{EventLate}},
+		{
+			"after ten minutes",
+			[]client.Object{joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs)}, 10 * time.Minute, []string{EventLate},
+		},
 		{"on a lost cluster", []client.Object{joined(metav1.ConditionUnknown), namespace(), deleted("leaf", theirs)}, 0, nil},
 		{"on a cluster that is being detached", []client.Object{detaching, namespace(), deleted("leaf", theirs)}, 0, nil},
 		{"on a cluster that is gone", []client.Object{namespace(), deleted("leaf", theirs)}, 0, nil},

@@ -52,7 +52,8 @@ func TestFinalizersAreRemoved(t *testing.T) {
 		t.Errorf("what was being deleted is not gone: %v", err)
 	}
 	both := with("both")
-	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(both), both); err != nil || !slices.Equal(both.Finalizers, []string{"example.com/theirs"}) {
+	err = hub.Get(t.Context(), client.ObjectKeyFromObject(both), both)
+	if err != nil || !slices.Equal(both.Finalizers, []string{"example.com/theirs"}) {
 		t.Errorf("%v, %v", both.Finalizers, err)
 	}
 }

@@ -94,10 +94,15 @@ func TestPreparer(t *testing.T) {
 		fails  error
 		want   []jsonpatch.Operation
 	}{
-		"OthersDependOnIt":   {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}},
-		"AndItIsGated":       {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}},
-		"WithFinalizers":     {`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{another}},
-		"WithThisFinalizer":  {`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`, admission.Allowed(""), dependents, led, nil, nil},
+		"OthersDependOnIt": {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}},
+		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}},
+		"WithFinalizers": {
+			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{another},
+		},
+		"WithThisFinalizer": {
+			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
+			admission.Allowed(""), dependents, led, nil, nil,
+		},
 		"NoneDependsOnIt":    {gateway, admission.Allowed(""), before{}, led, nil, nil},
 		"Agent":              {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil},
 		"NoLeader":           {gateway, admission.Patched("", closed), dependents, nil, nil, []jsonpatch.Operation{closed}},
@@ -115,14 +120,17 @@ func TestPreparer(t *testing.T) {
 			}
 		})
 	}
-	if denied := preparer(t, dependents, admission.Denied("no"), led, nil).Handle(t.Context(), admission.Request{}); denied.Allowed || len(denied.Patches) > 0 {
+	denied := preparer(t, dependents, admission.Denied("no"), led, nil).Handle(t.Context(), admission.Request{})
+	if denied.Allowed || len(denied.Patches) > 0 {
 		t.Errorf("%+v", denied)
 	}
 }
 
 // FuzzPreparer: no object makes it deny or panic, and the patch fits.
 func FuzzPreparer(f *testing.F) {
-	for _, seed := range []string{`{"metadata":{"name":"gateway","finalizers":[]}}`, `{"metadata":{"name":"gateway","finalizers":null}}`, `{"metadata":7}`, `null`} {
+	for _, seed := range []string{
+		`{"metadata":{"name":"gateway","finalizers":[]}}`, `{"metadata":{"name":"gateway","finalizers":null}}`, `{"metadata":7}`, `null`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, object []byte) {

@@ -33,7 +33,8 @@ func expectInstallations(ctx context.Context) {
 		}},
 	}
 	needing := registered("needing", map[string]string{
-		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent}, {name: brought-by-ocm, install: Auto}]",
+		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent}, " +
+			"{name: brought-by-ocm, install: Auto}]",
 	})
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}

@@ -21,7 +21,8 @@ const holding = "example.com/cleaning-up"
 
 func remove(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(hub.Client.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}})).To(Succeed())
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
 }
 
 func gone(ctx context.Context, name string) bool {
