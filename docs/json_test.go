@@ -42,6 +42,7 @@ var printed = []struct {
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
 	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so it has no kind of Interlock's
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
+	{"RemovalPlan", "uninstall --plan", report.RemovalPlan{}, "uninstall application-portal --cluster cluster1 --plan"},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
 	{"Rows", "status", []status.Row{}, "status -A"},
 	{"Timeline", "events", report.Timeline{}, "events"},

@@ -39,6 +39,7 @@ const (
 	flagGraftGrace     = "graft-grace-period"
 	flagLifecycle      = "lifecycle"
 	flagLifecycleDelay = "lifecycle-delay"
+	flagRemovalDelay   = "lifecycle-removal-delay"
 	flagWebhookAddress = "webhook-address"
 )
 
@@ -114,11 +115,17 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")
 	flags.StringVar(&o.graft.WebhookAddress, flagWebhookAddress, "",
 		"Address of addon-manager webhook, [host]:port, where addon-manager probes the conversion. Default: its Service, which needs the DNS of the cluster.")
-	flags.DurationVar(&o.hub.LifecycleDelay, flagLifecycleDelay, 10*time.Minute,
-		"With --lifecycle, how long nothing is installed after the start: what is read by then may not be all.")
+	o.addLifecycleFlags(flags)
 	flags.IntVar(&o.hub.Concurrency, "concurrency", 16, "How many add-ons are evaluated and written at the same time.")
 	o.agent.addFlags(flags)
 	o.log.AddFlags(flags)
+}
+
+func (o *options) addLifecycleFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.hub.LifecycleDelay, flagLifecycleDelay, 10*time.Minute,
+		"With --lifecycle, how long nothing is installed after the start: what is read by then may not be all.")
+	flags.DurationVar(&o.hub.RemovalDelay, flagRemovalDelay, time.Hour,
+		"With --lifecycle, how long what Interlock has installed is kept where no add-on needs it any more, before it is removed.")
 }
 
 // scopes are the values of --reports.

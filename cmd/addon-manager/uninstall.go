@@ -24,6 +24,8 @@ deployed them. These are its steps:
 
   - record in annotations what is declared by field, and stop here if that fails
   - scale the Deployment of addon-manager to 0, and wait until no replica leads
+  - remove the finalizer of add-ons that lets them wait for their dependents
+  - hand over what Interlock has installed, or remove it with --installed=remove
   - remove addon-agent from the clusters where it is an add-on
   - remove the guard and the gate rule
   - give OCM's CRD back as it was found, with OCM's conversion
@@ -78,6 +80,8 @@ func (o *uninstallOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.uninstall.LeaseNamespace, flagNamespace, "",
 		"Namespace of the lease of addon-manager's leader election. Default: that of --namespace.")
 	flags.StringVar(&o.uninstall.Only, "only", "", "The only step to run besides the records and stopping addon-manager: graft. Default: all.")
+	flags.StringVar(&o.uninstall.Installed, "installed", uninstall.Keep,
+		"What becomes of add-ons that Interlock has installed because others need them: keep hands them over to the users of the hub, remove removes them. remove needs the rights to delete ManagedClusterAddOns and the namespace open-cluster-management-interlock.")
 	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take. The removal of addon-agent from managed clusters may take half of it.")
 }
 
@@ -87,6 +91,9 @@ func (o *uninstallOptions) complete() error {
 	}
 	if o.uninstall.Only != "" && o.uninstall.Only != uninstall.StepGraft {
 		return fmt.Errorf("--only=%q: must be %s", o.uninstall.Only, uninstall.StepGraft)
+	}
+	if o.uninstall.Installed != uninstall.Keep && o.uninstall.Installed != uninstall.Remove {
+		return fmt.Errorf("--installed=%q: must be %s or %s", o.uninstall.Installed, uninstall.Keep, uninstall.Remove)
 	}
 	o.uninstall.Namespace = cmp.Or(o.uninstall.Namespace, cmdline.OwnNamespace(defaultNamespace))
 	o.uninstall.LeaseNamespace = cmp.Or(o.uninstall.LeaseNamespace, o.uninstall.Namespace)

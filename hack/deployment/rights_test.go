@@ -68,7 +68,8 @@ var (
 		"get addondependencyreports *", "create addondependencyreports *", "patch addondependencyreports *",
 	}
 	lifecycleRights = []string{
-		"patch managedclusteraddons *", "create managedclusteraddons *", "list placements *", "create placements *", "delete placements *",
+		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",
+		"list placements *", "create placements *", "delete placements *",
 		"get placementdecisions *", "create placementdecisions *", "delete placementdecisions *", "update placementdecisions/status *",
 		"create namespaces *", "update mutatingwebhookconfigurations interlock-lifecycle",
 		"create mutatingadmissionpolicies interlock-gate", "patch mutatingadmissionpolicies interlock-gate",

@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -35,8 +36,11 @@ var fields = map[string][2]string{
 	"dependencies.docs":     {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, docs: "https://example.com/a"}]}`},
 	"dependencies.tolerate": {`{dependencies: [{name: down}]}`, `{dependencies: [{name: down, tolerate: 2m}]}`},
 	"dependencies.install":  {`{dependencies: [{name: user}]}`, `{dependencies: [{name: user, install: Auto}]}`},
-	"dependencies.addOn":    {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
-	"dependencies.version":  {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
+	"dependencies.removal": {
+		`{dependencies: [{name: user, install: Auto}]}`, `{dependencies: [{name: user, install: Auto, removal: WithLastDependent}]}`,
+	},
+	"dependencies.addOn":   {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, addOn: b}]}`},
+	"dependencies.version": {`{dependencies: [{name: old}]}`, `{dependencies: [{name: old, version: ">= 2"}]}`},
 	"dependencies.prereleases": {
 		`{dependencies: [{name: beta, version: ">= 1"}]}`, `{dependencies: [{name: beta, version: ">= 1", prereleases: {}}]}`,
 	},
@@ -227,6 +231,7 @@ func messages(e *evaluation.Evaluator) string {
 		}
 		fmt.Fprintln(&text, condition.Message(findings, condition.MaxMessage), gate.Decide(e.Declaration(addOn), findings).Step)
 	}
+	fmt.Fprintln(&text, installation.Removable(e.Catalog))
 	return text.String()
 }
 

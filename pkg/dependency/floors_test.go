@@ -33,7 +33,8 @@ var floors = map[string][]string{
 	"gate":         {"versions", "declaration", "catalog", "evaluation", "condition"},
 	"installation": {"declaration", "catalog", "evaluation"},
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
-	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "protection", "whatif"},
+	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "installation", "protection", "whatif"},
+	"teardown":     {"graph", "catalog"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},
 }
 

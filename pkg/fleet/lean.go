@@ -35,6 +35,7 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	kept := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation, ocmv1alpha1.AddonLifecycleAnnotationKey,
 		addonv1alpha1.InstallOnDemandAnnotation, addonv1alpha1.ApproveInstallAnnotation,
+		addonv1alpha1.ApproveRemovalAnnotation,
 	}
 	for _, name := range append(kept, versions.Annotations...) {
 		if annotation, ok := full.Annotations[name]; ok {
@@ -54,10 +55,16 @@ var (
 // AddOnConditions are the types of all conditions that are kept of any add-on on a managed cluster.
 func AddOnConditions() []string { return slices.Concat(ofAll, ofGated) }
 
+// waiting are the finalizers that are kept of an add-on; all share them.
+var waiting = []string{addonv1alpha1.WaitForDependentsFinalizer}
+
 // LeanAddOn keeps what evaluation reads of an add-on on a managed cluster.
 func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.CreationTimestamp = full.CreationTimestamp
+	if slices.Contains(full.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) { // addon-manager does not keep finalizers in its cache
+		lean.Finalizers = waiting
+	}
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
 	kept := ofAll
 	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {

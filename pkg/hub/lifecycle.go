@@ -17,6 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
+	"open-cluster-management.io/interlock/pkg/hub/teardown"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -53,8 +54,12 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
+		RemovalDelay: options.RemovalDelay,
 	}
-	return acting{opened.Evaluated, installed.Needs.Found}, setupEach(mgr, opened, installed)
+	return acting{opened.Evaluated, installed.Needs.Found}, setupEach(mgr, opened, installed, &teardown.Reconciler{
+		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
+		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
+	})
 }
 
 // evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.

@@ -67,6 +67,8 @@ type Options struct {
 	WebhookNamespace string
 	// LifecycleDelay is how long nothing is installed after the start.
 	LifecycleDelay time.Duration
+	// RemovalDelay is how long what Interlock has installed has to be unused before it is removed.
+	RemovalDelay time.Duration
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
 	Agent *agentaddon.Options
 	// Registry takes the metrics of the controllers; nil for the one that

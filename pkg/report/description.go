@@ -64,6 +64,8 @@ type Need struct {
 	Tolerate string `json:"tolerate,omitempty"`
 	// Install is Auto where Interlock has it installed if its owner consents; empty: its users install it.
 	Install addonv1alpha1.DependencyInstall `json:"install,omitempty"`
+	// Removal is WithLastDependent where Interlock removes again what it has installed; empty: that stays.
+	Removal addonv1alpha1.DependencyRemoval `json:"removal,omitempty"`
 	// Config is what the settings of the add-on must be, as a CEL expression; empty: anything.
 	Config string `json:"config,omitempty"`
 	// ConfigMessage says what does not work with other settings.
@@ -115,6 +117,9 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
 		if declaration.Installs(&edge.Dependency) {
 			need.Install = edge.Dependency.Install
+		}
+		if declaration.Removes(&edge.Dependency) {
+			need.Removal = edge.Dependency.Removal
 		}
 		if edge.Dependency.Config != nil {
 			need.Config, need.ConfigMessage = edge.Dependency.Config.Expression, edge.Dependency.Config.Message

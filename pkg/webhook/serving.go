@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 	"open-cluster-management.io/interlock/pkg/webhook/gate"
 	"open-cluster-management.io/interlock/pkg/webhook/limits"
+	"open-cluster-management.io/interlock/pkg/webhook/order"
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
 )
 
@@ -90,7 +91,10 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	register(gaterule.Path, limits.Of{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
 	if options.Lifecycle {
 		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
-			&ctrlwebhook.Admission{Handler: &gate.Closer{Fleet: protects.AddOns}})
+			&ctrlwebhook.Admission{Handler: &order.Preparer{
+				Gate: &gate.Closer{Fleet: protects.AddOns}, Fleet: protects.AddOns,
+				Live: mgr.GetAPIReader(), Namespace: options.Namespace, Clock: clock.RealClock{},
+			}})
 	}
 	return webhooks
 }

@@ -172,6 +172,9 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 		if need.Install != "" {
 			what += ", installed if its owner consents"
 		}
+		if need.Removal != "" {
+			what += ", and removed with its last dependent"
+		}
 		if need.Config != "" {
 			what += ", with settings (below)"
 		}

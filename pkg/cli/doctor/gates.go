@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,11 +34,11 @@ func gates(ctx context.Context, h *hub) []result {
 	case err != nil:
 		return unread("Whether the lifecycle is on", err)
 	case configuration == nil:
-		return h.withoutLifecycle()
+		return append(h.leftFinalizers(), h.withoutLifecycle()...)
 	case !hasCA(configuration.Object):
 		return []result{{unwell, "The API server does not trust the webhook to close gates: its configuration has no CA", h.logs()}}
 	}
-	return append(gateRule.check(ctx, h), h.longClosed()...)
+	return slices.Concat(gateRule.check(ctx, h), h.longClosed(), h.longDeleted())
 }
 
 // withoutLifecycle reports what waits for the lifecycle to be turned on.

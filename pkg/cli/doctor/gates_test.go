@@ -29,6 +29,15 @@ func TestGates(t *testing.T) {
 		}
 		c.AddOns = append(c.AddOns, one)
 	}
+	waitingForDependents := func(c *snapshot.Content, deleted time.Duration) {
+		one := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "cluster1", Name: "a", Finalizers: []string{addonv1alpha1.WaitForDependentsFinalizer},
+		}}
+		if deleted > 0 {
+			one.DeletionTimestamp = &metav1.Time{Time: fixture.Now.Add(-deleted)}
+		}
+		c.AddOns = append(c.AddOns, one)
+	}
 	waiting := gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting}
 	try(t, "gates", map[string]changed{
 		"a policy": {
@@ -64,6 +73,20 @@ func TestGates(t *testing.T) {
 		"off, and closed gates": {
 			func(_ objects, c *snapshot.Content) { gated(c, waiting) },
 			[]string{"- The lifecycle is off, and gates are closed, which hold nothing: 1, such as a on cluster1"},
+		},
+		"deleted long ago": {
+			func(o objects, c *snapshot.Content) { on(o); waitingForDependents(c, time.Hour) },
+			[]string{
+				"✔ The gate rule",
+				"✖ Add-ons that are being deleted wait for addon-manager to remove its finalizer, for more than 10 minutes: 1, such as a on cluster1",
+			},
+		},
+		"deleted just now": {
+			func(o objects, c *snapshot.Content) { on(o); waitingForDependents(c, time.Minute) }, []string{"✔ The gate rule"},
+		},
+		"off, and finalizers are left": {
+			func(_ objects, c *snapshot.Content) { waitingForDependents(c, 0) },
+			[]string{"✖ The lifecycle is off, and add-ons have a finalizer that no component removes", "1, such as a on cluster1"},
 		},
 		"off, and declared": {
 			func(_ objects, c *snapshot.Content) { c.Registrations[0].Spec.Ordering = addonv1alpha1.OrderingInstall },

@@ -13,10 +13,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -30,6 +32,7 @@ const (
 
 type options struct {
 	planned.Options
+	flags   *output.Flags
 	cascade string
 	// force is the reason of a removal although add-ons that stay require it; empty: none.
 	force string
@@ -39,13 +42,14 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from}}
+	o := &options{Options: planned.Options{IOStreams: streams, Source: from}, flags: output.NewFlags()}
 	command := &cobra.Command{
 		Use:   "uninstall ADDON...",
 		Short: "Uninstall add-ons, dependents first",
 		Long: `Uninstall add-ons from managed clusters. It first shows a plan, and asks. The plan has layers:
 an add-on is in a layer after all that need it. With --wait, a layer is uninstalled once all
-add-ons of the one before are gone. Without it, all layers are uninstalled at once.
+add-ons of the one before are gone. Without it, all layers are uninstalled at once, and add-ons
+with ordering go in order nevertheless, where addon-manager runs with --lifecycle.
 
 It deletes ManagedClusterAddOns. With --cascade=unit, it also uninstalls what only these
 add-ons needed, if Interlock or kubectl addon install has installed it and no other add-on on
@@ -60,6 +64,9 @@ what is required nevertheless. Its reason is in an event where protection enforc
   # Uninstall it, and wait until it is gone
   kubectl addon uninstall cluster-gateway --cluster cluster1 --wait
 
+  # The plan as data
+  kubectl addon uninstall cluster-gateway --cluster cluster1 --cascade=unit --plan -o json
+
   # Although other add-ons require it
   kubectl addon uninstall managed-serviceaccount --cluster cluster1 --force "it is replaced by hand"`,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -72,6 +79,8 @@ what is required nevertheless. Its reason is in an event where protection enforc
 	o.AddFlags(command.Flags(), "uninstall")
 	command.Flags().StringVar(&o.cascade, "cascade", keep, "Which add-ons: keep uninstalls only the named ones, unit also what only they needed.")
 	command.Flags().StringVar(&o.force, "force", "", "The `REASON` to uninstall what add-ons that stay require.")
+	o.flags.AddTo(command)
+	_ = command.Flags().MarkHidden("no-headers")                                                                                        // it has no effect here
 	_ = command.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions([]string{keep, unit}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return command
 }
@@ -83,7 +92,13 @@ func (o *options) complete(args []string, forced bool) error {
 	case forced && strings.TrimSpace(o.force) == "":
 		return errors.New("--force is empty: give a reason")
 	}
-	return o.Complete(args)
+	if err := o.Complete(args); err != nil {
+		return err
+	}
+	if o.flags.Chosen() && !o.Only {
+		return errors.New("--output needs --plan")
+	}
+	return o.flags.Validate()
 }
 
 func (o *options) run(ctx context.Context) error {
@@ -91,7 +106,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Print(fleet, plan, texts); err != nil {
+	if err := o.flags.Print(o.Out, report.RemovalOf(plan), func() error { return o.Print(fleet, plan, texts) }); err != nil {
 		return err
 	}
 	switch {

@@ -25,6 +25,8 @@ type Install struct {
 	OnDemand bool
 	// Approved is on how many managed clusters Interlock may have it installed by one change.
 	Approved int
+	// RemovalApproved is from how many managed clusters Interlock may have it removed by one change.
+	RemovalApproved int
 }
 
 // OnDemandPlacement is the Placement with which Interlock has an add-on installed. The owner of the add-on consents by listing
@@ -81,9 +83,8 @@ func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 		Manual: strategy.Type == ocmv1alpha1.AddonInstallStrategyManual,
 		Placed: strategy.Type == ocmv1alpha1.AddonInstallStrategyPlacements,
 	}
-	if approved, err := strconv.Atoi(addOn.Annotations[addonv1alpha1.ApproveInstallAnnotation]); err == nil {
-		install.Approved = approved
-	}
+	install.Approved = approval(addOn, addonv1alpha1.ApproveInstallAnnotation)
+	install.RemovalApproved = approval(addOn, addonv1alpha1.ApproveRemovalAnnotation)
 	install.OnDemand = install.Manual && addOn.Annotations[addonv1alpha1.InstallOnDemandAnnotation] == "true"
 	if !install.Placed {
 		return install
@@ -93,6 +94,15 @@ func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	}
 	slices.SortFunc(install.Placements, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
 	return install
+}
+
+// approval is the number of managed clusters that an annotation approves; 0 without one.
+func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) int {
+	approved, err := strconv.Atoi(addOn.Annotations[annotation])
+	if err != nil {
+		return 0
+	}
+	return approved
 }
 
 // Drops reports whether OCM removes the add-on from managed clusters where it was installed in the way before: from those
@@ -106,7 +116,7 @@ func (i Install) Drops(before Install) bool {
 
 func (i Install) equal(other Install) bool {
 	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
-		i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+		i.RemovalApproved == other.RemovalApproved && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
 }
 
 // Install returns how OCM installs a registered add-on.

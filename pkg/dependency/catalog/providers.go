@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 type providedKind struct{ group, kind string }
@@ -25,6 +26,14 @@ func findProviders(declarations map[string][]variant) map[providedKind][]provide
 		slices.SortFunc(list, func(a, b provider) int { return cmp.Compare(a.addOn, b.addOn) })
 	}
 	return providers
+}
+
+// Satisfying returns the add-ons that can satisfy an edge on one add-on, or on one API.
+func (c *Catalog) Satisfying(dependency *addonv1alpha1.AddonDependency) []string {
+	if dependency.API != nil {
+		return c.Providers(dependency.API.AddonAPI)
+	}
+	return []string{declaration.Target(dependency)}
 }
 
 // Providers returns the names, ascending, of the registered add-ons that

@@ -65,6 +65,11 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, version: "1", prereleases: {identifiers: [` + strings.Repeat("a,", 17) + `]}}]`,
 			[]string{"prereleases.identifiers", "must have at most 16 items"},
 		},
+		"RemovalUnknown": {`dependencies: [{name: a, install: Auto, removal: Never}]`, []string{"dependencies[0].removal", "Never"}},
+		"RemovalAlone":   {`dependencies: [{name: a, removal: WithLastDependent}]`, []string{"dependencies[0].removal", "needs install Auto"}},
+		"RemovalOfOthers": {
+			`dependencies: [{name: a, install: Never, removal: WithLastDependent}]`, []string{"dependencies[0].removal", "needs install Auto"},
+		},
 		"IfInstalled": {`dependencies: [{name: a, type: IfInstalled}]`, []string{"dependencies[0].type", "needs version"}},
 		"Kind":        {`dependencies: [{name: a, api: {group: apps}}]`, []string{"dependencies[0].api.kind", "Required value"}},
 		"KindForm":    {`dependencies: [{name: a, api: {kind: "Pod/exec"}}]`, []string{"dependencies[0].api.kind", `"Pod/exec"`}},

@@ -32,6 +32,27 @@ func validateInstall(entry *addonv1alpha1.AddonDependency, path *field.Path) fie
 	return nil
 }
 
+var knownRemovals = []addonv1alpha1.DependencyRemoval{
+	addonv1alpha1.DependencyRemovalKeep, addonv1alpha1.DependencyRemovalWithLastDependent,
+}
+
+// validateRemoval checks whether Interlock can remove what an edge needs, with the messages of the schema's rules.
+func validateRemoval(entry *addonv1alpha1.AddonDependency, path *field.Path) field.ErrorList {
+	switch {
+	case entry.Removal != "" && !slices.Contains(knownRemovals, entry.Removal):
+		return field.ErrorList{field.NotSupported(path, entry.Removal, knownRemovals)}
+	case Removes(entry) && !Installs(entry):
+		return field.ErrorList{field.Invalid(path, string(entry.Removal),
+			"removal WithLastDependent needs install Auto: only what Interlock has installed is removed")}
+	}
+	return nil
+}
+
+// Removes reports whether what was installed for an edge is to be removed with the last edge on it.
+func Removes(dependency *addonv1alpha1.AddonDependency) bool {
+	return dependency.Removal == addonv1alpha1.DependencyRemovalWithLastDependent
+}
+
 // Installs reports whether the add-on that an edge needs is to be installed where it is not.
 func Installs(dependency *addonv1alpha1.AddonDependency) bool {
 	return dependency.Install == addonv1alpha1.DependencyInstallAuto

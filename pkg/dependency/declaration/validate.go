@@ -76,6 +76,7 @@ func validateList(listed []addonv1alpha1.AddonDependency, path *field.Path) fiel
 		errs = append(errs, validateAnyOf(&entry, at)...)
 		errs = append(errs, validateDocs(entry.Docs, at.Child("docs"))...)
 		errs = append(errs, validateInstall(&entry, at.Child("install"))...)
+		errs = append(errs, validateRemoval(&entry, at.Child("removal"))...)
 		errs = append(errs, tooLong(at.Child("addOn"), entry.AddOn, maxName)...)
 		errs = append(errs, tooLong(at.Child("version"), entry.Version, maxRange)...)
 		errs = append(errs, validatePrereleases(entry.Prereleases, at.Child("prereleases").Child("identifiers"))...)

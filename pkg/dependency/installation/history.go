@@ -2,8 +2,11 @@ package installation
 
 import "time"
 
-// History remembers what was installed, and when. Its zero value remembers nothing. It is not safe for concurrent use.
+// History remembers what was installed, or removed, and when. Its zero value remembers nothing. It is not safe for concurrent use.
 type History struct {
+	// Rest is how long a target that was undone is not done again in any case.
+	Rest time.Duration
+
 	tries map[Target]try
 }
 
@@ -19,7 +22,7 @@ func (h *History) Installed(target Target, now time.Time) {
 		h.tries = map[Target]try{}
 	}
 	before := h.tries[target]
-	if now.Sub(before.at) > before.pause()+undoneWithin { // it stayed for a while
+	if now.Sub(before.at) > before.pause()+undoneWithin+h.Rest { // it stayed for a while
 		before.count = 0
 	}
 	h.tries[target] = try{at: now, count: before.count + 1}

@@ -43,8 +43,8 @@ type Fleet struct {
 
 // Plan is what is to be done now. All of its lists are ascending by add-on, then by cluster.
 type Plan struct {
-	// Install is to be installed now.
-	Install []Target
+	// Now is to be done now.
+	Now []Target
 	// Unapproved is on how many managed clusters add-ons would be installed, by the add-ons that wait for an approval. Clusters
 	// where the add-on was installed within the last hour count.
 	Unapproved map[string]int
@@ -124,6 +124,6 @@ func (h *History) withinBudget(ready []Target, fleet Fleet, now time.Time, plan 
 			continue
 		}
 		touched.Insert(target.Cluster)
-		plan.Install = append(plan.Install, target)
+		plan.Now = append(plan.Now, target)
 	}
 }

@@ -120,7 +120,7 @@ func TestPlan(t *testing.T) {
 				}
 			}
 			plan := history.Make(test.needed, fleetOf(test.clusters, test.approved), now)
-			got := counts{Install: len(plan.Install), Delayed: len(plan.Delayed), GivenUp: len(plan.GivenUp)}
+			got := counts{Install: len(plan.Now), Delayed: len(plan.Delayed), GivenUp: len(plan.GivenUp)}
 			if len(plan.Unapproved) > 0 {
 				got.Unapproved = plan.Unapproved
 			}
@@ -157,7 +157,7 @@ func TestPlansStayWithinTheBudget(t *testing.T) {
 				t.Fatalf("seed %d: %d targets are never installed", seed, needed.Len())
 			}
 			plan := history.Make(needed.UnsortedList(), fleetOf(clusters, nil), at)
-			for _, target := range plan.Install {
+			for _, target := range plan.Now {
 				history.Installed(target, at)
 				done[target] = at
 				needed.Delete(target)

@@ -27,7 +27,7 @@ func (i *installing) addChoice(name string, finding *evaluation.Finding) bool {
 // reachThrough reaches what satisfies an edge, because that may need something itself.
 func (i *installing) reachThrough(name string, finding *evaluation.Finding) (added bool) {
 	for _, end := range evaluation.Named(finding.Dependency) {
-		for _, target := range providersOf(i.declared, &end) {
+		for _, target := range i.declared.Satisfying(end.Dependency) {
 			if i.isThere(target) && i.reach(target, name) {
 				return true
 			}
@@ -46,14 +46,14 @@ func (i *installing) addAlternative(name string, finding *evaluation.Finding) bo
 	}
 	var missing []string
 	for n := range named {
-		providers := providersOf(i.declared, &named[n])
+		providers := i.declared.Satisfying(named[n].Dependency)
 		if len(providers) == 1 && i.isThere(providers[0]) && named[n].Dependency.API != nil {
 			return i.reach(providers[0], name)
 		}
 		missing = append(missing, named[n].Target())
 	}
 	for n := range named {
-		providers := providersOf(i.declared, &named[n])
+		providers := i.declared.Satisfying(named[n].Dependency)
 		if len(providers) == 1 && i.declared.Registered(providers[0]) && !i.isThere(providers[0]) && !i.isCircular(finding, named[n].Target()) {
 			return i.reach(providers[0], name)
 		}
@@ -79,7 +79,7 @@ func (i *installing) addProvider(name string, finding *evaluation.Finding) bool 
 		i.findings.Insert(fmt.Sprintf("'%s' needs API %s, and it is not known to be served; no add-on on this cluster can change that", of, what))
 		return false
 	}
-	providers := providersOf(i.declared, finding)
+	providers := i.declared.Satisfying(finding.Dependency)
 	for _, provider := range providers {
 		if i.isThere(provider) {
 			return i.reach(provider, name)

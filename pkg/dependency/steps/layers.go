@@ -53,19 +53,11 @@ func waitsFor(declared *evaluation.Evaluator, finding *evaluation.Finding, isThe
 		return nil
 	}
 	for _, end := range evaluation.Named(finding.Dependency) {
-		for _, target := range providersOf(declared, &end) {
+		for _, target := range declared.Satisfying(end.Dependency) {
 			if isThere(target) {
 				addOns = append(addOns, target)
 			}
 		}
 	}
 	return addOns
-}
-
-// providersOf are the add-ons that can satisfy an edge on one add-on, or on one API.
-func providersOf(declared *evaluation.Evaluator, end *evaluation.Finding) []string {
-	if end.Dependency.API != nil {
-		return declared.Providers(end.Dependency.API.AddonAPI)
-	}
-	return []string{declaration.Target(end.Dependency)}
 }

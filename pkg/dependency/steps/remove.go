@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -102,7 +102,7 @@ func (r *removing) addUnneeded() (added bool) {
 		needing, staying := sets.New[string](), false
 		for dependent := range r.now {
 			switch {
-			case dependent == addOn || !isOn(r.declared, dependent, addOn):
+			case dependent == addOn || !installation.MayUse(r.declared.Catalog, dependent, addOn):
 			case r.has(dependent):
 				needing.Insert(dependent)
 			default:
@@ -151,23 +151,4 @@ func (r *removing) edges() map[string][]string {
 		}
 	}
 	return edges
-}
-
-// isOn reports whether an add-on has an edge on another one, or on an API that it provides, in any of its declarations. A
-// conflict is none: nothing is missing without what it is on.
-func isOn(declared *evaluation.Evaluator, dependent, addOn string) bool {
-	for _, one := range declared.Declarations(dependent) {
-		for e := range one.Edges {
-			for end := range one.Edges[e].Ends() {
-				if declaration.Conflicts(&end.Dependency) {
-					continue
-				}
-				finding := evaluation.Finding{Dependency: &end.Dependency}
-				if slices.Contains(providersOf(declared, &finding), addOn) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

@@ -1,5 +1,5 @@
 // Package installation has add-ons installed on managed clusters, because add-ons that are installed there need them and their
-// owners agree.
+// owners agree. It has them removed once none needs them, where all agree to that.
 package installation
 
 import (
@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -49,13 +48,18 @@ type Reconciler struct {
 	Changed *trigger.Trigger
 	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
 	Delay time.Duration
+	// RemovalDelay is how long what is installed has to be unused before it is removed.
+	RemovalDelay time.Duration
 
-	begun   time.Time
-	history installation.History
-	emitted emitted
+	begun    time.Time
+	history  installation.History
+	removals installation.Removals
+	// emitted is what events have said of installations, and of removals.
+	emitted, emittedRemovals emitted
 }
 
-// Reconcile installs what is needed now, and removes what it wrote for managed clusters that are gone.
+// Reconcile installs what is needed now, removes what is not needed any more, and removes what it wrote for managed clusters that are
+// gone.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
@@ -83,12 +87,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	plan := r.history.Make(targets(needs), installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).Approved },
 	}, now)
+	removing, err := r.planRemovals(ctx, declared, clusters, placed, now)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	again, kept := r.remove(ctx, declared, removing, placed)
 	done, failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
-	if again := r.report(plan, done, needs, len(clusters)); plan.Next.IsZero() || !again.IsZero() && again.Before(plan.Next) {
-		plan.Next = again
-	}
-	return controllers.At(plan.Next, now), failed
+	again = sooner(again, sooner(plan.Next, removing.Next))
+	again = sooner(again, sooner(r.report(plan, done, needs, len(clusters)), r.reportRemovals(removing, len(clusters))))
+	return controllers.At(again, now), errors.Join(kept, failed)
 }
 
 // install carries out a plan, and returns what is being installed. What fails does not keep the rest from being installed.
@@ -101,7 +109,7 @@ func (r *Reconciler) install(
 		r.Metrics.Installed(target.AddOn)
 		done = append(done, target)
 	}
-	for _, target := range plan.Install {
+	for _, target := range plan.Now {
 		if declared.Consent(target.AddOn) == catalog.ByPlacement {
 			placed.add(target)
 			continue
@@ -152,10 +160,7 @@ func (r *Reconciler) installable(
 	}
 	policies := policy.Read(stated)
 	for _, one := range all {
-		cluster := clusters[one.Cluster]
-		if cluster == nil || !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) ||
-			declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) ||
-			policies.Installs(cluster.Labels).Is == dependencyv1alpha1.InstallDeny {
+		if declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) || !acts(clusters[one.Cluster], policies) {
 			continue
 		}
 		absent, err := r.absent(ctx, declared, one.Target)
@@ -175,11 +180,18 @@ func (r *Reconciler) absent(ctx context.Context, declared *evaluation.Evaluator,
 	if err != nil || installed != nil {
 		return false, err
 	}
+	selected, read, err := r.selectedByOthers(ctx, declared, target)
+	return read && !selected, err
+}
+
+// selectedByOthers reports whether a Placement that is not Interlock's selects the cluster of a target, and whether that could be read.
+func (r *Reconciler) selectedByOthers(
+	ctx context.Context, declared *evaluation.Evaluator, target installation.Target,
+) (selected, read bool, err error) {
 	others := slices.DeleteFunc(slices.Clone(declared.Install(target.AddOn).Placements), func(placement types.NamespacedName) bool {
 		return placement == catalog.OnDemandPlacement(target.AddOn)
 	})
-	selected, read, err := r.Inputs.Selected(ctx, others, target.Cluster)
-	return read && !selected, err
+	return r.Inputs.Selected(ctx, others, target.Cluster)
 }
 
 func targets(needs []need) []installation.Target {

@@ -67,7 +67,8 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 		b.writes = append(b.writes, verb+" "+kind+" "+object.GetName())
 		return b.refuse(verb+" "+kind, object.GetNamespace()+"/"+object.GetName())
 	}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&clusterv1beta1.PlacementDecision{}).
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&clusterv1beta1.PlacementDecision{}).WithReturnManagedFields().
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexName, func(o client.Object) []string { return []string{o.GetName()} }).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				if err := wrote("create", object); err != nil {

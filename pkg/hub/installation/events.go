@@ -26,9 +26,22 @@ const (
 	EventUnapproved = "InstallationUnapproved"
 	// EventGivenUp: what Interlock installed was removed again and again. It is on the add-on's ClusterManagementAddOn.
 	EventGivenUp = "InstallationGivenUp"
+
+	// EventRemoves: Interlock has removed what it had installed, because no add-on needs it any more. It is on the ManagedClusterAddOn
+	// that is removed.
+	EventRemoves = "RemovesDependency"
+	// EventRemovalUnapproved: a change would remove an add-on from more managed clusters than Interlock does without an approval. It is
+	// on the add-on's ClusterManagementAddOn.
+	EventRemovalUnapproved = "RemovalUnapproved"
+	// EventRemovalGivenUp: what Interlock removed was installed again and again. It is on the add-on's ClusterManagementAddOn.
+	EventRemovalGivenUp = "RemovalGivenUp"
 )
 
-const actionInstall = "Install"
+// The actions of events.
+const (
+	actionInstall = "Install"
+	actionRemove  = "Remove"
+)
 
 // settled is how long the number of managed clusters that wait for an approval stays the same before an event names it: a second
 // event within minutes would only be counted.
@@ -61,24 +74,70 @@ func (r *Reconciler) report(plan installation.Plan, done []installation.Target, 
 				EventInstalls, actionInstall, "%s", events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", target.AddOn, dependent)))
 		}
 	}
-	again = r.reportUnapproved(plan.Unapproved, clusters)
+	return r.reportWaiting(plan, clusters, &r.emitted, ofInstallations)
+}
+
+// removed remembers and reports that an add-on is being removed.
+func (r *Reconciler) removed(target installation.Target) {
+	r.removals.Removed(target, r.Clock.Now())
+	r.Metrics.Removed(target.AddOn)
+	r.Recorder.Eventf(onCluster(types.NamespacedName{Namespace: target.Cluster, Name: target.AddOn}), nil, corev1.EventTypeNormal,
+		EventRemoves, actionRemove, "%s", events.Note(fmt.Sprintf("Add-on '%s' is being removed, because no other add-on needs it any more", target.AddOn)))
+}
+
+// reportRemovals emits events on what a plan of removals does not do, and sets the metrics of what waits. It returns when to look again;
+// zero: not before something changes.
+func (r *Reconciler) reportRemovals(plan installation.RemovalPlan, clusters int) (again time.Time) {
+	r.Metrics.Keep(plan)
+	return r.reportWaiting(plan.Plan, clusters, &r.emittedRemovals, ofRemovals)
+}
+
+// wording is what events say of installations, or of removals.
+type wording struct {
+	action, unapproved, givenUp, approval string
+	// waits is followed by the approval, with the add-on, on how many managed clusters, and of how many. left is of a target.
+	waits string
+	left  func(installation.Target) string
+}
+
+var (
+	ofInstallations = wording{
+		actionInstall, EventUnapproved, EventGivenUp, addonv1alpha1.ApproveInstallAnnotation, "Installing '%s' on %d of %s", notInstalled,
+	}
+	ofRemovals = wording{
+		actionRemove, EventRemovalUnapproved, EventRemovalGivenUp, addonv1alpha1.ApproveRemovalAnnotation, "Removing '%s' from %d of %s", notRemoved,
+	}
+)
+
+func notInstalled(target installation.Target) string {
+	return fmt.Sprintf("'%s' is not installed on managed cluster %s for now, because another writer removed it again and "+
+		"again. To keep it from being installed, set spec.install: Deny in an AddOnDependencyPolicy", target.AddOn, target.Cluster)
+}
+
+func notRemoved(target installation.Target) string {
+	return fmt.Sprintf("'%s' is not removed from managed cluster %s for now, because it was installed again and again after it was "+
+		"removed. To keep it there, set removal: Keep on a dependency that has it installed", target.AddOn, target.Cluster)
+}
+
+// reportWaiting emits events on what a plan does not do, and returns when to look again; zero: not before something changes.
+func (r *Reconciler) reportWaiting(plan installation.Plan, clusters int, emitted *emitted, words wording) (again time.Time) {
+	again = r.reportUnapproved(plan.Unapproved, clusters, emitted, words)
 	givenUp := map[installation.Target]bool{}
 	for _, target := range plan.GivenUp {
-		if givenUp[target] = true; !r.emitted.givenUp[target] {
-			r.warn(target.AddOn, EventGivenUp, fmt.Sprintf("'%s' is not installed on managed cluster %s for now, because another writer removed it again and "+
-				"again. To keep it from being installed, set spec.install: Deny in an AddOnDependencyPolicy", target.AddOn, target.Cluster))
+		if givenUp[target] = true; !emitted.givenUp[target] {
+			r.warn(target.AddOn, words.givenUp, words.action, words.left(target))
 		}
 	}
-	r.emitted.givenUp = givenUp
+	emitted.givenUp = givenUp
 	return again
 }
 
 // reportUnapproved emits an event on each add-on that waits for an approval, and returns when to look again; zero: not before
 // something changes.
-func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int) (again time.Time) {
+func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int, emitted *emitted, words wording) (again time.Time) {
 	now, known := r.Clock.Now(), make(map[string]unapproved, len(waiting))
 	for _, addOn := range slices.Sorted(maps.Keys(waiting)) {
-		count, before := waiting[addOn], r.emitted.unapproved[addOn]
+		count, before := waiting[addOn], emitted.unapproved[addOn]
 		if before.clusters != count {
 			before = unapproved{clusters: count, since: now}
 		}
@@ -88,18 +147,18 @@ func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int) (aga
 			again = due
 		default:
 			before.emitted = true
-			r.warn(addOn, EventUnapproved, fmt.Sprintf("Installing '%s' on %d of %s waits for an approval: kubectl annotate --overwrite "+
-				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), addOn, addonv1alpha1.ApproveInstallAnnotation, count))
+			r.warn(addOn, words.unapproved, words.action, fmt.Sprintf(words.waits+" waits for an approval: kubectl annotate --overwrite "+
+				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), addOn, words.approval, count))
 		}
 		known[addOn] = before
 	}
-	r.emitted.unapproved = known
+	emitted.unapproved = known
 	return again
 }
 
-func (r *Reconciler) warn(addOn, reason, note string) {
+func (r *Reconciler) warn(addOn, reason, action, note string) {
 	about := events.About("ClusterManagementAddOn", &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}})
-	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, reason, actionInstall, "%s", events.Note(note))
+	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, reason, action, "%s", events.Note(note))
 }
 
 func onCluster(addOn types.NamespacedName) *corev1.ObjectReference {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
@@ -21,27 +22,56 @@ type Needs struct {
 	mutex sync.Mutex
 	// of are the needed add-ons, by the one that needs them.
 	of map[types.NamespacedName][]string
+	// released are what add-ons do not use on their managed clusters, although they declare to.
+	released map[types.NamespacedName][]string
+	// users are the add-ons that keep others from being removed.
+	users sets.Set[string]
 }
 
 // Found remembers what an add-on needs by its findings. Without findings, it needs nothing.
 func (n *Needs) Found(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding) {
-	var needed []string
+	var needed, released []string
 	if len(findings) > 0 {
-		needed = installation.Needed(declared.Catalog, findings)
+		needed, released = installation.Needed(declared.Catalog, findings), installation.Released(declared.Catalog, addOn.Name, findings)
 	}
 	n.mutex.Lock()
-	before := n.of[addOn]
-	switch {
-	case len(needed) == 0:
-		delete(n.of, addOn)
-	case n.of == nil:
-		n.of = map[types.NamespacedName][]string{addOn: needed}
-	default:
-		n.of[addOn] = needed
-	}
+	changed := set(&n.of, addOn, needed) && len(needed) > 0
+	changed = set(&n.released, addOn, released) || changed
+	changed = changed || len(findings) == 0 && n.users.Has(addOn.Name) // it may be gone
 	n.mutex.Unlock()
-	if len(needed) > 0 && !slices.Equal(before, needed) {
+	if changed {
 		n.Changed.EnqueueAfter(gather, Key)
+	}
+}
+
+// set stores the values of an add-on, and reports whether they are others than before.
+func set(all *map[types.NamespacedName][]string, addOn types.NamespacedName, values []string) (changed bool) {
+	changed = !slices.Equal((*all)[addOn], values)
+	switch {
+	case len(values) == 0:
+		delete(*all, addOn)
+	case *all == nil:
+		*all = map[types.NamespacedName][]string{addOn: values}
+	default:
+		(*all)[addOn] = values
+	}
+	return changed
+}
+
+// hasReleased reports whether an add-on does not use another one on its managed cluster, although it declares to.
+func (n *Needs) hasReleased(addOn types.NamespacedName, used string) bool {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return slices.Contains(n.released[addOn], used)
+}
+
+// follow triggers the controller from now on when one of the users is gone.
+func (n *Needs) follow(users map[string][]string) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	n.users = sets.New[string]()
+	for _, of := range users {
+		n.users.Insert(of...)
 	}
 }
 

@@ -38,8 +38,8 @@ type placements map[string]*placed
 type placed struct {
 	// stored are the clusters of each PlacementDecision, and decided what they are to be.
 	stored, decided map[string][]string
-	// added are the clusters that are to be added.
-	added []string
+	// added are the clusters that are to be added, and dropped those that are to be removed because the add-on is not needed there.
+	added, dropped []string
 	// exists: the Placement does.
 	exists bool
 }
@@ -110,6 +110,15 @@ func (p placements) add(target installation.Target) {
 	}
 }
 
+// drop drops a target from the PlacementDecision that has it.
+func (p placements) drop(target installation.Target) {
+	of := p.of(target.AddOn)
+	of.dropped = append(of.dropped, target.Cluster)
+	for name, clusters := range of.decided {
+		of.decided[name] = slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return cluster == target.Cluster })
+	}
+}
+
 // keep drops the managed clusters that are gone.
 func (p placements) keep(exists func(cluster string) bool) {
 	for _, of := range p {
@@ -144,6 +153,11 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 		for _, cluster := range of.added {
 			if slices.Contains(of.decided[name], cluster) {
 				done(installation.Target{Cluster: cluster, AddOn: addOn})
+			}
+		}
+		for _, cluster := range of.dropped {
+			if slices.Contains(of.stored[name], cluster) {
+				r.removed(installation.Target{Cluster: cluster, AddOn: addOn})
 			}
 		}
 	}
@@ -186,7 +200,7 @@ func (r *Reconciler) applyDecision(ctx context.Context, addOn, name string, clus
 	if err := r.Writer.Status().Update(ctx, decision, client.FieldOwner(names.AddonManager)); err != nil {
 		return fmt.Errorf("write the status of PlacementDecision %s: %w", key, err)
 	}
-	log.FromContext(ctx).Info("PlacementDecision written, so that OCM installs the add-on", "addOn", addOn, "placementDecision", key, "clusters", len(clusters))
+	log.FromContext(ctx).Info("PlacementDecision written, so that OCM installs the add-on there, and only there", "addOn", addOn, "placementDecision", key, "clusters", len(clusters))
 	return nil
 }
 

@@ -83,7 +83,7 @@ func TestALeaderThatDoesNotStopIsNamed(t *testing.T) {
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: names.AddonManager},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("laptop_1"), RenewTime: at(time.Now()), LeaseDurationSeconds: ptr.To(int32(3600)),
+			HolderIdentity: ptr.To("laptop_1"), RenewTime: &metav1.MicroTime{Time: time.Now()}, LeaseDurationSeconds: ptr.To(int32(3600)),
 		},
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -3,7 +3,6 @@ package uninstall
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,13 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
 const (
 	// holder is the holder of the lease during uninstallation. An uninstallation
 	// that was interrupted leaves it held, and the next one takes it over.
-	holder = "interlock-uninstall"
+	holder = leadership.Uninstalling
 	// pollInterval is the time between two reads of the lease.
 	pollInterval = time.Second
 )
@@ -76,7 +76,7 @@ func (u *uninstallation) takeLease(ctx context.Context) error {
 func (u *uninstallation) tryLease(ctx context.Context) (leader string, err error) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.leaseKey().Namespace, Name: u.leaseKey().Name}}
 	_, err = controllerutil.CreateOrUpdate(ctx, u.hub, lease, func() error {
-		if leader = leaderOf(lease, u.clock.Now()); leader == "" {
+		if leader = leadership.Leader(lease, u.clock.Now()); leader == "" {
 			u.fill(lease)
 		}
 		return nil
@@ -102,20 +102,6 @@ func (u *uninstallation) fill(lease *coordinationv1.Lease) {
 		RenewTime:            &now,
 		LeaseTransitions:     lease.Spec.LeaseTransitions,
 	}
-}
-
-// leaderOf returns the current leader by the lease, empty if there is none. A
-// leader that stops releases the lease; one that died no longer renews it.
-func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
-	identity := ptr.Deref(lease.Spec.HolderIdentity, "")
-	if identity == "" || strings.HasPrefix(identity, holder) || lease.Spec.RenewTime == nil {
-		return ""
-	}
-	expires := lease.Spec.RenewTime.Add(time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second)
-	if !now.Before(expires) {
-		return ""
-	}
-	return identity
 }
 
 // releaseWithin bounds the deletion of the lease, which begins even when the time

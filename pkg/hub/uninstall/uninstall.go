@@ -33,6 +33,8 @@ type Options struct {
 	// Only names the step to run, such as StepGraft; empty for all. Declarations are
 	// recorded in any case, and addon-manager is stopped: it would undo the step.
 	Only string
+	// Installed is Keep or Remove; empty: Keep.
+	Installed string
 	// Out receives a line for each step.
 	Out io.Writer
 }
@@ -79,6 +81,8 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	steps := []step{
 		{name: "records", run: u.record, first: true, always: true},
 		{name: "addon-manager", run: u.stop, first: true, always: true},
+		{name: "finalizers", run: u.removeFinalizers},
+		{name: "installed", run: u.settleInstalled},
 		{name: "agent", run: u.removeAgent},
 		{name: "guard", run: u.removeGuard},
 		{name: StepGraft, run: u.restoreCRD},

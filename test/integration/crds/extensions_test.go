@@ -93,6 +93,11 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Expect(err).To(MatchError(ContainSubstring(complaint)))
 		},
 			Entry("an ordering that is none", `ordering: Upgrade`, "spec.ordering"),
+			Entry("a removal that is none", `dependencies: [{name: a, install: Auto, removal: Never}]`, "spec.dependencies[0].removal"),
+			Entry("a removal of what others install", `dependencies: [{name: a, removal: WithLastDependent}]`,
+				"removal WithLastDependent needs install Auto"),
+			Entry("a removal of what is not installed", `dependencies: [{name: a, install: Never, removal: WithLastDependent}]`,
+				"removal WithLastDependent needs install Auto"),
 			Entry("add-on and API", `dependencies: [{name: a, addOn: b, api: {kind: Pod}}]`, "set addOn or api, not both"),
 			Entry("a range for an API", `dependencies: [{name: a, version: "1", api: {kind: Pod}}]`, "the version of an API is api.version"),
 			Entry("prereleases of nothing", `dependencies: [{name: a, prereleases: {}}]`, "prereleases needs version"),

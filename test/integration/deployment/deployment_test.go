@@ -118,7 +118,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		manager = managerWith("--guard=off", "--reports=all")
 		requests.begin("serves webhooks and keeps its certificate")
 		webhookMetrics = testenv.FreeAddress().String()
-		webhook = startManager(webhookUser, "webhook", "--namespace="+namespace, "--webhook-bind-address="+served,
+		webhook = startManager(webhookUser, "webhook", "--lifecycle", "--namespace="+namespace, "--webhook-bind-address="+served,
 			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
 		for _, key := range []types.NamespacedName{gateway, fresh} {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
@@ -235,7 +235,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 		for mode, kinds := range map[string][]string{"policy": {rule.KindPolicy, rule.KindBinding}, "webhook": {rule.KindWebhook}} {
 			requests.begin("installs the guard and the gate rule, and opens a gate (--guard=" + mode + " --lifecycle)")
-			manager = managerWith("--guard="+mode, "--lifecycle", "--lifecycle-delay=0s")
+			manager = managerWith("--guard="+mode, "--lifecycle", "--lifecycle-delay=0s", "--lifecycle-removal-delay=1s")
 			for _, kind := range kinds {
 				Eventually(guards(ctx, kind)).Should(BeTrue())
 				Eventually(ruleOf(ctx, kind, names.Gate)).Should(BeTrue())
@@ -244,6 +244,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			if mode == "policy" { // the form does not matter
 				requests.begin("installs what is needed (--lifecycle)")
 				expectInstallations(ctx)
+				requests.begin("removes add-ons in order (--lifecycle)")
+				expectTeardown(ctx)
 			}
 			Eventually(reports(ctx)).Should(BeZero(), "without --reports, those that are left are deleted")
 			for _, resource := range map[string][]string{

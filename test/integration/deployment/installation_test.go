@@ -33,7 +33,8 @@ func expectInstallations(ctx context.Context) {
 		}},
 	}
 	needing := registered("needing", map[string]string{
-		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto}, {name: brought-by-ocm, install: Auto}]",
+		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent}, " +
+			"{name: brought-by-ocm, install: Auto}]",
 	})
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
@@ -58,10 +59,42 @@ func expectInstallations(ctx context.Context) {
 	}})).Should(BeTrue())
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace}}
-	for _, object := range []client.Object{addOn(needing.Name), needing, addOn(manual.Name), manual, placed, namespace} {
+	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
+	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
+	for _, object := range []client.Object{needing, manual, placed, namespace} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
-	for _, object := range []client.Object{addOn(needing.Name), addOn(manual.Name), namespace} {
+	for _, object := range []client.Object{addOn(needing.Name), namespace} {
 		Eventually(absent(object)).Should(BeTrue(), object.GetName())
+	}
+}
+
+// expectTeardown has an add-on be removed that has to wait for its dependents, of which there are none.
+func expectTeardown(ctx context.Context) {
+	GinkgoHelper()
+	base := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "torn-down"}}
+	base.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	leaf := base.DeepCopy()
+	leaf.Name, leaf.Annotations = "after-it", map[string]string{
+		addonv1alpha1.DependenciesAnnotation: "{ordering: Install, dependencies: [{name: torn-down}]}",
+	}
+	for _, object := range []client.Object{base, leaf} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
+	installed := &ocmv1alpha1.ManagedClusterAddOn{}
+	Eventually(func() ([]string, error) {
+		installed = &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base.Name}}
+		err := hub.Client.Create(ctx, installed, client.DryRunAll)
+		return installed.Finalizers, err
+	}).Should(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
+	installed.ResourceVersion, installed.UID, installed.Finalizers = "", "", nil
+	Expect(hub.Client.Create(ctx, installed)).To(Succeed())
+	Expect(installed.Finalizers).To(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
+	Expect(hub.Client.Delete(ctx, installed)).To(Succeed())
+	Eventually(func() bool {
+		return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(installed), installed))
+	}).Should(BeTrue())
+	for _, object := range []client.Object{leaf, base} {
+		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
 }

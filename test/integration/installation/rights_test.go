@@ -42,7 +42,7 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 			Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
 			object.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 			object.SetKind("ManagedClusterAddOn")
-			Expect(as.Create(ctx, object)).To(MatchError(ContainSubstring("create one with the label installed-by")), manifest)
+			Expect(as.Create(ctx, object)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")), manifest)
 		}
 	})
 
@@ -56,7 +56,8 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 		addOn.SetNamespace("east")
 		Expect(as.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`)))).
 			To(MatchError(ContainSubstring("may change nothing of a ManagedClusterAddOn but the status")))
-		Expect(apierrors.IsForbidden(as.Delete(ctx, addOn))).To(BeTrue())
+		Expect(as.Delete(ctx, addOn)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
+		Expect(apierrors.IsForbidden(as.DeleteAllOf(ctx, addOn, client.InNamespace("east")))).To(BeTrue())
 		namespace := &unstructured.Unstructured{}
 		namespace.SetAPIVersion("v1")
 		namespace.SetKind("Namespace")

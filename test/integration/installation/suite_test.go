@@ -59,7 +59,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
 	setup.Run(setup.Program("addon-manager"), "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s")
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s",
+		"--lifecycle-removal-delay=2s")
 })
 
 // grant gives addon-manager's account the rights of deploy/lifecycle, and no other, with the policies that limit them.

@@ -88,6 +88,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.install)",message="install excludes anyOf: none of the alternatives is preferred"
 // +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.type) || self.type in ['Required', 'Optional']",message="install Auto is for a Required or an Optional edge"
 // +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.api) || !has(self.api.servedBy) || self.api.servedBy == 'ManagedCluster'",message="install Auto is for an API that the managed cluster serves"
+// +kubebuilder:validation:XValidation:rule="!has(self.removal) || self.removal != 'WithLastDependent' || has(self.install) && self.install == 'Auto'",message="removal WithLastDependent needs install Auto: only what Interlock has installed is removed"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.config)",message="config excludes anyOf: the settings of alternatives are not checked"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.type) || self.type in ['Required', 'Optional']",message="type must be Required or Optional where anyOf is set"
 type AddonDependency struct {
@@ -179,6 +180,14 @@ type AddonDependency struct {
 	//   ClusterManagementAddOn, and no AddOnDependencyPolicy denies it.
 	// +optional
 	Install DependencyInstall `json:"install,omitempty"`
+
+	// removal says what happens to the add-on where Interlock has installed it, and no add-on on the managed cluster has an edge on it
+	// any more. All edges on the add-on with install Auto must agree to remove it.
+	// Valid values are:
+	// - "Keep" (default): it stays.
+	// - "WithLastDependent": Interlock has it removed, an hour later.
+	// +optional
+	Removal DependencyRemoval `json:"removal,omitempty"`
 
 	// config is what the settings of the add-on must be where it is installed. It is checked once everything else
 	// satisfies the edge.

@@ -40,6 +40,10 @@ const (
 	GateOpen   = "open"
 )
 
+// WaitForDependentsFinalizer is on a ManagedClusterAddOn that may have to wait, when it is deleted, for add-ons on the managed cluster that
+// are being deleted as well and depend on it. Admission sets it at creation, and addon-manager removes it.
+const WaitForDependentsFinalizer = "dependency.addon.open-cluster-management.io/wait-for-dependents"
+
 // TemplateDependenciesAnnotation declares, on an AddOnTemplate, the dependencies of the add-on that the template
 // belongs to. It replaces all that the ClusterManagementAddOn declares, on the managed clusters where the template runs.
 // Its value is as that of DependenciesAnnotation.
@@ -77,6 +81,10 @@ const (
 // it installed by one change, where it would otherwise wait for an approval.
 const ApproveInstallAnnotation = "dependency.addon.open-cluster-management.io/approve-install"
 
+// ApproveRemovalAnnotation is on a ClusterManagementAddOn. Its value is from how many managed clusters, at most, Interlock may have
+// it removed by one change, where it would otherwise wait for an approval.
+const ApproveRemovalAnnotation = "dependency.addon.open-cluster-management.io/approve-removal"
+
 // InstallNamespace is the namespace of Placements with which Interlock has add-ons installed. Each has the name of its add-on.
 const InstallNamespace = "open-cluster-management-interlock"
 
@@ -89,6 +97,17 @@ const (
 	DependencyInstallNever DependencyInstall = "Never"
 	// DependencyInstallAuto has it installed.
 	DependencyInstallAuto DependencyInstall = "Auto"
+)
+
+// DependencyRemoval says what happens to an add-on that Interlock has installed, once no add-on on the managed cluster has an edge on it.
+// +kubebuilder:validation:Enum=Keep;WithLastDependent
+type DependencyRemoval string
+
+const (
+	// DependencyRemovalKeep leaves it installed. It is the default.
+	DependencyRemovalKeep DependencyRemoval = "Keep"
+	// DependencyRemovalWithLastDependent has it removed.
+	DependencyRemovalWithLastDependent DependencyRemoval = "WithLastDependent"
 )
 
 // AddonAPI is an API, as the managed cluster's API server serves it.

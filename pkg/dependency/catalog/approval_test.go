@@ -1,0 +1,18 @@
+package catalog_test
+
+import (
+	"testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+)
+
+func TestApprovals(t *testing.T) {
+	for value, want := range map[string]int{"": 0, "12": 12, "many": 0, "-1": -1} {
+		addOn := &addonv1alpha1.ClusterManagementAddOn{}
+		addOn.Annotations = map[string]string{addonv1alpha1.ApproveInstallAnnotation: value, addonv1alpha1.ApproveRemovalAnnotation: "7"}
+		if got := catalog.InstallOf(addOn); got.Approved != want || got.RemovalApproved != 7 {
+			t.Errorf("%q: %+v", value, got)
+		}
+	}
+}

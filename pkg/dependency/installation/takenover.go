@@ -1,0 +1,82 @@
+package installation
+
+import (
+	"encoding/json"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// ours begins the names of the field managers of Interlock's components.
+const ours = "interlock-"
+
+// kept are the prefixes of annotations that do not make an add-on another writer's: Open Cluster Management and Interlock keep them.
+var kept = []string{"addon.open-cluster-management.io/", "dependency.addon.open-cluster-management.io/"}
+
+// fields are those of a field manager, as far as they show who an add-on belongs to.
+type fields struct {
+	Spec     map[string]json.RawMessage `json:"f:spec"`
+	Metadata struct {
+		Labels      map[string]json.RawMessage `json:"f:labels"`
+		Annotations map[string]json.RawMessage `json:"f:annotations"`
+	} `json:"f:metadata"`
+}
+
+// TakenOver reports whether a ManagedClusterAddOn that has InstalledByLabel belongs to another writer than Interlock, by its managed
+// fields: Interlock has not created it, or another writer has written of its spec, its labels, or annotations of its own.
+func TakenOver(managed []metav1.ManagedFieldsEntry) bool {
+	created := false
+	for i := range managed {
+		of, ok := read(&managed[i])
+		switch _, labelled := of.Metadata.Labels["f:"+addonv1alpha1.InstalledByLabel]; {
+		case !ok:
+			return true
+		case strings.HasPrefix(managed[i].Manager, ours):
+			created = created || labelled
+		case hasOwn(of.Spec), hasOwn(of.Metadata.Labels), hasOwn(of.Metadata.Annotations, kept...):
+			return true
+		}
+	}
+	return !created
+}
+
+// Configured reports whether another writer than Interlock has written the configuration of a ManagedClusterAddOn.
+func Configured(managed []metav1.ManagedFieldsEntry) bool {
+	for i := range managed {
+		of, ok := read(&managed[i])
+		if _, configures := of.Spec["f:configs"]; !ok || configures && !strings.HasPrefix(managed[i].Manager, ours) {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the fields of an entry; none of those of a status.
+func read(entry *metav1.ManagedFieldsEntry) (of fields, ok bool) {
+	if entry.Subresource != "" {
+		return fields{}, true
+	}
+	if entry.FieldsV1 == nil {
+		return fields{}, false
+	}
+	err := json.Unmarshal(entry.FieldsV1.Raw, &of)
+	return of, err == nil
+}
+
+// hasOwn reports whether there is a field within, but for those with one of the prefixes.
+func hasOwn(within map[string]json.RawMessage, prefixes ...string) bool {
+next:
+	for field := range within {
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(field, "f:"+prefix) {
+				continue next
+			}
+		}
+		if field != "." { // the map itself
+			return true
+		}
+	}
+	return false
+}

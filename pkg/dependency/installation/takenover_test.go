@@ -1,0 +1,97 @@
+package installation
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func entry(manager, subresource, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource,
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+	}
+}
+
+func TestTakenOver(t *testing.T) {
+	const label = `"f:dependency.addon.open-cluster-management.io/installed-by": {}`
+	ours := entry("interlock-addon-manager", "", `{"f:metadata": {"f:labels": {".": {}, `+label+`}}, "f:spec": {}}`)
+	for _, test := range []struct {
+		name   string
+		others []metav1.ManagedFieldsEntry
+		want   bool
+	}{
+		{"as it was created", nil, false},
+		{
+			"by the status of another component",
+			[]metav1.ManagedFieldsEntry{entry("registration", "status", `{"f:status": {"f:conditions": {}}}`)}, false,
+		},
+		{
+			"by owner references and finalizers of OCM",
+			[]metav1.ManagedFieldsEntry{entry("addon", "", `{"f:metadata": {"f:ownerReferences": {}, "f:finalizers": {}}}`)}, false,
+		},
+		{
+			"by annotations that OCM and Interlock keep",
+			[]metav1.ManagedFieldsEntry{entry("addon", "", `{"f:metadata": {"f:annotations": {".": {},
+				"f:addon.open-cluster-management.io/values": {}, "f:dependency.addon.open-cluster-management.io/force": {}}}}`)}, false,
+		},
+		{
+			"by another component of Interlock that configures it",
+			[]metav1.ManagedFieldsEntry{entry("interlock-settings", "", `{"f:spec": {"f:configs": {}}}`)}, false,
+		},
+		{"by a configuration", []metav1.ManagedFieldsEntry{entry("kubectl-edit", "", `{"f:spec": {"f:configs": {}}}`)}, true},
+		{"by a label", []metav1.ManagedFieldsEntry{entry("argocd", "", `{"f:metadata": {"f:labels": {"f:app": {}}}}`)}, true},
+		{
+			"by kubectl apply",
+			[]metav1.ManagedFieldsEntry{entry("kubectl-client-side-apply", "",
+				`{"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/last-applied-configuration": {}}}}`)}, true,
+		},
+		{"by one that cannot be read", []metav1.ManagedFieldsEntry{entry("x", "", `{`)}, true},
+		{"by one without fields", []metav1.ManagedFieldsEntry{{Manager: "x"}}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := TakenOver(append([]metav1.ManagedFieldsEntry{ours}, test.others...)); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+	for name, managed := range map[string][]metav1.ManagedFieldsEntry{
+		"not known":             nil,
+		"restored from backups": {entry("velero", "", `{"f:metadata": {"f:labels": {`+label+`}}}`)},
+		"label by another": {
+			entry("interlock-addon-manager", "", `{"f:spec": {}}`), entry("x", "", `{"f:metadata": {"f:labels": {`+label+`}}}`),
+		},
+	} {
+		if !TakenOver(managed) {
+			t.Errorf("%s: it is not Interlock's", name)
+		}
+	}
+}
+
+func TestConfigured(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		of   metav1.ManagedFieldsEntry
+		want bool
+	}{
+		{"as OCM creates it", entry("addon", "", `{"f:metadata": {"f:labels": {"f:x": {}}}, "f:spec": {"f:installNamespace": {}}}`), false},
+		{"by Interlock", entry("interlock-settings", "", `{"f:spec": {"f:configs": {}}}`), false},
+		{"by a user", entry("kubectl-edit", "", `{"f:spec": {"f:configs": {}}}`), true},
+		{"not readable", entry("x", "", `{`), true},
+	} {
+		if got := Configured([]metav1.ManagedFieldsEntry{test.of}); got != test.want {
+			t.Errorf("%s: got %t", test.name, got)
+		}
+	}
+}
+
+func FuzzTakenOver(f *testing.F) {
+	f.Add(`{"f:metadata": {"f:labels": {"f:x": {}}}}`)
+	f.Add(`{"f:spec": null, "f:metadata": []}`)
+	f.Fuzz(func(t *testing.T, fields string) {
+		// What another writer owns never makes an add-on Interlock's.
+		if !TakenOver([]metav1.ManagedFieldsEntry{entry("another", "", fields)}) {
+			t.Errorf("%s", fields)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package installation
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// Uses reports whether an add-on has an edge on another one, or on an API that it provides, in any of its declarations. A
+// conflict is none: nothing is missing without what it is on.
+func Uses(declared *catalog.Catalog, dependent, addOn string) bool {
+	for edge := range edges(declared, dependent) {
+		if isOn(declared, edge, addOn) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayUse reports whether an add-on uses another one, or it is not known whether it does.
+func MayUse(declared *catalog.Catalog, dependent, addOn string) bool {
+	return !declared.AllKnown(dependent) || declared.TemplatesUnread(dependent) || Uses(declared, dependent, addOn)
+}
+
+// Users returns the add-ons, ascending, that keep another one installed where they are.
+func Users(declared *catalog.Catalog, addOn string) (users []string) {
+	for _, user := range declared.AddOns() {
+		if user != addOn && MayUse(declared, user, addOn) {
+			users = append(users, user)
+		}
+	}
+	return users
+}
+
+// Removable returns the add-ons, ascending, that are removed from managed clusters where none uses them: all edges that have them
+// installed ask for it, and at least one does.
+func Removable(declared *catalog.Catalog) []string {
+	removed, kept := sets.New[string](), sets.New[string]()
+	for _, addOn := range declared.AddOns() {
+		for edge := range edges(declared, addOn) {
+			switch installed := declared.Installer(&edge.Dependency); {
+			case installed == "" || !declaration.Installs(&edge.Dependency):
+			case declaration.Removes(&edge.Dependency):
+				removed.Insert(installed)
+			default:
+				kept.Insert(installed)
+			}
+		}
+	}
+	return sets.List(removed.Difference(kept))
+}
+
+// Released returns the add-ons, ascending, that an add-on uses by its declaration, but not on its managed cluster: each of its edges on
+// them asks for their removal, and does not apply there.
+func Released(declared *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
+	if len(declared.Declarations(dependent)) != 1 || !declared.AllKnown(dependent) {
+		return nil // the findings are not those of all declarations
+	}
+	released := sets.New[string]()
+	for i := range findings {
+		if of := findings[i].Dependency; of != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(of) {
+			released.Insert(declared.Installer(of))
+		}
+	}
+	for i := range findings {
+		of := findings[i].Dependency
+		if of == nil || findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(of) {
+			continue
+		}
+		for _, end := range evaluation.Named(of) {
+			released = released.Difference(sets.New(declared.Satisfying(end.Dependency)...))
+		}
+	}
+	released.Delete("")
+	return sets.List(released)
+}
+
+// edges yields those of all declarations of an add-on, each alternative for itself.
+func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration.Edge) bool) {
+	return func(yield func(*declaration.Edge) bool) {
+		for _, one := range declared.Declarations(addOn) {
+			for e := range one.Edges {
+				for end := range one.Edges[e].Ends() {
+					if !yield(end) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func isOn(declared *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
+	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(declared.Satisfying(&edge.Dependency), addOn)
+}

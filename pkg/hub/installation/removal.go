@@ -1,0 +1,225 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
+)
+
+// planRemovals plans what is removed of what Interlock has installed.
+func (r *Reconciler) planRemovals(
+	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements, now time.Time,
+) (installation.RemovalPlan, error) {
+	removable := installation.Removable(declared.Catalog)
+	users := make(map[string][]string, len(removable))
+	for _, addOn := range removable {
+		users[addOn] = installation.Users(declared.Catalog, addOn)
+	}
+	r.Needs.follow(users)
+	var unused []installation.Target
+	for _, addOn := range removable {
+		on, err := r.installedBy(ctx, declared, addOn, placed)
+		if err != nil {
+			return installation.RemovalPlan{}, err
+		}
+		for _, target := range on {
+			used, err := r.used(ctx, target, users[addOn])
+			if err != nil {
+				return installation.RemovalPlan{}, err
+			}
+			if !used {
+				unused = append(unused, target)
+			}
+		}
+	}
+	unused, err := r.certain(ctx, unused, clusters)
+	r.removals.Delay = r.RemovalDelay
+	return r.removals.Make(unused, installation.Fleet{
+		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).RemovalApproved },
+	}, now), err
+}
+
+// installedBy returns where Interlock has an add-on installed, and OCM would remove it.
+func (r *Reconciler) installedBy(
+	ctx context.Context, declared *evaluation.Evaluator, addOn string, placed placements,
+) (on []installation.Target, err error) {
+	consent := declared.Consent(addOn)
+	if consent == catalog.NoConsent {
+		return nil, nil
+	}
+	keys, err := r.Inputs.Installed(ctx, addOn)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		target := installation.Target{Cluster: key.Namespace, AddOn: addOn}
+		found, err := r.Inputs.AddOn(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil || !found.DeletionTimestamp.IsZero() {
+			continue
+		}
+		isOurs := consent == catalog.ByAnnotation && created(found)
+		if consent == catalog.ByPlacement && placed.has(target) {
+			selected, read, err := r.selectedByOthers(ctx, declared, target)
+			if err != nil {
+				return nil, err
+			}
+			isOurs = read && !selected
+		}
+		if isOurs {
+			on = append(on, target)
+		}
+	}
+	return on, nil
+}
+
+// created reports whether an add-on says that Interlock has created it.
+func created(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
+}
+
+// used reports whether one of the users of an add-on is on its managed cluster, and uses it there. One that is being deleted does.
+func (r *Reconciler) used(ctx context.Context, target installation.Target, users []string) (bool, error) {
+	for _, user := range users {
+		key := types.NamespacedName{Namespace: target.Cluster, Name: user}
+		found, err := r.Inputs.AddOn(ctx, key)
+		if err != nil || found != nil && !r.Needs.hasReleased(key, target.AddOn) {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// certain drops targets on managed clusters that cannot be reached, or where policies deny that Interlock acts.
+func (r *Reconciler) certain(
+	ctx context.Context, targets []installation.Target, clusters map[string]*clusterv1.ManagedCluster,
+) ([]installation.Target, error) {
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	stated, err := r.Policies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	policies := policy.Read(stated)
+	return slices.DeleteFunc(targets, func(target installation.Target) bool {
+		return !acts(clusters[target.Cluster], policies)
+	}), nil
+}
+
+// acts reports whether Interlock installs and removes add-ons on a managed cluster; nil: it is gone.
+func acts(cluster *clusterv1.ManagedCluster, policies policy.Set) bool {
+	return cluster != nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) &&
+		policies.Installs(cluster.Labels).Is != dependencyv1alpha1.InstallDeny
+}
+
+// remove carries out a plan, and returns when what it keeps nevertheless is due again; zero: never. Placements are only changed in
+// memory; install writes them. What fails does not keep the rest from being removed.
+func (r *Reconciler) remove(
+	ctx context.Context, declared *evaluation.Evaluator, plan installation.RemovalPlan, placed placements,
+) (again time.Time, failed error) {
+	var failures []error
+	for _, target := range plan.Now {
+		now := r.Clock.Now()
+		found, err := r.confirm(ctx, declared, target)
+		switch {
+		case err != nil:
+			failures = append(failures, err)
+		case found == nil:
+			again = sooner(again, r.removals.Keep(target, now))
+		case declared.Consent(target.AddOn) == catalog.ByPlacement:
+			placed.drop(target)
+		default:
+			err := r.delete(ctx, found)
+			if err == nil {
+				r.removed(target)
+			}
+			failures = append(failures, err)
+		}
+	}
+	return again, errors.Join(failures...)
+}
+
+// confirm reads from the API server what is on a managed cluster, and what it declares: caches may be behind. It returns the add-on to
+// remove; nil if it is to be kept.
+func (r *Reconciler) confirm(
+	ctx context.Context, declared *evaluation.Evaluator, target installation.Target,
+) (found *addonv1alpha1.ManagedClusterAddOn, err error) {
+	var all addonv1alpha1.ManagedClusterAddOnList
+	if err := r.Live.List(ctx, &all, client.InNamespace(target.Cluster)); err != nil {
+		return nil, fmt.Errorf("list add-ons on managed cluster %s: %w", target.Cluster, err)
+	}
+	for i := range all.Items {
+		one := &all.Items[i]
+		if one.Name == target.AddOn {
+			found = one
+			continue
+		}
+		current, err := r.current(ctx, declared, one.Name)
+		if err != nil || !current {
+			return nil, err
+		}
+		if installation.MayUse(declared.Catalog, one.Name, target.AddOn) && !r.Needs.hasReleased(client.ObjectKeyFromObject(one), target.AddOn) {
+			return nil, nil
+		}
+	}
+	switch {
+	case found == nil || !found.DeletionTimestamp.IsZero():
+		return nil, nil
+	case declared.Consent(target.AddOn) == catalog.ByPlacement && !installation.Configured(found.ManagedFields):
+		return found, nil
+	case created(found) && !installation.TakenOver(found.ManagedFields):
+		return found, nil
+	}
+	return nil, nil
+}
+
+// current reports whether the catalog has what an add-on declares at this moment.
+func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn string) (bool, error) {
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	err := r.Live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
+	if apierrors.IsNotFound(err) {
+		return !declared.Registered(addOn), nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
+	}
+	return declared.Has(registered), nil
+}
+
+// delete deletes an add-on in the state that was confirmed.
+func (r *Reconciler) delete(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) error {
+	key := client.ObjectKeyFromObject(addOn)
+	err := r.Writer.Delete(ctx, addOn, client.Preconditions{UID: &addOn.UID, ResourceVersion: &addOn.ResourceVersion})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete ManagedClusterAddOn %s: %w", key, err)
+	}
+	log.FromContext(ctx).Info("ManagedClusterAddOn deleted, because no other add-on needs it any more", "cluster", key.Namespace, "addOn", key.Name)
+	return nil
+}
+
+// sooner returns the earlier of two moments. Zero is none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

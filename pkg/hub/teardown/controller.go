@@ -1,0 +1,162 @@
+// Package teardown lets add-ons that are being deleted go in order: after the add-ons on the managed cluster that depend on them and are
+// being deleted as well.
+package teardown
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolsevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/teardown"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// The reasons of events on add-ons that are being deleted.
+const (
+	// EventWaits: the add-on waits for others that depend on it.
+	EventWaits = "DeletionWaits"
+	// EventLate: it went before them, because it had waited for too long.
+	EventLate = "DeletionOutOfOrder"
+)
+
+// Reconciler releases one add-on that is being deleted.
+type Reconciler struct {
+	Clock        clock.PassiveClock
+	Fleet        hubcache.Reader
+	Declarations *declarations.Store
+	// Live reads from the API server: finalizers are not in the cache.
+	Live     client.Reader
+	Writer   client.Client
+	Recorder toolsevents.EventRecorder
+
+	// waits is what events have said that add-ons wait for.
+	waits sync.Map
+}
+
+// Reconcile removes Interlock's finalizer from an add-on that is being deleted, once it may go.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	key := request.NamespacedName
+	declared, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := r.Live.Get(ctx, key, addOn); err != nil {
+		r.waits.Delete(key)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	at := slices.Index(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer)
+	if addOn.DeletionTimestamp.IsZero() || at < 0 {
+		return reconcile.Result{}, nil
+	}
+	state, err := r.state(ctx, addOn)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	now := r.Clock.Now()
+	decision := teardown.Decide(declared.Catalog, addOn.Name, state, now)
+	if !decision.Release {
+		r.reportWaiting(addOn, decision.For)
+		return controllers.At(decision.Again, now), nil
+	}
+	return reconcile.Result{}, r.release(ctx, addOn, at, decision)
+}
+
+// state reads what is decided on.
+func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (state teardown.State, err error) {
+	state = teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}}
+	installed, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
+	if err != nil {
+		return state, err
+	}
+	for i := range installed {
+		state.Deleting[installed[i].Name] = !installed[i].DeletionTimestamp.IsZero()
+	}
+	cluster, err := r.Fleet.Cluster(ctx, addOn.Namespace)
+	if err != nil {
+		return state, err
+	}
+	if abandoned(cluster) {
+		state.Abandoned = true
+		return state, nil
+	}
+	state.Abandoned, err = r.terminating(ctx, addOn.Namespace)
+	return state, err
+}
+
+// abandoned reports whether nothing can be removed from a managed cluster in order; nil: it is gone.
+func abandoned(cluster *clusterv1.ManagedCluster) bool {
+	return cluster == nil || !cluster.DeletionTimestamp.IsZero() ||
+		meta.IsStatusConditionPresentAndEqual(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown)
+}
+
+// terminating reports whether the namespace of a managed cluster is being deleted.
+func (r *Reconciler) terminating(ctx context.Context, name string) (bool, error) {
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read namespace %s: %w", name, err)
+	}
+	return !namespace.DeletionTimestamp.IsZero(), nil
+}
+
+// release removes the finalizer, and no other.
+func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, at int, decision teardown.Decision) error {
+	path := fmt.Sprintf("/metadata/finalizers/%d", at)
+	patch, err := json.Marshal([]map[string]string{
+		{"op": "test", "path": path, "value": addonv1alpha1.WaitForDependentsFinalizer}, {"op": "remove", "path": path},
+	})
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKeyFromObject(addOn)
+	stub := &addonv1alpha1.ManagedClusterAddOn{}
+	stub.Namespace, stub.Name = key.Namespace, key.Name
+	err = r.Writer.Patch(ctx, stub, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(names.AddonManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizer of ManagedClusterAddOn %s: %w", key, err)
+	}
+	if decision.Late() {
+		r.emit(addOn, corev1.EventTypeWarning, EventLate, fmt.Sprintf("The add-on is removed before its dependents, which were not gone after %.0f minutes: %s",
+			teardown.AtMost.Minutes(), text.Names(decision.For, ", ")))
+	}
+	log.FromContext(ctx).Info("ManagedClusterAddOn may be removed", "waitedFor", decision.For)
+	return nil
+}
+
+// reportWaiting emits an event on what an add-on waits for, if that is new.
+func (r *Reconciler) reportWaiting(addOn *addonv1alpha1.ManagedClusterAddOn, dependents []string) {
+	names := text.Names(dependents, ", ")
+	if before, known := r.waits.Swap(client.ObjectKeyFromObject(addOn), names); len(dependents) == 0 || known && before == names {
+		return
+	}
+	r.emit(addOn, corev1.EventTypeNormal, EventWaits, "The add-on is removed after its dependents, which are being removed as well: "+names)
+}
+
+func (r *Reconciler) emit(addOn *addonv1alpha1.ManagedClusterAddOn, kind, reason, note string) {
+	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, kind, reason, "Delete", "%s", events.Note(note))
+}

@@ -1,0 +1,81 @@
+package teardown
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// workers is how many add-ons are decided on at a time.
+const workers = 4
+
+type (
+	addOn          = *addonv1alpha1.ManagedClusterAddOn
+	cluster        = *clusterv1.ManagedCluster
+	addOnHandler   = handler.TypedFuncs[addOn, reconcile.Request]
+	clusterHandler = handler.TypedFuncs[cluster, reconcile.Request]
+)
+
+// SetupWithManager registers the controller. It begins with every add-on that is being deleted.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return controllers.Setup(mgr, "teardown", r, workers, controllers.RetryOnHub,
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
+}
+
+// addOns: an add-on is decided on when its deletion begins, and when another one is gone from its cluster, or is being deleted, too.
+func (r *Reconciler) addOns() addOnHandler {
+	return addOnHandler{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[addOn], q trigger.Queue) {
+			if !e.Object.DeletionTimestamp.IsZero() {
+				q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)})
+			}
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[addOn], q trigger.Queue) {
+			if e.ObjectOld.DeletionTimestamp.IsZero() && !e.ObjectNew.DeletionTimestamp.IsZero() {
+				r.onCluster(ctx, e.ObjectNew.Namespace, q)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[addOn], q trigger.Queue) {
+			r.onCluster(ctx, e.Object.Namespace, q)
+		},
+	}
+}
+
+// clusters: the add-ons of a managed cluster are decided on when it is lost, detached or gone.
+func (r *Reconciler) clusters() clusterHandler {
+	return clusterHandler{
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[cluster], q trigger.Queue) {
+			if abandoned(e.ObjectNew) && !abandoned(e.ObjectOld) {
+				r.onCluster(ctx, e.ObjectNew.Name, q)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[cluster], q trigger.Queue) {
+			r.onCluster(ctx, e.Object.Name, q)
+		},
+	}
+}
+
+// onCluster enqueues the add-ons of a managed cluster that are being deleted.
+func (r *Reconciler) onCluster(ctx context.Context, name string, q trigger.Queue) {
+	installed, err := r.Fleet.AddOnsOn(ctx, name)
+	if err != nil {
+		return // the cache ends with the process
+	}
+	for i := range installed {
+		if !installed[i].DeletionTimestamp.IsZero() {
+			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: installed[i].Name}})
+		}
+	}
+}

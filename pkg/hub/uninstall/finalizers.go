@@ -1,0 +1,33 @@
+package uninstall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// removeFinalizers removes Interlock's finalizer from every add-on. It comes before all that can take long: from now on, no component
+// would remove it. While the lease is held, the webhook sets it on no other add-on.
+func (u *uninstallation) removeFinalizers(ctx context.Context) (string, error) {
+	cleaned, seen, err := u.cleanAll(ctx, "finalizers", u.removeFinalizer)
+	return fmt.Sprintf("%d removed, none is left on any of %d ManagedClusterAddOns", cleaned, seen), err
+}
+
+func (u *uninstallation) removeFinalizer(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+	kept := slices.DeleteFunc(addOn.GetFinalizers(), func(one string) bool { return one == addonv1alpha1.WaitForDependentsFinalizer })
+	if len(kept) == len(addOn.GetFinalizers()) {
+		return false, nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion(), "finalizers": kept}})
+	if err != nil {
+		return false, err
+	}
+	return true, u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+}

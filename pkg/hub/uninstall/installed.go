@@ -1,0 +1,93 @@
+package uninstall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// The values of Options.Installed: what becomes of add-ons that Interlock has installed because others need them.
+const (
+	// Keep hands them over: the users of the hub remove them.
+	Keep = "keep"
+	// Remove removes them, except those that other writers have taken over.
+	Remove = "remove"
+)
+
+// forced is the reason of deletions, for protection.
+const forced = "Interlock is being uninstalled"
+
+// settleInstalled hands over or removes what Interlock has installed.
+func (u *uninstallation) settleInstalled(ctx context.Context) (string, error) {
+	if u.options.Installed != Remove {
+		cleaned, _, err := u.cleanAll(ctx, "installed", u.handOver)
+		return fmt.Sprintf("%d ManagedClusterAddOns stay, and are not Interlock's any more; so do Placements in namespace %s",
+			cleaned, addonv1alpha1.InstallNamespace), err
+	}
+	cleaned, _, err := u.cleanAll(ctx, "installed", u.removeInstalled)
+	if err == nil {
+		err = u.deletePlacements(ctx)
+	}
+	return fmt.Sprintf("%d ManagedClusterAddOns deleted, or handed over to who changed them, and the namespace %s",
+		cleaned, addonv1alpha1.InstallNamespace), err
+}
+
+func isInstalled(addOn *unstructured.Unstructured) bool {
+	return addOn.GetLabels()[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock && addOn.GetDeletionTimestamp() == nil
+}
+
+// handOver removes the label of an add-on by which Interlock may remove it.
+func (u *uninstallation) handOver(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+	if !isInstalled(addOn) {
+		return false, nil
+	}
+	return true, u.patch(ctx, addOn, "labels", map[string]any{addonv1alpha1.InstalledByLabel: nil})
+}
+
+// removeInstalled deletes an add-on, unless another writer has taken it over.
+func (u *uninstallation) removeInstalled(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+	if !isInstalled(addOn) || installation.TakenOver(addOn.GetManagedFields()) {
+		return u.handOver(ctx, addOn)
+	}
+	if err := u.patch(ctx, addOn, "annotations", map[string]any{addonv1alpha1.ForceAnnotation: forced}); err != nil {
+		return false, err
+	}
+	uid, version := addOn.GetUID(), addOn.GetResourceVersion() // after the patch
+	return true, u.hub.Delete(ctx, addOn, client.Preconditions{UID: &uid, ResourceVersion: &version})
+}
+
+// patch writes labels or annotations of an add-on, in the state that was read.
+func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstructured, field string, values map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion(), field: values}})
+	if err != nil {
+		return err
+	}
+	return u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+}
+
+// deletePlacements deletes the namespace of Interlock's Placements. Open Cluster Management then removes the add-ons that only these
+// have installed.
+func (u *uninstallation) deletePlacements(ctx context.Context) error {
+	namespace := &corev1.Namespace{}
+	err := u.hub.Get(ctx, client.ObjectKey{Name: addonv1alpha1.InstallNamespace}, namespace)
+	if apierrors.IsNotFound(err) || err == nil && namespace.Labels[names.ManagedBy] != names.AddonManager {
+		return nil // not there, or not Interlock's
+	}
+	if err == nil {
+		err = client.IgnoreNotFound(u.hub.Delete(ctx, namespace, client.Preconditions{UID: &namespace.UID}))
+	}
+	if err != nil {
+		return fmt.Errorf("delete namespace %s: %w", addonv1alpha1.InstallNamespace, err)
+	}
+	return nil
+}

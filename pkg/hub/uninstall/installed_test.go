@@ -1,0 +1,110 @@
+package uninstall
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// withInstalled is a hub on which Interlock, the plugin and a user have installed add-ons. A user has changed one of Interlock's.
+func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(addonv1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithInterceptorFuncs(interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			if *fails != nil {
+				return *fails
+			}
+			return c.Delete(ctx, object, options...)
+		},
+	}).Build()
+	create := func(object client.Object, by string) {
+		if err := hub.Create(t.Context(), object, client.FieldOwner(by)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, by := range map[string]string{"ours": "interlock", "taken": "interlock", "plugin": "kubectl-addon", "theirs": ""} {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+		if by != "" {
+			addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: by}
+		}
+		create(addOn, names.AddonManager)
+	}
+	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "taken"}}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"team": "gateway"}}}`))
+	if err := hub.Patch(t.Context(), taken, patch, client.FieldOwner("kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: addonv1alpha1.InstallNamespace, Labels: map[string]string{names.ManagedBy: namespaceOf},
+	}}, "x")
+	return hub
+}
+
+// left are the add-ons, and whether there is a namespace for Placements. Those that are still Interlock's have a mark.
+func left(t *testing.T, hub client.Client) (all []string) {
+	t.Helper()
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	var namespaces corev1.NamespaceList
+	if err := errors.Join(hub.List(t.Context(), &addOns), hub.List(t.Context(), &namespaces)); err != nil {
+		t.Fatal(err)
+	}
+	for _, addOn := range addOns.Items {
+		if addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
+			addOn.Name += "!"
+		}
+		all = append(all, addOn.Name)
+	}
+	for _, namespace := range namespaces.Items {
+		all = append(all, namespace.Name)
+	}
+	return all
+}
+
+func TestWhatWasInstalled(t *testing.T) {
+	const placements = addonv1alpha1.InstallNamespace
+	for name, test := range map[string]struct {
+		installed, namespaceOf string
+		want                   []string
+	}{
+		"is handed over":           {Keep, names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}},
+		"by default":               {"", names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}},
+		"is removed":               {Remove, names.AddonManager, []string{"plugin", "taken", "theirs"}},
+		"in a namespace of others": {Remove, "another", []string{"plugin", "taken", "theirs", placements}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var fails error
+			hub := withInstalled(t, test.namespaceOf, &fails)
+			u := &uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}, Installed: test.installed}}
+			for range 2 { // it can be repeated
+				if done, err := u.settleInstalled(t.Context()); err != nil || done == "" {
+					t.Fatalf("%q, %v", done, err)
+				}
+				if got := left(t, hub); !slices.Equal(got, test.want) {
+					t.Errorf("left %v, want %v", got, test.want)
+				}
+			}
+		})
+	}
+	fails := errors.New("away")
+	u := &uninstallation{hub: withInstalled(t, names.AddonManager, &fails), options: Options{Out: &bytes.Buffer{}, Installed: Remove}}
+	if _, err := u.settleInstalled(t.Context()); !errors.Is(err, fails) {
+		t.Errorf("error %v", err)
+	}
+}

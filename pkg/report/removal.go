@@ -1,0 +1,56 @@
+package report
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+)
+
+// RemovalPlan is what is removed, layer by layer.
+type RemovalPlan struct {
+	metav1.TypeMeta `json:",inline"`
+	// Feasible: all of it can be done; else nothing is.
+	Feasible bool `json:"feasible"`
+	// Items are the steps, in the order of the layers.
+	Items []RemovalStep `json:"items"`
+	// Problems are why it cannot be done, and Findings what else matters.
+	Problems []PlanFinding `json:"problems,omitempty"`
+	Findings []PlanFinding `json:"findings,omitempty"`
+}
+
+// RemovalStep is an add-on that is removed.
+type RemovalStep struct {
+	// Layer is from 1. Those of a layer are removed together, after those of the layer before.
+	Layer int    `json:"layer"`
+	AddOn string `json:"addOn"`
+	// NeededBy are the only add-ons that needed it; empty: it was named.
+	NeededBy []string `json:"neededBy,omitempty"`
+	Clusters []string `json:"clusters"`
+}
+
+// PlanFinding is a sentence that is true on some managed clusters.
+type PlanFinding struct {
+	Message  string   `json:"message"`
+	Clusters []string `json:"clusters"`
+}
+
+// RemovalOf returns a plan as data.
+func RemovalOf(plan *steps.Plan) *RemovalPlan {
+	found := &RemovalPlan{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RemovalPlan"}, Feasible: plan.Feasible(), Items: []RemovalStep{},
+		Problems: planFindings(plan.Problems), Findings: planFindings(plan.Findings),
+	}
+	for i, layer := range plan.Layers {
+		for _, step := range layer {
+			found.Items = append(found.Items, RemovalStep{Layer: i + 1, AddOn: step.AddOn, NeededBy: step.Because, Clusters: step.Clusters})
+		}
+	}
+	return found
+}
+
+func planFindings(all []steps.Finding) (found []PlanFinding) {
+	for _, one := range all {
+		found = append(found, PlanFinding{Message: one.Text, Clusters: one.Clusters})
+	}
+	return found
+}

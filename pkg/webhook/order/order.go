@@ -1,0 +1,101 @@
+// Package order prepares add-ons when they are created, so that they can be removed in order: those that ordered add-ons depend on get
+// a finalizer. It does so on top of the gate, which orders their installation.
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gomodules.xyz/jsonpatch/v2"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/leadership"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// answerWithin is less than the API server waits, with what the gate takes.
+const answerWithin = 100 * time.Millisecond
+
+// Fleet is what is decided on.
+type Fleet interface {
+	// GoBefore returns the add-ons that are removed before an add-on, where they are installed.
+	GoBefore(ctx context.Context, addOn string) ([]string, error)
+}
+
+// Preparer adds the finalizer of add-ons that are created to the response of the gate. It denies nothing.
+type Preparer struct {
+	Gate  admission.Handler
+	Fleet Fleet
+	// Live reads the lease of addon-manager's leader in Namespace. Without a leader, no component would remove a finalizer.
+	Live      client.Reader
+	Namespace string
+	Clock     clock.PassiveClock
+}
+
+var _ admission.Handler = &Preparer{}
+
+// Handle implements admission.Handler.
+func (p *Preparer) Handle(ctx context.Context, request admission.Request) admission.Response {
+	response := p.Gate.Handle(ctx, request)
+	if !response.Allowed {
+		return response
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	object := &metav1.PartialObjectMetadata{}
+	err := json.Unmarshal(request.Object.Raw, object)
+	waits := false
+	if err == nil {
+		waits, err = p.waits(ctx, object)
+	}
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Cannot decide whether an add-on is removed after its dependents; it is not", "addOn", request.Namespace+"/"+request.Name)
+	}
+	if waits {
+		response.Patches = append(response.Patches, patch(object.Finalizers))
+	}
+	return response
+}
+
+// waits reports whether an add-on that is created gets the finalizer.
+func (p *Preparer) waits(ctx context.Context, addOn *metav1.PartialObjectMetadata) (bool, error) {
+	if addOn.Name == names.AgentAddOn || slices.Contains(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) {
+		return false, nil
+	}
+	before, err := p.Fleet.GoBefore(ctx, addOn.Name)
+	if err != nil || len(before) == 0 {
+		return false, err
+	}
+	return p.led(ctx)
+}
+
+// led reports whether an addon-manager leads.
+func (p *Preparer) led(ctx context.Context) (bool, error) {
+	lease := &coordinationv1.Lease{}
+	err := p.Live.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: names.AddonManager}, lease)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, errors.New("addon-manager has no leader")
+	case err != nil:
+		return false, fmt.Errorf("read the lease of addon-manager: %w", err)
+	}
+	return leadership.Leader(lease, p.Clock.Now()) != "", nil
+}
+
+func patch(finalizers []string) jsonpatch.Operation {
+	if finalizers == nil {
+		return jsonpatch.NewOperation("add", "/metadata/finalizers", []string{addonv1alpha1.WaitForDependentsFinalizer})
+	}
+	return jsonpatch.NewOperation("add", "/metadata/finalizers/-", addonv1alpha1.WaitForDependentsFinalizer)
+}

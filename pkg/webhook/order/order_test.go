@@ -1,0 +1,155 @@
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"gomodules.xyz/jsonpatch/v2"
+	admissionv1 "k8s.io/api/admission/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/leadership"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+var now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+
+// gate is a response of the gate.
+type gate admission.Response
+
+func (g gate) Handle(context.Context, admission.Request) admission.Response {
+	return admission.Response(g)
+}
+
+// before are the add-ons that go before gateway.
+type before struct {
+	names []string
+	fails error
+}
+
+func (b before) GoBefore(_ context.Context, addOn string) ([]string, error) {
+	if addOn != "gateway" {
+		return nil, b.fails
+	}
+	return b.names, b.fails
+}
+
+// leaseOf is the lease of a holder that renewed it a while ago.
+func leaseOf(holder string, ago time.Duration) *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: names.AddonManager},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: &holder, RenewTime: &metav1.MicroTime{Time: now.Add(-ago)}, LeaseDurationSeconds: ptr.To[int32](15),
+		},
+	}
+}
+
+// preparer has a lease, or none, and a hub that may fail.
+func preparer(t *testing.T, of Fleet, response admission.Response, lease *coordinationv1.Lease, fails error) *Preparer {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := coordinationv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if fails != nil {
+				return fails
+			}
+			return c.Get(ctx, key, object, options...)
+		},
+	})
+	if lease != nil {
+		builder.WithObjects(lease)
+	}
+	return &Preparer{
+		Gate: gate(response), Fleet: of, Live: builder.Build(), Namespace: "interlock-system", Clock: clocktesting.NewFakePassiveClock(now),
+	}
+}
+
+func TestPreparer(t *testing.T) {
+	led, dependents, busy := leaseOf("pod-1", time.Second), before{names: []string{"portal"}}, errors.New("the hub is busy")
+	closed := jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{addonv1alpha1.GateAnnotation: "closed"})
+	first := jsonpatch.NewOperation("add", "/metadata/finalizers", []string{addonv1alpha1.WaitForDependentsFinalizer})
+	another := jsonpatch.NewOperation("add", "/metadata/finalizers/-", addonv1alpha1.WaitForDependentsFinalizer)
+	const gateway = `{"metadata":{"name":"gateway"}}`
+	for name, test := range map[string]struct {
+		object string
+		gate   admission.Response
+		fleet  before
+		lease  *coordinationv1.Lease
+		fails  error
+		want   []jsonpatch.Operation
+	}{
+		"OthersDependOnIt": {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}},
+		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}},
+		"WithFinalizers": {
+			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{another},
+		},
+		"WithThisFinalizer": {
+			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
+			admission.Allowed(""), dependents, led, nil, nil,
+		},
+		"NoneDependsOnIt":    {gateway, admission.Allowed(""), before{}, led, nil, nil},
+		"Agent":              {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil},
+		"NoLeader":           {gateway, admission.Patched("", closed), dependents, nil, nil, []jsonpatch.Operation{closed}},
+		"TheLeaderDied":      {gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil},
+		"Uninstalling":       {gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil},
+		"LeaseCannotBeRead":  {gateway, admission.Allowed(""), dependents, led, busy, nil},
+		"CatalogCannotBe":    {gateway, admission.Allowed(""), before{fails: busy}, led, nil, nil},
+		"ObjectCannotBeRead": {`[]`, admission.Allowed(""), dependents, led, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: []byte(test.object)}}}
+			response := preparer(t, test.fleet, test.gate, test.lease, test.fails).Handle(t.Context(), request)
+			if diff := cmp.Diff(test.want, response.Patches); !response.Allowed || diff != "" {
+				t.Errorf("allowed %t: %s", response.Allowed, diff)
+			}
+		})
+	}
+	denied := preparer(t, dependents, admission.Denied("no"), led, nil).Handle(t.Context(), admission.Request{})
+	if denied.Allowed || len(denied.Patches) > 0 {
+		t.Errorf("%+v", denied)
+	}
+}
+
+// FuzzPreparer: no object makes it deny or panic, and the patch fits.
+func FuzzPreparer(f *testing.F) {
+	for _, seed := range []string{
+		`{"metadata":{"name":"gateway","finalizers":[]}}`, `{"metadata":{"name":"gateway","finalizers":null}}`, `{"metadata":7}`, `null`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, object []byte) {
+		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: object}}}
+		response := preparer(t, before{names: []string{"portal"}}, admission.Allowed(""), leaseOf("pod-1", 0), nil).Handle(t.Context(), request)
+		if !response.Allowed {
+			t.Fatalf("denied: %v", response.Result)
+		}
+		if len(response.Patches) == 0 {
+			return
+		}
+		var written struct {
+			Metadata struct{ Finalizers *[]any }
+		}
+		if err := json.Unmarshal(object, &written); err != nil {
+			t.Fatal(err)
+		}
+		if whole := response.Patches[0].Path == "/metadata/finalizers"; whole != (written.Metadata.Finalizers == nil) {
+			t.Errorf("%v for %s", response.Patches, object)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package installation
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// removing is a Required edge that has its add-on installed, and removed once none needs it.
+func removing(name string) string {
+	return "[{name: " + name + ", install: Auto, removal: WithLastDependent}]"
+}
+
+func uninstall(ctx context.Context, cluster, name string) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	addOn.Namespace, addOn.Name = cluster, name
+	Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
+}
+
+var _ = Describe("An add-on that is not needed any more", func() {
+	DescribeTable("is removed where Interlock installed it", func(ctx context.Context, prefix, annotations string, placed bool) {
+		base, leaf, user := prefix+"-base", prefix+"-leaf", prefix+"-user"
+		strategy := manual
+		if placed {
+			strategy = consenting(base)
+		}
+		register(ctx, base, strategy, "[]", annotations)
+		register(ctx, leaf, manual, removing(base), "")
+		register(ctx, user, manual, "[{name: "+base+", type: Optional}]", "")
+		for _, cluster := range []string{"east", "west"} {
+			install(ctx, cluster, leaf)
+		}
+		install(ctx, "west", user)
+		Eventually(installed(ctx, base)).Should(ConsistOf("east", "west"))
+		for _, cluster := range []string{"east", "west"} {
+			uninstall(ctx, cluster, leaf)
+		}
+		Eventually(installed(ctx, base)).Should(ConsistOf("west"))
+		Eventually(notes(ctx, base, "RemovesDependency")).Should(ContainElement(
+			"Add-on '" + base + "' is being removed, because no other add-on needs it any more"))
+		Consistently(installed(ctx, base)).Should(ConsistOf("west"), "another add-on uses it there")
+		uninstall(ctx, "west", user)
+		Eventually(installed(ctx, base)).Should(BeEmpty())
+	},
+		Entry("by itself", "ra", onDemand, false),
+		Entry("by OCM", "rb", "", true),
+	)
+
+	It("stays where another writer has taken it over, and where another one installed it", func(ctx context.Context) {
+		register(ctx, "rc-base", manual, "[]", onDemand)
+		register(ctx, "rc-leaf", manual, removing("rc-base"), "")
+		install(ctx, "west", "rc-base")
+		for _, cluster := range []string{"east", "edge", "west"} {
+			install(ctx, cluster, "rc-leaf")
+		}
+		Eventually(installed(ctx, "rc-base")).Should(ConsistOf("east", "edge", "west"))
+		taken := &addonv1alpha1.ManagedClusterAddOn{}
+		taken.Namespace, taken.Name = "east", "rc-base"
+		Expect(hub.Client.Patch(ctx, taken, client.RawPatch("application/merge-patch+json",
+			[]byte(`{"metadata": {"labels": {"team": "gateway"}}}`)))).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, taken)) })
+		for _, cluster := range []string{"east", "edge", "west"} {
+			uninstall(ctx, cluster, "rc-leaf")
+		}
+		Eventually(installed(ctx, "rc-base")).Should(ConsistOf("east", "west"))
+		Consistently(installed(ctx, "rc-base")).Should(ConsistOf("east", "west"))
+	})
+})
