@@ -58,7 +58,7 @@ func (w *When) Inputs() input.Set {
 	return inputs
 }
 
-// expressions counts those of all dependencies, in when and config, and their bytes.
+// expressions counts those of all dependencies, in when, config and settings, and their bytes.
 func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int) {
 	for i := range dependencies {
 		if when := dependencies[i].When; when != nil && when.Expression != "" {
@@ -68,6 +68,14 @@ func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int
 		if config := dependencies[i].Config; config != nil {
 			count++
 			bytes += len(config.Expression)
+		}
+		if settings := dependencies[i].Settings; settings != nil {
+			for j := range settings.Variables {
+				if from := settings.Variables[j].ValueFrom; from != "" {
+					count++
+					bytes += len(from)
+				}
+			}
 		}
 	}
 	return count, bytes

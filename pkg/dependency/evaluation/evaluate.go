@@ -158,7 +158,7 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	}
 	cycles := cyclesOn(e.Catalog, addOn, &state)
 	state.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
-	g := given{catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state, circles: circlesOn(e.Catalog, addOn, &state)}
+	g := given{catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state, declared: p.subjects, circles: circlesOn(e.Catalog, addOn, &state)}
 	state.spent = 0
 	findings, shared := p.satisfied, true
 	for i := range p.subjects {
@@ -243,6 +243,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 	}
 	counts.kind.evaluate(g, f)
 	evaluateSetting(g, f)
+	evaluateWishes(addOn, g, f)
 }
 
 // inputs are what the verdict depends on.
@@ -258,6 +259,9 @@ func (s *subject) inputs() input.Set {
 	}
 	if s.edge != nil && s.edge.Config != nil {
 		inputs |= s.edge.Config.Inputs()&^input.Config | input.Settings
+	}
+	if s.edge != nil {
+		inputs |= wishInputs(s.edge)
 	}
 	return inputs
 }

@@ -60,7 +60,15 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 			one.readTarget(declared, read)
 		}
 		s.readTarget(declared, read)
+		if p.readsConfig(s.edge.Dependency.Name) && s.edge.AddOn != "" {
+			read[s.edge.AddOn] |= input.Config
+		}
 	}
+}
+
+// readsConfig reports whether a setting reads those of the add-on that an edge is on.
+func (p *prepared) readsConfig(edge string) bool {
+	return slices.ContainsFunc(p.subjects, func(s subject) bool { return s.edge != nil && readsConfig(s.edge, edge) })
 }
 
 func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Set) {
@@ -137,15 +145,24 @@ func (e *Evaluator) Keys(addOn string) expression.Keys {
 		keys = keys.With(v.keys())
 	}
 	for _, checked := range e.settings[addOn] {
-		keys = keys.With(checked.config.Keys())
+		keys = keys.With(checked.keys)
 	}
 	return keys
 }
 
 func (p *prepared) keys() (keys expression.Keys) {
 	for i := range p.subjects {
-		if edge := p.subjects[i].edge; edge != nil && edge.When != nil && edge.When.Expression != nil {
+		edge := p.subjects[i].edge
+		if edge == nil {
+			continue
+		}
+		if edge.When != nil && edge.When.Expression != nil {
 			keys = keys.With(edge.When.Expression.Keys())
+		}
+		for j := range edge.Settings {
+			if from := edge.Settings[j].From; from != nil {
+				keys = keys.With(from.Keys())
+			}
 		}
 	}
 	return keys

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"fmt"
+	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -57,18 +58,24 @@ func settingSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed with the settings that are needed.", f.Type(), name)
 }
 
-// checkedSetting is an edge that checks the settings of its add-on.
+// checkedSetting is an edge that reads the settings of an add-on that the dependent has an edge on.
 type checkedSetting struct {
 	dependent string
-	config    *expression.Expression
+	keys      expression.Keys
 }
 
-// addSettings adds the edges that check settings, by the add-on whose settings they are.
+// addSettings adds the edges that check or read settings, by the add-on whose settings they are.
 func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
 	add := func(declared declaration.Declaration) {
 		for i := range declared.Edges {
-			if edge := &declared.Edges[i]; edge.Config != nil {
-				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config})
+			edge := &declared.Edges[i]
+			if edge.Config != nil {
+				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config.Keys()})
+			}
+			reads := func(other declaration.Edge) bool { return readsConfig(&other, edge.Dependency.Name) }
+			if edge.AddOn != "" && slices.ContainsFunc(declared.Edges, reads) {
+				all := expression.Keys{Config: expression.Names{All: true}}
+				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, all})
 			}
 		}
 	}

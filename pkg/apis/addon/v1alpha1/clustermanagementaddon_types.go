@@ -88,6 +88,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.install)",message="install excludes anyOf: none of the alternatives is preferred"
 // +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.type) || self.type in ['Required', 'Optional']",message="install Auto is for a Required or an Optional edge"
 // +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.api) || !has(self.api.servedBy) || self.api.servedBy == 'ManagedCluster'",message="install Auto is for an API that the managed cluster serves"
+// +kubebuilder:validation:XValidation:rule="!has(self.settings) || has(self.install) && self.install == 'Auto'",message="settings needs install Auto: they are set only where Interlock installs the add-on"
+// +kubebuilder:validation:XValidation:rule="!has(self.settings) || !has(self.api)",message="settings is for an add-on, not for an API"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.config)",message="config excludes anyOf: the settings of alternatives are not checked"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.type) || self.type in ['Required', 'Optional']",message="type must be Required or Optional where anyOf is set"
 type AddonDependency struct {
@@ -179,6 +181,11 @@ type AddonDependency struct {
 	//   ClusterManagementAddOn, and no AddOnDependencyPolicy denies it.
 	// +optional
 	Install DependencyInstall `json:"install,omitempty"`
+
+	// settings are variables that the add-on gets where Interlock installs it, as install: Auto says. They are set where the
+	// add-on has the install strategy Manual.
+	// +optional
+	Settings *DependencySettings `json:"settings,omitempty"`
 
 	// config is what the settings of the add-on must be where it is installed. It is checked once everything else
 	// satisfies the edge.
