@@ -219,6 +219,7 @@ func declare(d declared) Declaration {
 			fmt.Sprintf("%s: %q is declared more than once", d.path.Index(i).Child("name"), text.Name(name)),
 			fmt.Sprintf("it counts once, as %s", kept.Dependency.Type)))
 	}
+	link(declaration.Edges)
 	for _, entry := range declaration.Edges {
 		declaration.Dependencies = append(declaration.Dependencies, entry.Dependency)
 	}

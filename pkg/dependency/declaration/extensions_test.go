@@ -183,11 +183,8 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, install: Auto, settings: {variables: [` + strings.Repeat("{name: v, value: w},", 17) + `]}}]`,
 			[]string{"settings.variables", "at most 16 items"},
 		},
-		"DependenciesInWhen": {
-			`dependencies: [{name: a, when: {expression: "'b' in dependencies"}}]`, []string{"when.expression", "cannot be read here"},
-		},
 		"DependenciesInConfig": {
-			`dependencies: [{name: a, config: {expression: "'b' in dependencies"}}]`, []string{"config.expression", "cannot be read here: only"},
+			`dependencies: [{name: a, config: {expression: "'b' in dependencies"}}]`, []string{"config.expression", "cannot be read here: config is"},
 		},
 		"SeveralPlaces": {
 			`{dependencies: [{name: a, version: x1}], requirements: {ocm: y1}}`,

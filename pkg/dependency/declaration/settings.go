@@ -32,6 +32,8 @@ type Setting struct {
 	// Value is its value, where From is nil; else From is.
 	Value string
 	From  *expression.Text
+	// Reads are the add-ons whose settings From reads.
+	Reads []ReadAddOn
 	// Required: without a value, the add-on is not installed.
 	Required bool
 	// Sealed: no other writer may change it.

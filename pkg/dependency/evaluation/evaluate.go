@@ -158,7 +158,7 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	}
 	cycles := cyclesOn(e.Catalog, addOn, &state)
 	state.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
-	g := given{catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state, declared: p.subjects, circles: circlesOn(e.Catalog, addOn, &state)}
+	g := given{catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state, circles: circlesOn(e.Catalog, addOn, &state)}
 	state.spent = 0
 	findings, shared := p.satisfied, true
 	for i := range p.subjects {

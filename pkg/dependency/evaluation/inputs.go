@@ -38,6 +38,11 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 			read[member] |= inCycle
 		}
 	}
+	if tied := declared.Tied(addOn); tied != nil {
+		for _, other := range tied.Reads() {
+			read[other] |= input.Config
+		}
+	}
 	needs := make([]Need, 0, len(read))
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		needs = append(needs, Need{name, read[name]})
@@ -60,15 +65,10 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 			one.readTarget(declared, read)
 		}
 		s.readTarget(declared, read)
-		if p.readsConfig(s.edge.Dependency.Name) && s.edge.AddOn != "" {
-			read[s.edge.AddOn] |= input.Config
+		for _, other := range s.edge.Reads() {
+			read[other.AddOn] |= input.Config
 		}
 	}
-}
-
-// readsConfig reports whether a setting reads those of the add-on that an edge is on.
-func (p *prepared) readsConfig(edge string) bool {
-	return slices.ContainsFunc(p.subjects, func(s subject) bool { return s.edge != nil && readsConfig(s.edge, edge) })
 }
 
 func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Set) {

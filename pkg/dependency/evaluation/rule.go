@@ -111,8 +111,6 @@ type given struct {
 	requirement *declaration.Requirement
 	state       *State
 	cluster     *Cluster // of the state
-	// declared are all edges and requirements that count of the dependent.
-	declared []subject
 	// circles are those that alternatives of the add-on are on; nil: none.
 	circles *circles
 }

@@ -85,7 +85,7 @@ func TestWishes(t *testing.T) {
 		},
 		"NotApplicable": {
 			reason: "an edge that does not apply wishes nothing",
-			spec: `dependencies: [{name: a, install: Auto, when: {expression: "false"}, settings: {variables: [{name: mode, value: grpc}]}}]`,
+			spec:   `dependencies: [{name: a, install: Auto, when: {expression: "false"}, settings: {variables: [{name: mode, value: grpc}]}}]`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,5 +123,35 @@ func TestInputsOfWishes(t *testing.T) {
 	}
 	if !e.AnyInput(input.Settings) {
 		t.Error("AddOnDeploymentConfigs are not watched")
+	}
+}
+
+// A condition can read the settings of other dependencies, also that of an edge on a cycle.
+func TestWhenReadsSettingsOfDependencies(t *testing.T) {
+	const when = `when: {expression: "dependencies.b.config.?mode.orValue('') == 'grpc'"}`
+	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", "dependencies: [{name: z, "+when+"}, {name: b, type: Optional}]"),
+		fixture.Specified(t, "z", "dependencies: [{name: x}]"),
+		fixture.Specified(t, "b", "{}"),
+	})
+	for mode, want := range map[string]evaluation.Verdict{"grpc": evaluation.Cycle, "http": evaluation.NotInstalled} {
+		b := running("1.0.0")
+		b.Config = map[string]string{"mode": mode}
+		state := e.State("z", evaluation.Cluster{}, func(addOn string) evaluation.Observation {
+			return map[string]evaluation.Observation{"b": b}[addOn]
+		})
+		if got := e.Evaluate("z", state)[0].Verdict; got != want {
+			t.Errorf("%s: %s, want %s", mode, got, want)
+		}
+		b.ConfigUnread = true
+		state = e.State("x", evaluation.Cluster{}, func(addOn string) evaluation.Observation {
+			return map[string]evaluation.Observation{"b": b}[addOn]
+		})
+		if got := e.Evaluate("x", state)[0].Verdict; got != evaluation.Held {
+			t.Errorf("not read yet: %s", got)
+		}
+	}
+	if got := e.Readers("b", input.Config); !cmp.Equal(got, []string{"x", "z"}) {
+		t.Errorf("they are read by %v", got)
 	}
 }

@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"fmt"
-	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -66,16 +65,20 @@ type checkedSetting struct {
 
 // addSettings adds the edges that check or read settings, by the add-on whose settings they are.
 func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
+	all := expression.Keys{Config: expression.Names{All: true}}
+	if tied := c.Tied(dependent); tied != nil {
+		for _, other := range tied.Reads() {
+			to[other] = append(to[other], checkedSetting{dependent, all})
+		}
+	}
 	add := func(declared declaration.Declaration) {
 		for i := range declared.Edges {
 			edge := &declared.Edges[i]
 			if edge.Config != nil {
 				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config.Keys()})
 			}
-			reads := func(other declaration.Edge) bool { return readsConfig(&other, edge.Dependency.Name) }
-			if edge.AddOn != "" && slices.ContainsFunc(declared.Edges, reads) {
-				all := expression.Keys{Config: expression.Names{All: true}}
-				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, all})
+			for _, other := range edge.Reads() {
+				to[other.AddOn] = append(to[other.AddOn], checkedSetting{dependent, all})
 			}
 		}
 	}

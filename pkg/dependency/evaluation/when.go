@@ -35,7 +35,7 @@ func applies(declared *catalog.Catalog, when *declaration.When, addOn string, st
 	if when.Expression == nil {
 		return true, nil
 	}
-	known, err := variablesFor(declared, when.Expression, addOn, state)
+	known, err := variablesFor(declared, when.Expression, when.Reads, addOn, state)
 	if err != nil {
 		return true, err
 	}

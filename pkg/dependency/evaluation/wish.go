@@ -3,7 +3,6 @@ package evaluation
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -24,7 +23,7 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 		setting := &g.edge.Settings[i]
 		variable := settings.Variable{Name: setting.Name, Value: setting.Value, Sealed: setting.Sealed, Required: setting.Required}
 		if setting.From != nil {
-			value, err := valueOf(addOn, g, setting.From)
+			value, err := valueOf(addOn, g, setting)
 			if errors.Is(err, errUnread) {
 				f.detail().SettingsUnread = true
 			}
@@ -44,29 +43,15 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 var errNoValue = errors.New("has no value: valueFrom has none on this cluster")
 
 // valueOf evaluates the expression for a value.
-func valueOf(addOn string, g *given, from *expression.Text) (string, error) {
+func valueOf(addOn string, g *given, setting *declaration.Setting) (string, error) {
+	from := setting.From
 	if g.state.spent > expression.CostLimit {
 		return "", errors.New("has no value: the expressions of the add-on together take too many steps")
 	}
 	g.state.spent += costOfCondition
-	known, err := variablesFor(g.catalog, from.Expression, addOn, g.state)
+	known, err := variablesFor(g.catalog, from.Expression, setting.Reads, addOn, g.state)
 	if err != nil {
 		return "", err
-	}
-	declared := g.declared
-	for i := range declared {
-		edge := declared[i].edge
-		if edge == nil || edge.AddOn == "" || !from.Dependencies().Has(edge.Dependency.Name) {
-			continue
-		}
-		observed := g.state.AddOns.Named(edge.AddOn)
-		if observed.ConfigUnread {
-			return "", errUnread
-		}
-		if known.Dependencies == nil {
-			known.Dependencies = map[string]expression.Dependency{}
-		}
-		known.Dependencies[edge.Dependency.Name] = expression.Dependency{Config: observed.Config}
 	}
 	value, exists, cost, err := from.Value(known)
 	g.state.spent += cost
@@ -81,8 +66,11 @@ func valueOf(addOn string, g *given, from *expression.Text) (string, error) {
 	return value, nil
 }
 
-// variablesFor are what an expression of an edge of the named add-on knows; the error is errUnread.
-func variablesFor(declared *catalog.Catalog, of *expression.Expression, addOn string, state *State) (expression.Variables, error) {
+// variablesFor are what an expression of an edge of the named add-on knows, which reads the settings of other add-ons; the error is
+// errUnread.
+func variablesFor(
+	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
+) (expression.Variables, error) {
 	self := state.AddOns.Named(addOn)
 	if of.Inputs().Any(input.Config) && self.ConfigUnread {
 		return expression.Variables{}, errUnread
@@ -94,11 +82,22 @@ func variablesFor(declared *catalog.Catalog, of *expression.Expression, addOn st
 			return expression.Variables{}, errUnread
 		}
 	}
-	return expression.Variables{
+	known := expression.Variables{
 		Cluster: variablesOf(&state.Cluster),
 		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
 		Config:  self.Config,
-	}, nil
+	}
+	for _, read := range reads {
+		observed := state.AddOns.Named(read.AddOn)
+		if observed.ConfigUnread {
+			return expression.Variables{}, errUnread
+		}
+		if known.Dependencies == nil {
+			known.Dependencies = make(map[string]expression.Dependency, len(reads))
+		}
+		known.Dependencies[read.Edge] = expression.Dependency{Config: observed.Config}
+	}
+	return known, nil
 }
 
 // wishInputs are what the settings of an edge are found from.
@@ -118,11 +117,4 @@ func (f Finding) Settings() (wished []settings.Variable, known bool) {
 		return nil, true
 	}
 	return f.Detail.Settings, !f.Detail.SettingsUnread
-}
-
-// readsConfig reports whether the settings of an edge read those of the add-on that another edge is on.
-func readsConfig(of *declaration.Edge, edge string) bool {
-	return slices.ContainsFunc(of.Settings, func(setting declaration.Setting) bool {
-		return setting.From != nil && setting.From.Dependencies().Has(edge)
-	})
 }

@@ -34,7 +34,7 @@ type Variables struct {
 	// Config are the customizedVariables of the add-on's first AddOnDeploymentConfig: in when
 	// those of the dependent, in config.expression those of the dependency.
 	Config map[string]string
-	// Dependencies are those of the dependent by the names of their edges. Only Text knows them.
+	// Dependencies are those of the dependent by the names of their edges.
 	Dependencies map[string]Dependency
 }
 
@@ -102,15 +102,12 @@ func (e *Expression) Inputs() input.Set { return e.inputs }
 // ReadsAddOn reports whether the expression reads the variable addOn.
 func (e *Expression) ReadsAddOn() bool { return e.addOn }
 
+// Dependencies are the names of the edges whose add-ons the expression reads.
+func (e *Expression) Dependencies() Names { return e.dependencies }
+
 // Compile reads a CEL expression that is true or false; the error explains on one line what is wrong
 // with it.
-func Compile(text string) (*Expression, error) {
-	compiled, err := compile(text, errNotBool, cel.BoolType)
-	if err == nil && compiled.dependencies.Any() {
-		return nil, errDependencies
-	}
-	return compiled, err
-}
+func Compile(text string) (*Expression, error) { return compile(text, errNotBool, cel.BoolType) }
 
 // compile reads a CEL expression that has one of some types.
 func compile(text string, errType error, of ...*cel.Type) (*Expression, error) {

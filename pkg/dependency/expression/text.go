@@ -8,10 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-var (
-	errNotText      = errors.New("must be a string, as in cluster.labels['region'], or an optional one, as in cluster.labels[?'region']")
-	errDependencies = errors.New("dependencies cannot be read here: only settings may depend on the settings of other add-ons")
-)
+var errNotText = errors.New("must be a string, as in cluster.labels['region'], or an optional one, as in cluster.labels[?'region']")
 
 // Text is a compiled expression for a text. It is safe for concurrent use.
 type Text struct{ *Expression }
@@ -40,9 +37,6 @@ func (t Text) Value(known Variables) (text string, exists bool, cost uint64, err
 	}
 	return text, true, cost, nil
 }
-
-// Dependencies are the names of the edges whose add-ons the expression reads.
-func (t Text) Dependencies() Names { return t.dependencies }
 
 // dependenciesOf finds the dependencies that an expression reads: those that it names, or all where it names them otherwise than
 // by a key that is written out.
