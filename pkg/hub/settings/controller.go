@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.forget(key)
 		return reconcile.Result{}, nil
 	}
-	wishes, read := r.Wishes.On(key)
+	wishes, read, complete := r.Wishes.On(key)
 	if !read || !ours(addOn) || !declared.Registered(key.Name) {
 		return reconcile.Result{}, nil
 	}
@@ -76,6 +76,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	case of == nil:
 		r.report(key, wishes, settings.Agreed{}, problem)
 		return reconcile.Result{}, nil
+	case of.config != nil && !complete:
+		return reconcile.Result{}, nil // what is there stays meanwhile
 	}
 	agreed := settings.Agree(wishes)
 	r.report(key, wishes, agreed, "")

@@ -33,30 +33,53 @@ type Wishes struct {
 // wished is what a dependent wishes, by the add-on.
 type wished struct {
 	by map[string][]settings.Variable
-	// unread: that may not be all, or no longer true.
-	unread bool
+	// held are the add-ons of which that is not known. unknown: it is not known of any.
+	held    sets.Set[string]
+	unknown bool
 }
 
-// Found remembers what an add-on wishes by its findings. Without findings, it wishes nothing.
+// Found remembers what an add-on wishes by its findings. Without findings, it wishes nothing. What is not known stays as it was.
 func (w *Wishes) Found(addOn types.NamespacedName, _ *evaluation.Evaluator, findings []evaluation.Finding) {
-	is := wishedBy(findings)
-	w.mutex.Lock()
-	before := w.of[addOn.Namespace][addOn.Name]
-	if is.unread {
-		is.by = before.by
-	}
-	w.set(addOn, is)
-	w.mutex.Unlock()
-	if reflect.DeepEqual(before, is) {
-		return
-	}
-	for name := range sets.KeySet(before.by).Union(sets.KeySet(is.by)) {
+	for name := range w.remember(addOn, wishedBy(findings)) {
 		w.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}
 }
 
+// remember returns the add-ons on the managed cluster whose settings this concerns.
+func (w *Wishes) remember(addOn types.NamespacedName, is wished) (concerned sets.Set[string]) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	before := w.of[addOn.Namespace][addOn.Name]
+	if is.unknown {
+		is.by, is.held = before.by, before.held
+	}
+	for name := range is.held {
+		if was := before.by[name]; was != nil {
+			is.by[name] = was
+		}
+	}
+	if reflect.DeepEqual(before, is) {
+		return nil
+	}
+	concerned = sets.KeySet(before.by).Union(sets.KeySet(is.by)).Union(before.held)
+	if before.unknown && !is.unknown {
+		concerned = concerned.Union(w.wished(addOn.Namespace))
+	}
+	w.set(addOn, is)
+	return concerned
+}
+
+// wished are the add-ons on a managed cluster of which dependents wish something.
+func (w *Wishes) wished(cluster string) sets.Set[string] {
+	all := sets.New[string]()
+	for _, of := range w.of[cluster] {
+		all = all.Union(sets.KeySet(of.by))
+	}
+	return all
+}
+
 func (w *Wishes) set(addOn types.NamespacedName, is wished) {
-	if len(is.by) == 0 && !is.unread {
+	if len(is.by) == 0 && len(is.held) == 0 && !is.unknown {
 		delete(w.of[addOn.Namespace], addOn.Name)
 		if len(w.of[addOn.Namespace]) == 0 {
 			delete(w.of, addOn.Namespace)
@@ -73,45 +96,42 @@ func (w *Wishes) set(addOn types.NamespacedName, is wished) {
 }
 
 // wishedBy returns what the findings of an add-on wish. What is held is not known.
-func wishedBy(findings []evaluation.Finding) (is wished) {
+func wishedBy(findings []evaluation.Finding) wished {
+	is := wished{by: map[string][]settings.Variable{}, held: sets.New[string]()}
 	for i := range findings {
 		found := &findings[i]
 		if found.Dependency == nil {
-			is.unread = is.unread || found.Requirement == nil // it is not known what the add-on declares
+			is.unknown = is.unknown || found.Requirement == nil // it is not known what the add-on declares
 			continue
 		}
 		if found.Dependency.Settings == nil {
 			continue
 		}
-		variables, read := found.Settings()
-		if !read || found.Verdict == evaluation.Held && variables == nil {
-			is.unread = true
-			continue
-		}
-		if len(variables) == 0 { // the edge does not apply, or is waived
-			continue
-		}
-		if is.by == nil {
-			is.by = map[string][]settings.Variable{}
-		}
 		on := declaration.Target(found.Dependency)
-		is.by[on] = append(is.by[on], variables...)
+		variables, read := found.Settings()
+		switch {
+		case !read, found.Verdict == evaluation.Held && variables == nil:
+			is.held.Insert(on)
+		case len(variables) > 0: // else, the edge does not apply, or is waived
+			is.by[on] = append(is.by[on], variables...)
+		}
 	}
 	return is
 }
 
-// On returns what the dependents of an add-on on a managed cluster wish, ascending by dependent. read is false where it is not known of one
-// of the add-ons there.
-func (w *Wishes) On(addOn types.NamespacedName) (wishes []settings.Wish, read bool) {
+// On returns what the dependents of an add-on on a managed cluster wish, ascending by dependent. read is false where that is not known of a
+// dependent, and complete where another add-on there may be one, because it is not known what that declares.
+func (w *Wishes) On(addOn types.NamespacedName) (wishes []settings.Wish, read, complete bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	read = true
+	read, complete = true, true
 	dependents := w.of[addOn.Namespace]
 	for _, name := range slices.Sorted(maps.Keys(dependents)) {
-		read = read && !dependents[name].unread
-		if variables := dependents[name].by[addOn.Name]; len(variables) > 0 {
+		of := dependents[name]
+		read, complete = read && !of.held.Has(addOn.Name), complete && !of.unknown
+		if variables := of.by[addOn.Name]; len(variables) > 0 {
 			wishes = append(wishes, settings.Wish{Dependent: name, Variables: variables})
 		}
 	}
-	return wishes, read
+	return wishes, read, complete
 }
