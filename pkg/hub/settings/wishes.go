@@ -96,8 +96,7 @@ func (w *Wishes) set(addOn types.NamespacedName, is wished) {
 }
 
 // wishedBy returns what the findings of an add-on wish. What is held is not known.
-func wishedBy(findings []evaluation.Finding) wished {
-	is := wished{by: map[string][]settings.Variable{}, held: sets.New[string]()}
+func wishedBy(findings []evaluation.Finding) (is wished) {
 	for i := range findings {
 		found := &findings[i]
 		if found.Dependency == nil {
@@ -106,6 +105,9 @@ func wishedBy(findings []evaluation.Finding) wished {
 		}
 		if found.Dependency.Settings == nil {
 			continue
+		}
+		if is.by == nil {
+			is.by, is.held = map[string][]settings.Variable{}, sets.New[string]()
 		}
 		on := declaration.Target(found.Dependency)
 		variables, read := found.Settings()
