@@ -114,6 +114,15 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: old, config: {expression: "false"}}]}`,
 		`{dependencies: [{name: old, config: {expression: "false", message: Streams need gRPC.}}]}`,
 	},
+	"dependencies.settings":                    {`{dependencies: [{name: user, install: Auto}]}`, setting(`{name: a, value: b}`, "")},
+	"dependencies.settings.policy":             {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: b}`, "Seal")},
+	"dependencies.settings.variables":          {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: b}, {name: c, value: d}`, "")},
+	"dependencies.settings.variables.name":     {setting(`{name: a, value: b}`, ""), setting(`{name: b, value: b}`, "")},
+	"dependencies.settings.variables.value":    {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: c}`, "")},
+	"dependencies.settings.variables.required": {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: b, required: true}`, "")},
+	"dependencies.settings.variables.valueFrom": {
+		setting(`{name: a, valueFrom: "'b'"}`, ""), setting(`{name: a, valueFrom: "cluster.labels['region']"}`, ""),
+	},
 	"dependencies.when": {`{dependencies: [{name: a}]}`, `{dependencies: [{name: a, when: {expression: "false"}}]}`},
 	"dependencies.when.clusterSelector": {
 		`{dependencies: [{name: a, when: {expression: "true"}}]}`,
@@ -132,6 +141,11 @@ var fields = map[string][2]string{
 	"provides.group":          {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, group: g.io}]}`},
 	"provides.version":        {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Missing, version: v2}]}`},
 	"provides.kind":           {`{provides: [{kind: Missing}]}`, `{provides: [{kind: Other}]}`},
+}
+
+// setting declares an edge that sets variables.
+func setting(variables, policy string) string {
+	return fmt.Sprintf(`{dependencies: [{name: user, install: Auto, settings: {variables: [%s], policy: %q}}]}`, variables, policy)
 }
 
 func TestEveryFieldHasALine(t *testing.T) {
@@ -227,7 +241,8 @@ func messages(e *evaluation.Evaluator) string {
 		state := e.State(addOn, cluster, func(name string) evaluation.Observation { return installed[name] })
 		findings := e.Evaluate(addOn, state)
 		for _, finding := range findings {
-			fmt.Fprintln(&text, finding.Name(), finding.Verdict)
+			wished, _ := finding.Settings()
+			fmt.Fprintln(&text, finding.Name(), finding.Verdict, wished)
 		}
 		fmt.Fprintln(&text, condition.Message(findings, condition.MaxMessage), gate.Decide(e.Declaration(addOn), findings).Step)
 	}

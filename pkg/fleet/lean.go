@@ -88,6 +88,7 @@ func LeanCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 // LeanConfig keeps the variables of an AddOnDeploymentConfig.
 func LeanConfig(full *addonv1alpha1.AddOnDeploymentConfig) *addonv1alpha1.AddOnDeploymentConfig {
 	lean := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: leanMeta(full.ObjectMeta)}
+	lean.Generation = full.Generation // shows changes of what the cache lacks
 	lean.Spec.CustomizedVariables = full.Spec.CustomizedVariables
 	return lean
 }

@@ -27,6 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/reports"
+	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/pkg/warmup"
@@ -46,6 +47,8 @@ import (
 //	degraded ─Evaluated→ reports, where these are on
 //	degraded ─Found→ installations, where the lifecycle is on
 //	declarations ─install→ installations
+//	degraded ─Found→ settings, where the lifecycle is on
+//	AddOnDeploymentConfigs ─settings→ settings, where the lifecycle is on
 //	degraded ─Evaluated→ gates, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
@@ -58,6 +61,8 @@ type triggers struct {
 	policies *trigger.Trigger
 	// install enqueues what is to be installed in the controller of installations.
 	install *trigger.Trigger
+	// settings enqueues add-ons on managed clusters in the controller of settings.
+	settings *trigger.Trigger
 	// hubAPIs enqueues what the hub serves in the hubapis controller.
 	hubAPIs *trigger.Trigger
 }
@@ -65,7 +70,7 @@ type triggers struct {
 func newTriggers() triggers {
 	return triggers{
 		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
-		install: trigger.New(),
+		install: trigger.New(), settings: trigger.New(),
 	}
 }
 
@@ -85,7 +90,10 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		measured = metrics.New(options.registry())
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}
-		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies}
+		configs  = &settings.Changes{Changed: on.settings}
+		addOns   = lazywatch.AddOns{
+			Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies, Configured: configs.Config,
+		}
 	)
 	watches, lazy, err := addLazyWatches(mgr, addOns)
 	if err != nil {
@@ -109,7 +117,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	acting, actingErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
-		recorder: recorder, install: on.install,
+		recorder: recorder, install: on.install, configs: configs,
 	})
 	if err := errors.Join(reportErr, actingErr); err != nil {
 		return err

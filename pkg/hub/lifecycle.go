@@ -17,6 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
+	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/hub/teardown"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -38,6 +39,7 @@ type lifecycle struct {
 	policies     func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
 	recorder     events.EventRecorder
 	install      *trigger.Trigger
+	configs      *settings.Changes
 }
 
 // setupLifecycle adds the controllers that act, where the lifecycle is on.
@@ -56,7 +58,16 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
 		RemovalDelay: options.RemovalDelay,
 	}
-	return acting{opened.Evaluated, installed.Needs.Found}, setupEach(mgr, opened, installed, &teardown.Reconciler{
+	set := &settings.Reconciler{
+		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Wishes: &settings.Wishes{Changed: on.configs.Changed},
+		Changes: on.configs, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder, Delay: options.LifecycleDelay,
+	}
+	installed.Configs = set.Configs
+	found := func(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding) {
+		set.Wishes.Found(addOn, declared, findings)
+		installed.Needs.Found(addOn, declared, findings)
+	}
+	return acting{opened.Evaluated, found}, setupEach(mgr, opened, installed, set, &teardown.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})

@@ -22,6 +22,8 @@ const (
 	Guard = "interlock-required-dependency"
 	// Gate names each of the gate rule's objects, and the field manager of the condition Installable.
 	Gate = "interlock-gate"
+	// ConfigPrefix begins the names of the AddOnDeploymentConfigs that Interlock keeps. The name of the add-on follows.
+	ConfigPrefix = "interlock-"
 	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the

@@ -70,6 +70,8 @@ type Need struct {
 	Config string `json:"config,omitempty"`
 	// ConfigMessage says what does not work with other settings.
 	ConfigMessage string `json:"configMessage,omitempty"`
+	// Settings are the variables that it gets where Interlock installs it; nil: none.
+	Settings *addonv1alpha1.DependencySettings `json:"settings,omitempty"`
 	// Registered: the hub has a ClusterManagementAddOn for it, or for one of the alternatives. It is nil for what is no add-on.
 	Registered *bool `json:"registered,omitempty"`
 	// Unregistered are the alternatives for which the hub has no ClusterManagementAddOn.
@@ -124,6 +126,7 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		if edge.Dependency.Config != nil {
 			need.Config, need.ConfigMessage = edge.Dependency.Config.Expression, edge.Dependency.Config.Message
 		}
+		need.Settings = edge.Dependency.Settings
 		if edge.Dependency.When != nil {
 			need.When = whenOf(edge.Dependency.When)
 		}

@@ -175,7 +175,7 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 		if need.Removal != "" {
 			what += ", and removed with its last dependent"
 		}
-		if need.Config != "" {
+		if need.Config != "" || need.Settings != nil {
 			what += ", with settings (below)"
 		}
 		if when == "" {
@@ -218,6 +218,9 @@ func (o *options) printLists(lists []list, needs []report.Need, problems []strin
 			}
 			fmt.Fprintln(o.Out, screen.Wrap(text.OneLine(line), 2))
 		}
+		if need.Settings != nil {
+			fmt.Fprintln(o.Out, screen.Wrap(text.OneLine(fmt.Sprintf("Set for %s: %s", need.Name, listed(need.Settings))), 2))
+		}
 		if need.Docs != "" { // whole, for terminals that open links
 			fmt.Fprintf(o.Out, "About %s: %s\n", text.OneLine(need.Name), text.OneLine(need.Docs))
 		}
@@ -225,4 +228,24 @@ func (o *options) printLists(lists []list, needs []report.Need, problems []strin
 	for _, problem := range problems {
 		fmt.Fprintln(o.Out, screen.Wrap("Problem: "+text.OneLine(problem), 2))
 	}
+}
+
+// listed are variables with their values.
+func listed(settings *addonv1alpha1.DependencySettings) string {
+	var all []string
+	for _, variable := range settings.Variables {
+		one := variable.Name + "=" + variable.Value
+		if variable.ValueFrom != "" {
+			one = variable.Name + " from " + variable.ValueFrom
+		}
+		if variable.Required {
+			one += " (required)"
+		}
+		all = append(all, one)
+	}
+	joined := strings.Join(all, ", ")
+	if settings.Policy == addonv1alpha1.SettingsSeal {
+		joined += "; sealed"
+	}
+	return joined
 }

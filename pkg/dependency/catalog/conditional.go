@@ -171,6 +171,9 @@ func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 			if when := edge.Dependency.When; when != nil {
 				fmt.Fprintf(&statement, " %q %q", when.ClusterSelector.String(), when.Expression)
 			}
+			if condition.When != nil && len(condition.When.Reads) > 0 {
+				fmt.Fprintf(&statement, " %q", condition.When.Reads)
+			}
 			for _, override := range edge.Overrides {
 				fmt.Fprintf(&statement, " %q %q", edge.Dependency.Type, override)
 			}
@@ -184,6 +187,22 @@ func (k *ConditionalCycle) Members() []string { return k.members }
 
 // Inputs are what the conditions of edges between members read.
 func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
+
+// Reads returns the add-ons, ascending, whose settings the conditions of edges between members read.
+func (k *ConditionalCycle) Reads() (addOns []string) {
+	for _, conditions := range k.conditions {
+		for _, condition := range conditions {
+			if condition.When == nil {
+				continue
+			}
+			for _, read := range condition.When.Reads {
+				addOns = append(addOns, read.AddOn)
+			}
+		}
+	}
+	slices.Sort(addOns)
+	return slices.Compact(addOns)
+}
 
 // Cycles are those of a member as Catalog.Cycles returns them, with the edges
 // that apply on one managed cluster. It calls applies, for a condition of the

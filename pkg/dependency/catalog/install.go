@@ -71,6 +71,20 @@ func (c *Catalog) Installer(dependency *addonv1alpha1.AddonDependency) string {
 	return ""
 }
 
+// IsSet reports whether an edge that is declared wishes settings for an add-on.
+func (c *Catalog) IsSet(addOn string) bool {
+	sets := func(edge declaration.Edge) bool { return edge.AddOn == addOn && len(edge.Settings) > 0 }
+	return slices.ContainsFunc(c.Dependents(addOn), func(dependent string) bool {
+		if slices.ContainsFunc(c.Declaration(dependent).Edges, sets) {
+			return true
+		}
+		return slices.ContainsFunc(c.Variants(dependent), func(template string) bool {
+			_, of, _ := c.Template(template)
+			return slices.ContainsFunc(of.Edges, sets)
+		})
+	})
+}
+
 // InstallOf returns how OCM installs an add-on with that registration.
 func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	// As OCM's install controller: an add-on with another lifecycle is left to its own manager.

@@ -14,6 +14,8 @@ import (
 // errAddOn: addOn is the dependent in when. Here it would have to be the dependency.
 var errAddOn = errors.New("addOn cannot be read here: config is that of the dependency, and cluster is known")
 
+var errDependencies = errors.New("dependencies cannot be read here: config is that of the dependency")
+
 // compileConfig reads what the settings of the edge's add-on must be; nil: anything.
 func compileConfig(entry *addonv1alpha1.AddonDependency, path *field.Path) (*expression.Expression, field.ErrorList) {
 	if entry.Config == nil {
@@ -30,8 +32,11 @@ func compileConfig(entry *addonv1alpha1.AddonDependency, path *field.Path) (*exp
 		return nil, tooLong(path, written, maxExpression)
 	}
 	compiled, err := expression.Compile(written)
-	if err == nil && compiled.ReadsAddOn() {
+	switch {
+	case err == nil && compiled.ReadsAddOn():
 		err = errAddOn
+	case err == nil && compiled.Dependencies().Any():
+		err = errDependencies
 	}
 	if err != nil {
 		return nil, field.ErrorList{field.Invalid(path, text.Excerpt(written), err.Error())}

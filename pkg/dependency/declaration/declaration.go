@@ -183,7 +183,7 @@ func declare(d declared) Declaration {
 	}
 	switch count, bytes := expressions(d.dependencies); {
 	case count > maxExpressions:
-		return invalid(fmt.Sprintf("%s: %d expressions are in when and config; at most %d may be; when.clusterSelector has no such limit",
+		return invalid(fmt.Sprintf("%s: %d expressions are in when, config and settings; at most %d may be; when.clusterSelector has no such limit",
 			d.path, count, maxExpressions), untilCorrected)
 	case bytes > maxExpressionBytes:
 		return invalid(fmt.Sprintf("%s: all expressions together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes),
@@ -219,6 +219,7 @@ func declare(d declared) Declaration {
 			fmt.Sprintf("%s: %q is declared more than once", d.path.Index(i).Child("name"), text.Name(name)),
 			fmt.Sprintf("it counts once, as %s", kept.Dependency.Type)))
 	}
+	link(declaration.Edges)
 	for _, entry := range declaration.Edges {
 		declaration.Dependencies = append(declaration.Dependencies, entry.Dependency)
 	}

@@ -29,6 +29,8 @@ type Edge struct {
 	Tolerate time.Duration
 	// Config is what the settings of its add-on must be; nil: anything.
 	Config *expression.Expression
+	// Settings are the variables that its add-on gets where Interlock installs it.
+	Settings []Setting
 	// When is the condition; nil: the edge always applies.
 	When *When
 	// Index is its place in the list as declared, which may have duplicates.
@@ -47,9 +49,10 @@ func compileEdge(entry addonv1alpha1.AddonDependency, path *field.Path) (Edge, f
 	compiled.Versions, compiled.Alternatives = accepted, alternatives
 	tolerate, tolerateErrs := compileTolerate(&entry, path.Child("tolerate"))
 	config, configErrs := compileConfig(&entry, path.Child("config"))
+	settings, settingErrs := compileSettings(&entry, path.Child("settings"))
 	when, whenErrs := compileWhen(entry.When, path.Child("when"))
-	compiled.Tolerate, compiled.Config, compiled.When = tolerate, config, when
-	return compiled, slices.Concat(errs, alternativeErrs, tolerateErrs, configErrs, whenErrs)
+	compiled.Tolerate, compiled.Config, compiled.Settings, compiled.When = tolerate, config, settings, when
+	return compiled, slices.Concat(errs, alternativeErrs, tolerateErrs, configErrs, settingErrs, whenErrs)
 }
 
 // compileRange reads which versions satisfy an edge; nil: all.

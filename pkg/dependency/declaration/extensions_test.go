@@ -150,6 +150,47 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, config: {expression: "` + strings.Repeat("x", 4097) + `"}}]`,
 			[]string{"config.expression", "at most 4096 characters"},
 		},
+		"SettingsWithoutInstall": {
+			`dependencies: [{name: a, settings: {variables: [{name: v, value: w}]}}]`, []string{"dependencies[0].settings", "needs install Auto"},
+		},
+		"SettingsOfAPI": {
+			`dependencies: [{name: a, install: Auto, api: {kind: Pod}, settings: {variables: [{name: v, value: w}]}}]`,
+			[]string{"dependencies[0].settings", "not for an API"},
+		},
+		"NoVariable": {`dependencies: [{name: a, install: Auto, settings: {variables: []}}]`, []string{"settings.variables", "Required value"}},
+		"VariableTwice": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v, value: w}, {name: v, value: x}]}}]`,
+			[]string{"settings.variables[1].name", "Duplicate value"},
+		},
+		"NameOfVariable": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: a-b, value: w}]}}]`, []string{"settings.variables[0].name", `"a-b"`},
+		},
+		"NoValue": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v}]}}]`, []string{"settings.variables[0]", "one of value and valueFrom"},
+		},
+		"TwoValues": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v, value: w, valueFrom: "'x'"}]}}]`,
+			[]string{"settings.variables[0]", "one of value and valueFrom"},
+		},
+		"LongValue": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v, value: ` + strings.Repeat("x", 1025) + `}]}}]`,
+			[]string{"settings.variables[0].value", "at most 1024 characters"},
+		},
+		"ValueOfAnotherType": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v, valueFrom: "1 + 1"}]}}]`,
+			[]string{"settings.variables[0].valueFrom", "must be a string"},
+		},
+		"PolicyOfSettings": {
+			`dependencies: [{name: a, install: Auto, settings: {policy: Force, variables: [{name: v, value: w}]}}]`,
+			[]string{"settings.policy", `"Force"`, `"Default", "Seal"`},
+		},
+		"ManyVariables": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [` + strings.Repeat("{name: v, value: w},", 17) + `]}}]`,
+			[]string{"settings.variables", "at most 16 items"},
+		},
+		"DependenciesInConfig": {
+			`dependencies: [{name: a, config: {expression: "'b' in dependencies"}}]`, []string{"config.expression", "cannot be read here: config is"},
+		},
 		"SeveralPlaces": {
 			`{dependencies: [{name: a, version: x1}], requirements: {ocm: y1}}`,
 			[]string{"dependencies[0].version", `"x1"`, "requirements.ocm", `"y1"`},

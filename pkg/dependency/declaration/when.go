@@ -1,6 +1,7 @@
 package declaration
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,49 @@ import (
 type When struct {
 	Selector   labels.Selector
 	Expression *expression.Expression
+	// Reads are the add-ons whose settings the expression reads.
+	Reads []ReadAddOn
+}
+
+// ReadAddOn is an add-on whose settings an expression reads, by the name of the edge on it.
+type ReadAddOn struct{ Edge, AddOn string }
+
+// readsOf finds the add-ons whose settings an expression reads.
+func readsOf(of *expression.Expression, edges []Edge) (reads []ReadAddOn) {
+	if of == nil || !of.Dependencies().Any() {
+		return nil
+	}
+	for i := range edges {
+		if name := edges[i].Dependency.Name; edges[i].AddOn != "" && of.Dependencies().Has(name) {
+			reads = append(reads, ReadAddOn{name, edges[i].AddOn})
+		}
+	}
+	return reads
+}
+
+// link finds what the expressions of edges read of each other.
+func link(edges []Edge) {
+	for i := range edges {
+		if when := edges[i].When; when != nil {
+			when.Reads = readsOf(when.Expression, edges)
+		}
+		for j := range edges[i].Settings {
+			if setting := &edges[i].Settings[j]; setting.From != nil {
+				setting.Reads = readsOf(setting.From.Expression, edges)
+			}
+		}
+	}
+}
+
+// Reads are the add-ons whose settings the expressions of an edge read.
+func (e *Edge) Reads() (reads []ReadAddOn) {
+	if e.When != nil {
+		reads = e.When.Reads
+	}
+	for i := range e.Settings {
+		reads = slices.Concat(reads, e.Settings[i].Reads)
+	}
+	return reads
 }
 
 // compileWhen reads when, found at path; the errors name field and value.
@@ -55,10 +99,13 @@ func (w *When) Inputs() input.Set {
 	if w.Expression != nil {
 		inputs |= w.Expression.Inputs()
 	}
+	if len(w.Reads) > 0 {
+		inputs |= input.Settings
+	}
 	return inputs
 }
 
-// expressions counts those of all dependencies, in when and config, and their bytes.
+// expressions counts those of all dependencies, in when, config and settings, and their bytes.
 func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int) {
 	for i := range dependencies {
 		if when := dependencies[i].When; when != nil && when.Expression != "" {
@@ -68,6 +115,14 @@ func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int
 		if config := dependencies[i].Config; config != nil {
 			count++
 			bytes += len(config.Expression)
+		}
+		if settings := dependencies[i].Settings; settings != nil {
+			for j := range settings.Variables {
+				if from := settings.Variables[j].ValueFrom; from != "" {
+					count++
+					bytes += len(from)
+				}
+			}
 		}
 	}
 	return count, bytes

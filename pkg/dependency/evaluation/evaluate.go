@@ -243,6 +243,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 	}
 	counts.kind.evaluate(g, f)
 	evaluateSetting(g, f)
+	evaluateWishes(addOn, g, f)
 }
 
 // inputs are what the verdict depends on.
@@ -258,6 +259,9 @@ func (s *subject) inputs() input.Set {
 	}
 	if s.edge != nil && s.edge.Config != nil {
 		inputs |= s.edge.Config.Inputs()&^input.Config | input.Settings
+	}
+	if s.edge != nil {
+		inputs |= wishInputs(s.edge)
 	}
 	return inputs
 }

@@ -7,6 +7,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -57,6 +58,9 @@ type Detail struct {
 	HostingCluster string
 	// Providers are the add-ons that bring the API.
 	Providers []string
+	// Settings are what the edge wishes for the settings of its add-on, and SettingsUnread that this could not be read yet.
+	Settings       []settings.Variable
+	SettingsUnread bool
 	// ConditionError explains why the edge's condition could not be evaluated; the
 	// edge then applies.
 	ConditionError string

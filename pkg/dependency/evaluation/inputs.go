@@ -38,6 +38,11 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 			read[member] |= inCycle
 		}
 	}
+	if tied := declared.Tied(addOn); tied != nil {
+		for _, other := range tied.Reads() {
+			read[other] |= input.Config
+		}
+	}
 	needs := make([]Need, 0, len(read))
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		needs = append(needs, Need{name, read[name]})
@@ -60,6 +65,9 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 			one.readTarget(declared, read)
 		}
 		s.readTarget(declared, read)
+		for _, other := range s.edge.Reads() {
+			read[other.AddOn] |= input.Config
+		}
 	}
 }
 
@@ -137,15 +145,24 @@ func (e *Evaluator) Keys(addOn string) expression.Keys {
 		keys = keys.With(v.keys())
 	}
 	for _, checked := range e.settings[addOn] {
-		keys = keys.With(checked.config.Keys())
+		keys = keys.With(checked.keys)
 	}
 	return keys
 }
 
 func (p *prepared) keys() (keys expression.Keys) {
 	for i := range p.subjects {
-		if edge := p.subjects[i].edge; edge != nil && edge.When != nil && edge.When.Expression != nil {
+		edge := p.subjects[i].edge
+		if edge == nil {
+			continue
+		}
+		if edge.When != nil && edge.When.Expression != nil {
 			keys = keys.With(edge.When.Expression.Keys())
+		}
+		for j := range edge.Settings {
+			if from := edge.Settings[j].From; from != nil {
+				keys = keys.With(from.Keys())
+			}
 		}
 	}
 	return keys

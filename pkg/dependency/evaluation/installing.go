@@ -34,8 +34,13 @@ func absent(g *given, f *Finding) {
 		f.detail().Because = unselected
 	}
 	if advice := withoutConsent(g); advice != "" {
-		f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+advice, "; ")
+		f.explain(advice)
 	}
+}
+
+// explain adds to why an add-on is not installed.
+func (f *Finding) explain(more string) {
+	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+more, "; ")
 }
 
 // withoutConsent says what the owner of an add-on has to do, so that an edge with install Auto has it installed; empty: nothing.

@@ -57,18 +57,28 @@ func settingSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed with the settings that are needed.", f.Type(), name)
 }
 
-// checkedSetting is an edge that checks the settings of its add-on.
+// checkedSetting is an edge that reads the settings of an add-on that the dependent has an edge on.
 type checkedSetting struct {
 	dependent string
-	config    *expression.Expression
+	keys      expression.Keys
 }
 
-// addSettings adds the edges that check settings, by the add-on whose settings they are.
+// addSettings adds the edges that check or read settings, by the add-on whose settings they are.
 func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
+	all := expression.Keys{Config: expression.Names{All: true}}
+	if tied := c.Tied(dependent); tied != nil {
+		for _, other := range tied.Reads() {
+			to[other] = append(to[other], checkedSetting{dependent, all})
+		}
+	}
 	add := func(declared declaration.Declaration) {
 		for i := range declared.Edges {
-			if edge := &declared.Edges[i]; edge.Config != nil {
-				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config})
+			edge := &declared.Edges[i]
+			if edge.Config != nil {
+				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config.Keys()})
+			}
+			for _, other := range edge.Reads() {
+				to[other.AddOn] = append(to[other.AddOn], checkedSetting{dependent, all})
 			}
 		}
 	}

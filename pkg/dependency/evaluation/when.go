@@ -9,7 +9,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
 // errUnread: what an expression needs is not known yet.
@@ -36,22 +35,11 @@ func applies(declared *catalog.Catalog, when *declaration.When, addOn string, st
 	if when.Expression == nil {
 		return true, nil
 	}
-	self := state.AddOns.Named(addOn)
-	if when.Expression.Inputs().Any(input.Config) && self.ConfigUnread {
-		return true, errUnread
+	known, err := variablesFor(declared, when.Expression, when.Reads, addOn, state)
+	if err != nil {
+		return true, err
 	}
-	version := ""
-	if when.Expression.Inputs().Any(input.Version) {
-		var known bool
-		if version, known = cluster.versionOf(self, declared.Version(addOn)); !known {
-			return true, errUnread
-		}
-	}
-	holds, cost, err := when.Expression.Evaluate(expression.Variables{
-		Cluster: variablesOf(cluster),
-		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
-		Config:  self.Config,
-	})
+	holds, cost, err := when.Expression.Evaluate(known)
 	state.spent += cost
 	if err != nil {
 		return true, fmt.Errorf("when.expression failed: %w", err)

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
 
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -32,6 +34,14 @@ type Variables struct {
 	// Config are the customizedVariables of the add-on's first AddOnDeploymentConfig: in when
 	// those of the dependent, in config.expression those of the dependency.
 	Config map[string]string
+	// Dependencies are those of the dependent by the names of their edges.
+	Dependencies map[string]Dependency
+}
+
+// Dependency is an add-on that the dependent has an edge on.
+type Dependency struct {
+	// Config are the customizedVariables of its first AddOnDeploymentConfig.
+	Config map[string]string `cel:"config"`
 }
 
 // Cluster is the variable cluster: the managed cluster.
@@ -55,6 +65,8 @@ const (
 	variableCluster = "cluster"
 	variableAddOn   = "addOn"
 	variableConfig  = "config"
+
+	variableDependencies = "dependencies"
 )
 
 // environment is what all expressions are compiled in. It has no extension by
@@ -66,10 +78,11 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		// so that some dozens in a row would be compiled for years.
 		cel.ClearMacros(), cel.Macros(cel.StandardMacros...),
 		cel.ParserRecursionLimit(maxNesting),
-		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Cluster](), reflect.TypeFor[AddOn]()),
+		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Cluster](), reflect.TypeFor[AddOn](), reflect.TypeFor[Dependency]()),
 		cel.Variable(variableCluster, cel.ObjectType("expression.Cluster")),
 		cel.Variable(variableAddOn, cel.ObjectType("expression.AddOn")),
 		cel.Variable(variableConfig, cel.MapType(cel.StringType, cel.StringType)),
+		cel.Variable(variableDependencies, cel.MapType(cel.StringType, cel.ObjectType("expression.Dependency"))),
 	)...)
 })
 
@@ -79,6 +92,8 @@ type Expression struct {
 	inputs  input.Set
 	keys    Keys
 	addOn   bool
+	// dependencies are those that it reads.
+	dependencies Names
 }
 
 // Inputs are what the expression reads.
@@ -87,9 +102,15 @@ func (e *Expression) Inputs() input.Set { return e.inputs }
 // ReadsAddOn reports whether the expression reads the variable addOn.
 func (e *Expression) ReadsAddOn() bool { return e.addOn }
 
-// Compile reads a CEL expression; the error explains on one line what is wrong
+// Dependencies are the names of the edges whose add-ons the expression reads.
+func (e *Expression) Dependencies() Names { return e.dependencies }
+
+// Compile reads a CEL expression that is true or false; the error explains on one line what is wrong
 // with it.
-func Compile(text string) (*Expression, error) {
+func Compile(text string) (*Expression, error) { return compile(text, errNotBool, cel.BoolType) }
+
+// compile reads a CEL expression that has one of some types.
+func compile(text string, errType error, of ...*cel.Type) (*Expression, error) {
 	env, err := environment()
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL: %w", err) // at the first use, by every test
@@ -105,8 +126,8 @@ func Compile(text string) (*Expression, error) {
 	if issues.Err() != nil {
 		return nil, errors.New(issueText(issues))
 	}
-	if checked.OutputType() != cel.BoolType {
-		return nil, errNotBool
+	if !slices.ContainsFunc(of, checked.OutputType().IsExactType) {
+		return nil, errType
 	}
 	if err := checkLimits(checked.NativeRep()); err != nil {
 		return nil, err
@@ -115,7 +136,9 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiled := &Expression{program: program, inputs: inputsOf(checked.NativeRep()), keys: keysOf(checked.NativeRep())}
+	compiled := &Expression{
+		program: program, inputs: inputsOf(checked.NativeRep()), keys: keysOf(checked.NativeRep()), dependencies: dependenciesOf(checked.NativeRep()),
+	}
 	ast.PostOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		compiled.addOn = compiled.addOn || e.Kind() == ast.IdentKind && e.AsIdent() == variableAddOn
 	}))
@@ -134,18 +157,7 @@ func issueText(issues *cel.Issues) string {
 
 // Evaluate reports whether the expression is true, and what the evaluation cost.
 func (e *Expression) Evaluate(known Variables) (holds bool, cost uint64, err error) {
-	cluster, addOn := known.Cluster, known.AddOn
-	cluster.Labels, cluster.Claims = orEmpty(cluster.Labels), orEmpty(cluster.Claims)
-	addOn.Labels, addOn.Annotations = orEmpty(addOn.Labels), orEmpty(addOn.Annotations)
-	value, details, err := e.program.Eval(map[string]any{
-		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config),
-	})
-	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") {
-		return false, CostLimit, errTooCostly
-	}
-	if actual := details.ActualCost(); actual != nil {
-		cost = *actual
-	}
+	value, cost, err := e.evaluate(known)
 	if err != nil {
 		return false, cost, err
 	}
@@ -155,6 +167,31 @@ func (e *Expression) Evaluate(known Variables) (holds bool, cost uint64, err err
 	}
 	return holds, cost, nil
 }
+
+func (e *Expression) evaluate(known Variables) (value ref.Val, cost uint64, err error) {
+	cluster, addOn := known.Cluster, known.AddOn
+	cluster.Labels, cluster.Claims = orEmpty(cluster.Labels), orEmpty(cluster.Claims)
+	addOn.Labels, addOn.Annotations = orEmpty(addOn.Labels), orEmpty(addOn.Annotations)
+	dependencies := noDependencies
+	if len(known.Dependencies) > 0 {
+		dependencies = make(map[string]*Dependency, len(known.Dependencies))
+		for name, of := range known.Dependencies {
+			dependencies[name] = &Dependency{Config: orEmpty(of.Config)}
+		}
+	}
+	value, details, err := e.program.Eval(map[string]any{
+		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config), variableDependencies: dependencies,
+	})
+	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") {
+		return nil, CostLimit, errTooCostly
+	}
+	if actual := details.ActualCost(); actual != nil {
+		cost = *actual
+	}
+	return value, cost, err
+}
+
+var noDependencies = map[string]*Dependency{}
 
 func orEmpty(values map[string]string) map[string]string {
 	if values == nil {

@@ -8,16 +8,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
 )
 
 // Needed returns the add-ons, ascending, that edges with install Auto of one add-on need on its managed cluster, and that are not
 // known to be installed there. A verdict that is held needs nothing, nor does an edge that is waived, does not apply, or is on a
-// cycle.
+// cycle, or whose required settings have no value.
 func Needed(declared *catalog.Catalog, findings []evaluation.Finding) []string {
 	var needed []string
 	for i := range findings {
 		dependency := findings[i].Dependency
 		if dependency == nil || !declaration.Installs(dependency) || !missing(&findings[i]) {
+			continue
+		}
+		if wished, known := findings[i].Settings(); !known || settings.Lacking(wished) != "" {
 			continue
 		}
 		if addOn := declared.Installer(dependency); addOn != "" {

@@ -50,7 +50,7 @@ func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 		text    string
 		want    string
 	}{
-		{tooMany, manyText, ": 17 expressions are in when and config; at most 16 may be"},
+		{tooMany, manyText, ": 17 expressions are in when, config and settings; at most 16 may be"},
 		{long, longText, ": all expressions together have 65664 bytes; at most 65536 may"},
 		{edges, edgesText, ": 257 dependencies are declared; at most 256 may"},
 	} {

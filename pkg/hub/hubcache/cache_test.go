@@ -167,6 +167,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: "proxy"}}
 	config.Spec.AgentInstallNamespace = "somewhere"
 	wantConfig := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: keptMeta()}
+	wantConfig.Generation = config.Generation // shows changes of spec whose fields the cache lacks
 	wantConfig.Spec.CustomizedVariables = config.Spec.CustomizedVariables
 
 	template := &addonv1alpha1.AddOnTemplate{ObjectMeta: fullMeta()}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -46,6 +47,8 @@ type Reconciler struct {
 	Metrics      *Metrics
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
+	// Configs returns what a new ManagedClusterAddOn refers to, so that it gets the settings that its dependents wish; nil: nothing.
+	Configs func(context.Context, *catalog.Catalog, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
 	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
 	Delay time.Duration
 	// RemovalDelay is how long what is installed has to be unused before it is removed.

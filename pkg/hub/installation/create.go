@@ -26,6 +26,11 @@ func (r *Reconciler) create(ctx context.Context, declared *evaluation.Evaluator,
 	if gate.Ordered(declared.Declaration(target.AddOn)) {
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	}
+	if r.Configs != nil {
+		if addOn.Spec.Configs, err = r.Configs(ctx, declared.Catalog, client.ObjectKeyFromObject(addOn)); err != nil {
+			return false, err
+		}
+	}
 	err = r.Writer.Create(ctx, addOn, client.FieldOwner(names.AddonManager))
 	switch {
 	case apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err): // another component was first, or the cluster is gone

@@ -26,6 +26,8 @@ type AddOns struct {
 	Evaluate *trigger.Trigger
 	// Declare triggers the controller that builds the catalog.
 	Declare *trigger.Trigger
+	// Configured is called with each AddOnDeploymentConfig that has changed; nil: nothing needs to know.
+	Configured func(config types.NamespacedName)
 	// Policies triggers the controller of the statuses of policies.
 	Policies *trigger.Trigger
 }
@@ -72,6 +74,9 @@ func (a AddOns) EnqueueUsers(ctx context.Context, of input.Set) error {
 
 // EnqueueConfigured enqueues the add-ons whose verdicts depend on an AddOnDeploymentConfig.
 func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedName) error {
+	if a.Configured != nil {
+		a.Configured(config)
+	}
 	declared := a.Declarations.Current()
 	if declared == nil {
 		return nil

@@ -25,6 +25,9 @@ func expectInstallations(ctx context.Context) {
 		return registered
 	}
 	manual := registered("brought-by-hand", map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"})
+	manual.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
+	}}
 	placed := registered("brought-by-ocm", nil)
 	placed.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
 		Type: ocmv1alpha1.AddonInstallStrategyPlacements,
@@ -33,8 +36,8 @@ func expectInstallations(ctx context.Context) {
 		}},
 	}
 	needing := registered("needing", map[string]string{
-		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent}, " +
-			"{name: brought-by-ocm, install: Auto}]",
+		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent, " +
+			"settings: {variables: [{name: mode, value: grpc}]}}, {name: brought-by-ocm, install: Auto}]",
 	})
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
@@ -50,6 +53,9 @@ func expectInstallations(ctx context.Context) {
 	for _, name := range []string{manual.Name, placed.Name} {
 		Eventually(absent(addOn(name))).Should(BeFalse(), name)
 	}
+
+	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "interlock-" + manual.Name}}
+	Eventually(absent(config)).Should(BeFalse())
 
 	withdrawn := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"installStrategy": {"placements": []}}}`))
 	Expect(hub.Client.Patch(ctx, placed, withdrawn)).To(Succeed())

@@ -27,6 +27,12 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 			metadata: {name: mine, namespace: east}, spec: {}}`, "in the namespace open-cluster-management-interlock only"),
 		Entry("a PlacementDecision elsewhere", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
 			metadata: {name: mine, namespace: east}}`, "in the namespace open-cluster-management-interlock only"),
+		Entry("settings under another name", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: mine,
+			namespace: east, labels: {app.kubernetes.io/managed-by: interlock-addon-manager}}, spec: {}}`, "but those that it has made"),
+		Entry("settings that do not go with an add-on", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
+			metadata: {name: interlock-a, namespace: east, labels: {app.kubernetes.io/managed-by: interlock-addon-manager}}, spec: {}}`,
+			"but those that it has made"),
+		Entry("a Secret", "{apiVersion: v1, kind: Secret, metadata: {name: mine, namespace: east}}", "forbidden"),
 		Entry("a registration", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
 			metadata: {name: mine}, spec: {}}`, "forbidden"),
 	)
@@ -44,6 +50,19 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 			object.SetKind("ManagedClusterAddOn")
 			Expect(as.Create(ctx, object)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")), manifest)
 		}
+	})
+
+	It("do not let it change settings of users, or delete any, or read Secrets", func(ctx context.Context) {
+		as := setup.As(account.Config, hub.Client)
+		config := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
+			metadata: {name: interlock-of-a-user, namespace: east}, spec: {}}`)[0]
+		Expect(as.Patch(ctx, config, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {
+			"app.kubernetes.io/managed-by": "interlock-addon-manager"}}}`)))).To(MatchError(ContainSubstring("but those that it has made")))
+		Expect(apierrors.IsForbidden(as.Delete(ctx, config))).To(BeTrue())
+		secrets := &unstructured.UnstructuredList{}
+		secrets.SetAPIVersion("v1")
+		secrets.SetKind("SecretList")
+		Expect(apierrors.IsForbidden(as.List(ctx, secrets))).To(BeTrue())
 	})
 
 	It("do not let it change or delete what it does not own", func(ctx context.Context) {

@@ -89,6 +89,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.type) || self.type in ['Required', 'Optional']",message="install Auto is for a Required or an Optional edge"
 // +kubebuilder:validation:XValidation:rule="!has(self.install) || self.install != 'Auto' || !has(self.api) || !has(self.api.servedBy) || self.api.servedBy == 'ManagedCluster'",message="install Auto is for an API that the managed cluster serves"
 // +kubebuilder:validation:XValidation:rule="!has(self.removal) || self.removal != 'WithLastDependent' || has(self.install) && self.install == 'Auto'",message="removal WithLastDependent needs install Auto: only what Interlock has installed is removed"
+// +kubebuilder:validation:XValidation:rule="!has(self.settings) || has(self.install) && self.install == 'Auto'",message="settings needs install Auto: they are set only where Interlock installs the add-on"
+// +kubebuilder:validation:XValidation:rule="!has(self.settings) || !has(self.api)",message="settings is for an add-on, not for an API"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.config)",message="config excludes anyOf: the settings of alternatives are not checked"
 // +kubebuilder:validation:XValidation:rule="!has(self.anyOf) || !has(self.type) || self.type in ['Required', 'Optional']",message="type must be Required or Optional where anyOf is set"
 type AddonDependency struct {
@@ -188,6 +190,11 @@ type AddonDependency struct {
 	// - "WithLastDependent": Interlock has it removed, an hour later.
 	// +optional
 	Removal DependencyRemoval `json:"removal,omitempty"`
+
+	// settings are variables that the add-on gets where Interlock installs it, as install: Auto says. They are set where the
+	// add-on has the install strategy Manual.
+	// +optional
+	Settings *DependencySettings `json:"settings,omitempty"`
 
 	// config is what the settings of the add-on must be where it is installed. It is checked once everything else
 	// satisfies the edge.

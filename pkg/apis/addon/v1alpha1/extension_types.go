@@ -268,3 +268,67 @@ type AddonRequirements struct {
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=256
 type ClaimRequirement string
+
+// SettingsAnnotation is on an AddOnDeploymentConfig that Interlock keeps: the variables that it has set there, and those that
+// it seals. What another writer changes is found by it.
+const SettingsAnnotation = "dependency.addon.open-cluster-management.io/settings"
+
+// DependencySettings are variables that an add-on gets where Interlock installs it.
+type DependencySettings struct {
+	// variables are set in an AddOnDeploymentConfig that Interlock keeps for the add-on on each managed cluster.
+	// +required
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Variables []SettingVariable `json:"variables"`
+
+	// policy says what counts where another writer sets a variable to another value.
+	// Valid values are:
+	// - "Default" (default): the other value.
+	// - "Seal": the value of the edge. A change of it is put back.
+	// +optional
+	Policy SettingsPolicy `json:"policy,omitempty"`
+}
+
+// SettingsPolicy says what counts where another writer sets a variable to another value.
+// +kubebuilder:validation:Enum=Default;Seal
+type SettingsPolicy string
+
+const (
+	// SettingsDefault is that the value of the other writer counts.
+	SettingsDefault SettingsPolicy = "Default"
+	// SettingsSeal is that the value of the edge counts.
+	SettingsSeal SettingsPolicy = "Seal"
+)
+
+// SettingVariable is a variable of an AddOnDeploymentConfig with its value, or where that comes from.
+// +kubebuilder:validation:XValidation:rule="has(self.value) != has(self.valueFrom)",message="a variable has one of value and valueFrom"
+type SettingVariable struct {
+	// name is the name of the variable.
+	// +required
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z_][_a-zA-Z0-9]*$`
+	Name string `json:"name"`
+
+	// value is the value of the variable. It can name a Secret, and must not be one.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Value string `json:"value,omitempty"`
+
+	// valueFrom is a CEL expression for the value: a string of at most 1024 characters, or an optional one. It knows what
+	// when.expression does, and
+	// - dependencies['name'].config: the customizedVariables of the AddOnDeploymentConfig of the add-on that the edge of this
+	//   name is on
+	// Where it fails or has no value, the variable is not set.
+	// Example: "cluster.labels[?'region']"
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	ValueFrom string `json:"valueFrom,omitempty"`
+
+	// required is that the add-on is not installed for this edge while the variable has no value.
+	// +optional
+	Required bool `json:"required,omitempty"`
+}

@@ -1,0 +1,120 @@
+package evaluation
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// evaluateWishes finds what an edge that applies wishes for the settings of its add-on. It changes no verdict.
+func evaluateWishes(addOn string, g *given, f *Finding) {
+	if g.edge == nil || len(g.edge.Settings) == 0 {
+		return
+	}
+	wished := make([]settings.Variable, 0, len(g.edge.Settings))
+	for i := range g.edge.Settings {
+		setting := &g.edge.Settings[i]
+		variable := settings.Variable{Name: setting.Name, Value: setting.Value, Sealed: setting.Sealed, Required: setting.Required}
+		if setting.From != nil {
+			value, err := valueOf(addOn, g, setting)
+			if errors.Is(err, errUnread) {
+				f.detail().SettingsUnread = true
+			}
+			variable.Value = value
+			if err != nil {
+				variable.Problem = text.Cut(text.OneLine(err.Error()), maxReason)
+			}
+		}
+		wished = append(wished, variable)
+	}
+	f.detail().Settings = wished
+	if lacking := settings.Lacking(wished); lacking != "" && f.Verdict == NotInstalled {
+		f.explain(lacking)
+	}
+}
+
+var errNoValue = errors.New("has no value: valueFrom has none on this cluster")
+
+// valueOf evaluates the expression for a value.
+func valueOf(addOn string, g *given, setting *declaration.Setting) (string, error) {
+	from := setting.From
+	if g.state.spent > expression.CostLimit {
+		return "", errors.New("has no value: the expressions of the add-on together take too many steps")
+	}
+	g.state.spent += costOfCondition
+	known, err := variablesFor(g.catalog, from.Expression, setting.Reads, addOn, g.state)
+	if err != nil {
+		return "", err
+	}
+	value, exists, cost, err := from.Value(known)
+	g.state.spent += cost
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("has no value: valueFrom failed: %w", err)
+	case !exists || value == "":
+		return "", errNoValue
+	case utf8.RuneCountInString(value) > declaration.MaxVariableValue:
+		return "", fmt.Errorf("has no value: that of valueFrom has more than %d characters", declaration.MaxVariableValue)
+	}
+	return value, nil
+}
+
+// variablesFor are what an expression of an edge of the named add-on knows, which reads the settings of other add-ons; the error is
+// errUnread.
+func variablesFor(
+	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
+) (expression.Variables, error) {
+	self := state.AddOns.Named(addOn)
+	if of.Inputs().Any(input.Config) && self.ConfigUnread {
+		return expression.Variables{}, errUnread
+	}
+	version := ""
+	if of.Inputs().Any(input.Version) {
+		var known bool
+		if version, known = state.Cluster.versionOf(self, declared.Version(addOn)); !known {
+			return expression.Variables{}, errUnread
+		}
+	}
+	known := expression.Variables{
+		Cluster: variablesOf(&state.Cluster),
+		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
+		Config:  self.Config,
+	}
+	for _, read := range reads {
+		observed := state.AddOns.Named(read.AddOn)
+		if observed.ConfigUnread {
+			return expression.Variables{}, errUnread
+		}
+		if known.Dependencies == nil {
+			known.Dependencies = make(map[string]expression.Dependency, len(reads))
+		}
+		known.Dependencies[read.Edge] = expression.Dependency{Config: observed.Config}
+	}
+	return known, nil
+}
+
+// wishInputs are what the settings of an edge are found from.
+func wishInputs(edge *declaration.Edge) (inputs input.Set) {
+	for i := range edge.Settings {
+		inputs |= input.Settings // what they are set in is read, too
+		if from := edge.Settings[i].From; from != nil {
+			inputs |= from.Inputs()
+		}
+	}
+	return inputs
+}
+
+// Settings are what the edge wishes for its add-on. known is false where that could not be read yet.
+func (f Finding) Settings() (wished []settings.Variable, known bool) {
+	if f.Detail == nil {
+		return nil, true
+	}
+	return f.Detail.Settings, !f.Detail.SettingsUnread
+}

@@ -1,0 +1,121 @@
+package settings
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+func spec(t *testing.T, written string) map[string]any {
+	t.Helper()
+	if written == "" {
+		return nil
+	}
+	var read map[string]any
+	if err := yaml.Unmarshal([]byte(written), &read); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+const (
+	plain = `{agentInstallNamespace: ""}`
+	grpc  = `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}]}`
+	http  = `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: http}]}`
+	rich  = `{agentInstallNamespace: agents, nodePlacement: {nodeSelector: {a: b}}, registries: [{source: s, mirror: m}],
+		proxyConfig: {httpProxy: "http://proxy"}, resourceRequirements: [{containerID: "*:*:*"}], customizedVariables: [{name: mode, value: http}]}`
+	richGRPC = `{agentInstallNamespace: agents, nodePlacement: {nodeSelector: {a: b}}, registries: [{source: s, mirror: m}],
+		proxyConfig: {httpProxy: "http://proxy"}, resourceRequirements: [{containerID: "*:*:*"}], customizedVariables: [{name: mode, value: grpc}]}`
+)
+
+func TestMake(t *testing.T) {
+	of := func(variables ...Variable) Agreed { return Agreed{Variables: variables} }
+	for name, test := range map[string]struct {
+		reason string
+		agreed Agreed
+		// written is what was agreed and displaced when Interlock wrote last.
+		written           *Agreed
+		before, displaced string
+		stored, want      string
+		changed, undone   bool
+	}{
+		"First":     {reason: "it is created", agreed: of(set("mode", "grpc")), want: grpc, changed: true},
+		"Displaces": {reason: "all that it displaces stays in force", agreed: of(sealed("mode", "grpc")), displaced: rich, want: richGRPC, changed: true},
+		"AdministratorsDefaultWins": {
+			reason: "Default: the value that the displaced one has wins, as Helm's parent values win over those of a subchart",
+			agreed: of(set("mode", "grpc")), displaced: http, want: http, changed: true,
+		},
+		"SealWins": {reason: "Seal: the pushed value wins", agreed: of(sealed("mode", "grpc")), displaced: http, want: grpc, changed: true},
+		"Settled":  {reason: "no write without a change", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: grpc, want: grpc},
+		"UserWins": {
+			reason: "Default: what a user has set stays", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: http, want: http,
+		},
+		"UserWinsAgain": {
+			reason: "also where the dependents wish something new", agreed: of(set("mode", "ftp")), written: ptr(of(set("mode", "grpc"))),
+			stored: http, want: http,
+		},
+		"SealPutsBack": {
+			reason: "Seal: a change is put back", agreed: of(sealed("mode", "grpc")), written: ptr(of(sealed("mode", "grpc"))), stored: http,
+			want: grpc, changed: true, undone: true,
+		},
+		"DeletedVariable": {
+			reason: "a variable that is gone is no value of a user", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: plain,
+			want: grpc, changed: true, undone: true,
+		},
+		"NewWish": {
+			reason: "another value is wished: that undoes nothing", agreed: of(set("mode", "http")), written: ptr(of(set("mode", "grpc"))), stored: grpc,
+			want: http, changed: true,
+		},
+		"NoWish": {
+			reason: "what no dependent wishes any more goes", written: ptr(of(set("mode", "grpc"))), stored: grpc, want: plain, changed: true,
+		},
+		"NoWishButTheUsers": {reason: "a user's value stays then", written: ptr(of(set("mode", "grpc"))), stored: http, want: plain, changed: true},
+		"SourceRefreshed": {
+			reason: "what it displaces has changed", displaced: rich, before: http, written: &Agreed{}, stored: http, want: rich, changed: true,
+		},
+		"CopyEdited": {
+			reason: "what is copied is changed at its source only", displaced: http, before: http, written: &Agreed{},
+			stored: `{agentInstallNamespace: elsewhere, customizedVariables: [{name: mode, value: http}]}`, want: http, changed: true, undone: true,
+		},
+		"OthersVariable": {
+			reason: "what another writer has added is left alone", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), want: grpc,
+			stored: `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
+		},
+		"Unsealed": {
+			reason: "the seal ends, the value stays", agreed: of(set("mode", "grpc")), written: ptr(of(sealed("mode", "grpc"))), stored: grpc, want: grpc,
+			changed: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := State{Displaced: spec(t, test.displaced), Stored: spec(t, test.stored)}
+			if test.written != nil {
+				written := Make(*test.written, State{Displaced: spec(t, test.before)}).Written
+				state.Written = ReadWritten(written.String())
+			}
+			got := Make(test.agreed, state)
+			if diff := cmp.Diff(spec(t, test.want), got.Spec); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", test.reason, diff)
+			}
+			if got.Changed != test.changed || got.Undone != test.undone {
+				t.Errorf("%s: changed %t, undone %t", test.reason, got.Changed, got.Undone)
+			}
+			if settled := Make(test.agreed, State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written}); settled.Changed || settled.Undone {
+				t.Errorf("%s: once written, it is written again: %+v", test.reason, settled)
+			}
+		})
+	}
+}
+
+func ptr[T any](value T) *T { return &value }
+
+func FuzzReadWritten(f *testing.F) {
+	f.Add(`{"variables": {"a": "b"}, "sealed": ["a"]}`)
+	f.Add(`[`)
+	f.Fuzz(func(t *testing.T, annotation string) {
+		content := Make(Agreed{Variables: []Variable{set("mode", "grpc")}}, State{Stored: map[string]any{fieldVariables: annotation}, Written: ReadWritten(annotation)})
+		if content.Spec == nil || len(variablesOf(content.Spec)) == 0 {
+			t.Errorf("got %v", content)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package settings
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func set(name, value string) Variable    { return Variable{Name: name, Value: value} }
+func sealed(name, value string) Variable { return Variable{Name: name, Value: value, Sealed: true} }
+
+func TestAgree(t *testing.T) {
+	empty := Variable{Name: "region", Required: true, Problem: "has no value"}
+	for name, test := range map[string]struct {
+		reason string
+		wishes []Wish
+		want   Agreed
+	}{
+		"Nothing": {reason: "nobody wishes anything"},
+		"KUDOParentSetsItsChild": {
+			reason: "Kafka sets what ZooKeeper needs, as a KUDO operator does by a parameter file",
+			wishes: []Wish{{"kafka", []Variable{set("NODE_COUNT", "3"), set("MEMORY", "1Gi")}}},
+			want:   Agreed{Variables: []Variable{set("MEMORY", "1Gi"), set("NODE_COUNT", "3")}},
+		},
+		"KUDORequiredParameterIsEmpty": {
+			reason: "KUDO's USERNAME, which is required and empty by default: nothing is guessed",
+			wishes: []Wish{{"parent", []Variable{empty}}},
+		},
+		"HelmTwoParentsOfOneSubchart": {
+			reason: "each Helm chart has a subchart of its own; here one add-on serves both, and equal values agree",
+			wishes: []Wish{{"a", []Variable{set("mode", "grpc")}}, {"b", []Variable{set("mode", "grpc")}}},
+			want:   Agreed{Variables: []Variable{set("mode", "grpc")}},
+		},
+		"Conflict": {
+			reason: "different values: none is written, and all are named; other variables are written",
+			wishes: []Wish{
+				{"c", []Variable{set("mode", "grpc"), set("size", "1")}}, {"a", []Variable{set("mode", "http")}}, {"b", []Variable{set("mode", "http")}},
+			},
+			want: Agreed{Variables: []Variable{set("size", "1")}, Conflicts: []Conflict{{"mode", []string{"a", "b", "c"}}}},
+		},
+		"CarvelOverrideBeatsADefault": {
+			reason: "as an override of a PackageInstall: who seals wins against who only suggests",
+			wishes: []Wish{{"a", []Variable{set("mode", "http")}}, {"b", []Variable{sealed("mode", "grpc")}}},
+			want:   Agreed{Variables: []Variable{sealed("mode", "grpc")}},
+		},
+		"SealsConflict": {
+			reason: "two seals are a conflict of those two; who only suggests is not part of it",
+			wishes: []Wish{
+				{"a", []Variable{sealed("mode", "http")}}, {"b", []Variable{sealed("mode", "grpc")}}, {"c", []Variable{set("mode", "ftp")}},
+			},
+			want: Agreed{Conflicts: []Conflict{{"mode", []string{"a", "b"}}}},
+		},
+		"TwoEdgesOfOne": {
+			reason: "a dependent can contradict itself by two edges, and is named once",
+			wishes: []Wish{{"a", []Variable{set("mode", "http")}}, {"a", []Variable{set("mode", "grpc")}}},
+			want:   Agreed{Conflicts: []Conflict{{"mode", []string{"a"}}}},
+		},
+		"WithoutAValueNoConflict": {
+			reason: "what has no value contradicts nothing",
+			wishes: []Wish{{"a", []Variable{empty}}, {"b", []Variable{set("region", "north")}}},
+			want:   Agreed{Variables: []Variable{set("region", "north")}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Agree(test.wishes)); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", test.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLacking(t *testing.T) {
+	got := Lacking([]Variable{{Name: "a", Problem: "has no value"}, {Name: "b", Problem: "has no value", Required: true}, {Name: "c", Required: true, Value: "d"}})
+	if want := "setting 'b' is required and has no value"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

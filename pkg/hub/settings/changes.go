@@ -1,0 +1,61 @@
+package settings
+
+import (
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// Changes finds the add-ons that a changed AddOnDeploymentConfig concerns. It is safe for concurrent use.
+type Changes struct {
+	// Changed triggers the controller of settings.
+	Changed *trigger.Trigger
+
+	mutex sync.Mutex
+	// copied are the add-ons that have a copy, by what is copied; of is the reverse.
+	copied map[types.NamespacedName]sets.Set[types.NamespacedName]
+	of     map[types.NamespacedName]types.NamespacedName
+}
+
+// Config is called with each AddOnDeploymentConfig that has changed.
+func (c *Changes) Config(config types.NamespacedName) {
+	if addOn, kept := strings.CutPrefix(config.Name, names.ConfigPrefix); kept {
+		c.Changed.Enqueue(types.NamespacedName{Namespace: config.Namespace, Name: addOn})
+	}
+	c.mutex.Lock()
+	concerned := c.copied[config].UnsortedList()
+	c.mutex.Unlock()
+	c.Changed.Enqueue(concerned...)
+}
+
+// displaces remembers what the AddOnDeploymentConfig of an add-on is a copy of; zero: of none.
+func (c *Changes) displaces(config, addOn types.NamespacedName) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	before, known := c.of[addOn]
+	if known && before == config {
+		return
+	}
+	if known {
+		if c.copied[before].Delete(addOn); len(c.copied[before]) == 0 {
+			delete(c.copied, before)
+		}
+		delete(c.of, addOn)
+	}
+	if config == (types.NamespacedName{}) {
+		return
+	}
+	if c.of == nil {
+		c.of, c.copied = map[types.NamespacedName]types.NamespacedName{}, map[types.NamespacedName]sets.Set[types.NamespacedName]{}
+	}
+	if c.copied[config] == nil {
+		c.copied[config] = sets.New[types.NamespacedName]()
+	}
+	c.copied[config].Insert(addOn)
+	c.of[addOn] = config
+}

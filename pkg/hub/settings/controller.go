@@ -1,0 +1,197 @@
+// Package settings sets variables of the add-ons that Interlock has installed, as their dependents wish. It keeps one
+// AddOnDeploymentConfig for each of them, and writes nothing else.
+package settings
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+)
+
+// Reconciler keeps the AddOnDeploymentConfigs of add-ons that Interlock has installed.
+type Reconciler struct {
+	Clock        clock.PassiveClock
+	Fleet        hubcache.Reader
+	Declarations *declarations.Store
+	Wishes       *Wishes
+	// Changes are those of AddOnDeploymentConfigs.
+	Changes  *Changes
+	Live     client.Reader
+	Writer   client.Writer
+	Recorder events.EventRecorder
+	// Delay is how long nothing is written after the start: what is read then may not be all (lifecycle.md, principle 5).
+	Delay time.Duration
+
+	begun   time.Time
+	bound   settings.Bound
+	emitted emitted
+	// written are the add-ons whose AddOnDeploymentConfig this process has seen.
+	written map[types.NamespacedName]bool
+}
+
+// Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it is not as it has to be.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	key, now := request.NamespacedName, r.Clock.Now()
+	declared, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if r.begun.IsZero() {
+		r.begun = now
+	}
+	if ready := r.begun.Add(r.Delay); now.Before(ready) {
+		return controllers.At(ready, now), nil
+	}
+	addOn, err := r.Fleet.AddOn(ctx, key)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if addOn == nil || !addOn.DeletionTimestamp.IsZero() {
+		r.forget(key)
+		return reconcile.Result{}, nil
+	}
+	wishes, read, complete := r.Wishes.On(key)
+	if !read || !ours(addOn) || !declared.Registered(key.Name) {
+		return reconcile.Result{}, nil
+	}
+	of, problem, err := r.read(ctx, key)
+	switch {
+	case err != nil:
+		return reconcile.Result{}, err
+	case of == nil:
+		r.report(key, wishes, settings.Agreed{}, problem)
+		return reconcile.Result{}, nil
+	case of.config != nil && !complete:
+		return reconcile.Result{}, nil // what is there stays meanwhile
+	}
+	agreed := settings.Agree(wishes)
+	r.report(key, wishes, agreed, "")
+	return r.settle(ctx, of, agreed, now)
+}
+
+// settle writes what the dependents agree on, unless another writer has undone it too often.
+func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(of.addOn)
+	content := settings.Make(agreed, of.state())
+	if of.config == nil && r.written[key] {
+		content.Undone = true // it was deleted
+	}
+	if !content.Changed && of.owned() {
+		r.remember(key)
+		return reconcile.Result{}, nil
+	}
+	if content.Undone {
+		until, begins := r.bound.Undone(key, now)
+		if begins {
+			r.warn(key, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another writer "+
+				"has changed AddOnDeploymentConfig '%s' twice within an hour", key.Name, until.UTC().Format(time.RFC3339), ConfigName(key.Name)))
+		}
+		if !until.IsZero() {
+			return controllers.At(until, now), nil
+		}
+	}
+	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(of.desired(content)), fieldOwner, client.ForceOwnership); err != nil {
+		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, ConfigName(key.Name), err)
+	}
+	r.remember(key)
+	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents wish", "cluster", key.Namespace, "addOn", key.Name,
+		"variables", content.Written.Variables, "putBack", content.Undone)
+	return reconcile.Result{}, nil
+}
+
+func (r *Reconciler) remember(addOn types.NamespacedName) {
+	if r.written == nil {
+		r.written = map[types.NamespacedName]bool{}
+	}
+	r.written[addOn] = true
+}
+
+func (r *Reconciler) forget(addOn types.NamespacedName) {
+	delete(r.written, addOn)
+	r.bound.Forget(addOn)
+	r.emitted.forget(addOn)
+	r.Changes.displaces(types.NamespacedName{}, addOn)
+}
+
+// ours reports whether Interlock has installed an add-on.
+func ours(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
+}
+
+// read reads the AddOnDeploymentConfig of an add-on, and what it rests on. Without one that Interlock may write, the problem says why.
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *kept, problem string, err error) {
+	of = &kept{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
+	if err := r.Live.Get(ctx, key, of.addOn); err != nil {
+		return nil, "", client.IgnoreNotFound(err)
+	}
+	registered, own := &addonv1alpha1.ClusterManagementAddOn{}, types.NamespacedName{Namespace: key.Namespace, Name: ConfigName(key.Name)}
+	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
+		return nil, "", client.IgnoreNotFound(err)
+	}
+	displaced, can := supported(registered)
+	switch configs := referenced(of.addOn); {
+	case !can:
+		return nil, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
+	case len(configs) != 1 || configs[0] != own:
+		return nil, fmt.Sprintf("its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Delete the ManagedClusterAddOn, and "+
+			"Interlock installs it again with the settings", own.Name), nil
+	}
+	r.Changes.displaces(displaced, key)
+	if displaced != (types.NamespacedName{}) {
+		if of.displaced, err = r.config(ctx, displaced); err != nil {
+			return nil, "", err
+		}
+	}
+	if of.config, err = r.config(ctx, own); err != nil {
+		return nil, "", err
+	}
+	if of.config != nil && !madeByInterlock(of.config) {
+		return nil, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
+	}
+	return of, "", nil
+}
+
+// config reads an AddOnDeploymentConfig as it is stored: a type of Go does not tell an empty field from none. It is nil where there is
+// none.
+func (r *Reconciler) config(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
+	config := &unstructured.Unstructured{}
+	config.SetGroupVersionKind(configKind)
+	switch err := r.Live.Get(ctx, key, config); {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, fmt.Errorf("read AddOnDeploymentConfig %s: %w", key, err)
+	case err != nil:
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return config, nil
+}
+
+var configKind = addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig")
+
+// supported returns the AddOnDeploymentConfig that the add-on gets by default, if any, and whether it can have one.
+func supported(of *addonv1alpha1.ClusterManagementAddOn) (byDefault types.NamespacedName, can bool) {
+	for _, one := range of.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
+		if one.Group != addonv1alpha1.GroupVersion.Group || one.Resource != fleet.ResourceConfig {
+			continue
+		}
+		if one.DefaultConfig == nil {
+			return types.NamespacedName{}, true
+		}
+		return types.NamespacedName{Namespace: one.DefaultConfig.Namespace, Name: one.DefaultConfig.Name}, true
+	}
+	return types.NamespacedName{}, false
+}

@@ -1,0 +1,259 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+var base = types.NamespacedName{Namespace: "c", Name: "base"}
+
+// bench is a reconciler on a fake hub, on whose cluster c the add-on leaf wishes the mode grpc of base.
+type bench struct {
+	*Reconciler
+	hub      client.Client
+	clock    *clocktesting.FakePassiveClock
+	recorder *events.FakeRecorder
+	// refused is the error of reads of a kind, or of "apply".
+	refused map[string]error
+	applied int
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{recorder: events.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
+	registered := fixture.Specified(t, "base", `{installStrategy: {type: Manual}, supportedConfigs: [{group: addon.open-cluster-management.io,
+		resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: default}}]}`)
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: base.Namespace, Name: base.Name, UID: "uid", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
+	}}
+	installed.Spec.Configs = []ocmv1alpha1.AddOnConfig{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig},
+		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: base.Namespace, Name: "interlock-base"},
+	}}
+	displaced := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+	displaced.Spec.AgentInstallNamespace = "agents"
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&registered, installed, displaced).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			kind := object.GetObjectKind().GroupVersionKind().Kind
+			if _, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn {
+				kind = "ManagedClusterAddOn"
+			}
+			if err := b.refused[kind]; err != nil {
+				return err
+			}
+			return hub.Get(ctx, key, object, options...)
+		},
+		Apply: func(ctx context.Context, hub client.WithWatch, config runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if err := b.refused["apply"]; err != nil {
+				return err
+			}
+			b.applied++
+			return hub.Apply(ctx, config, options...)
+		},
+	}).Build()
+	b.Reconciler = &Reconciler{
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Wishes: &Wishes{Changed: trigger.New()},
+		Changes: &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
+	}
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
+		registered, fixture.Specified(t, "leaf", "dependencies: [{name: base, install: Auto, settings: {variables: [{name: mode, value: grpc}]}}]"),
+	})))
+	b.wish("leaf", "grpc")
+	return b
+}
+
+func (b *bench) wish(dependent, mode string) {
+	b.Wishes.Found(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, nil, []evaluation.Finding{wishes("base", mode)})
+}
+
+// reconcile returns what is stored, and the reasons of events since the last call.
+func (b *bench) reconcile(t *testing.T) (config *addonv1alpha1.AddOnDeploymentConfig, emitted []string, result reconcile.Result) {
+	t.Helper()
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(b.recorder.Events) > 0 {
+		emitted = append(emitted, strings.Fields(<-b.recorder.Events)[1])
+	}
+	config = &addonv1alpha1.AddOnDeploymentConfig{}
+	if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: base.Namespace, Name: "interlock-base"}, config); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return config, emitted, result
+}
+
+func (b *bench) change(t *testing.T, object client.Object, patch string) {
+	t.Helper()
+	encoded, err := yaml.YAMLToJSON([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.hub.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, encoded)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSettingsAreWrittenOnce(t *testing.T) {
+	b := newBench(t)
+	b.Delay = time.Minute
+	if config, _, result := b.reconcile(t); config.Name != "" || result.RequeueAfter != time.Minute {
+		t.Errorf("at first: %v %v", config, result)
+	}
+	b.clock.SetTime(fixture.Now.Add(time.Minute))
+	config, emitted, _ := b.reconcile(t)
+	if config.Spec.AgentInstallNamespace != "agents" || len(config.Spec.CustomizedVariables) != 1 || config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
+		t.Fatalf("got %v, %v", config.Spec, emitted)
+	}
+	if owners := config.OwnerReferences; len(owners) != 1 || owners[0].UID != "uid" || config.Labels[names.ManagedBy] != names.AddonManager {
+		t.Errorf("got %v", config.ObjectMeta)
+	}
+	if b.reconcile(t); b.applied != 1 {
+		t.Errorf("written %d times", b.applied)
+	}
+}
+
+func TestWhatIsNotSet(t *testing.T) {
+	addOn := func() client.Object {
+		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
+	}
+	for name, test := range map[string]struct {
+		reason  string
+		prepare func(t *testing.T, b *bench)
+		emitted []string
+	}{
+		"OfAUser": {"another has installed it", func(t *testing.T, b *bench) { t.Helper(); b.change(t, addOn(), "metadata: {labels: null}") }, nil},
+		"Displaced": {"its user refers to another one", func(t *testing.T, b *bench) {
+			t.Helper()
+			b.change(t, addOn(), "spec: {configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: c, name: mine}]}")
+		}, []string{EventUnset}},
+		"Unsupported": {"it can have none", func(t *testing.T, b *bench) {
+			t.Helper()
+			b.change(t, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base.Name}}, "spec: {supportedConfigs: []}")
+		}, []string{EventUnset}},
+		"Foreign": {"one of a user has its name", func(t *testing.T, b *bench) {
+			t.Helper()
+			foreign := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: "interlock-base"}}
+			if err := b.hub.Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{EventUnset}},
+		"Held":    {"a wish is not known", func(_ *testing.T, b *bench) { b.wish("other", "") }, nil},
+		"Deleted": {"it is gone", func(t *testing.T, b *bench) { t.Helper(); _ = b.hub.Delete(t.Context(), addOn()) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			test.prepare(t, b)
+			if _, emitted, _ := b.reconcile(t); !slices.Equal(emitted, test.emitted) || b.applied > 0 {
+				t.Errorf("%s: emitted %v, written %d times", test.reason, emitted, b.applied)
+			}
+			if _, emitted, _ := b.reconcile(t); len(emitted) > 0 {
+				t.Errorf("%s: emitted again: %v", test.reason, emitted)
+			}
+		})
+	}
+}
+
+func TestAConflictIsReportedToEach(t *testing.T) {
+	b := newBench(t)
+	b.wish("other", "http")
+	config, emitted, _ := b.reconcile(t)
+	if !slices.Equal(emitted, []string{EventConflict, EventConflict}) || len(config.Spec.CustomizedVariables) > 0 {
+		t.Errorf("got %v, %v", emitted, config.Spec)
+	}
+	b.wish("other", "grpc")
+	if config, emitted, _ := b.reconcile(t); len(emitted) > 0 || len(config.Spec.CustomizedVariables) != 1 {
+		t.Errorf("got %v, %v", emitted, config.Spec)
+	}
+}
+
+func TestWhatIsDeletedAgainAndAgainIsGivenUp(t *testing.T) {
+	b := newBench(t)
+	config, _, _ := b.reconcile(t)
+	for _, want := range [][]string{nil, {EventGivenUp}, nil} {
+		if config.Name != "" {
+			if err := b.hub.Delete(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var emitted []string
+		if config, emitted, _ = b.reconcile(t); !slices.Equal(emitted, want) {
+			t.Errorf("emitted %v, want %v", emitted, want)
+		}
+	}
+	if config.Name != "" || b.applied != 2 {
+		t.Errorf("written %d times, and there is %v", b.applied, config)
+	}
+	b.clock.SetTime(fixture.Now.Add(time.Hour))
+	if config, _, _ := b.reconcile(t); config.Name == "" {
+		t.Error("it is not put back after an hour")
+	}
+}
+
+// What cannot be read or written is tried again, and nothing is emitted.
+func TestErrors(t *testing.T) {
+	for _, of := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
+		b := newBench(t)
+		b.refused[of] = errors.New("the hub is busy")
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil || !strings.Contains(err.Error(), "the hub is busy") {
+			t.Errorf("%s: %v", of, err)
+		}
+		if len(b.recorder.Events) > 0 || b.applied > 0 {
+			t.Errorf("%s: %d events, %d writes", of, len(b.recorder.Events), b.applied)
+		}
+	}
+}
+
+func TestANewAddOnRefersToItsSettings(t *testing.T) {
+	b := newBench(t)
+	declared := b.Declarations.Current().Catalog
+	for addOn, want := range map[string]int{"base": 1, "leaf": 0} {
+		configs, err := b.Configs(t.Context(), declared, types.NamespacedName{Namespace: "c", Name: addOn})
+		if err != nil || len(configs) != want || want > 0 && configs[0].Name != "interlock-base" {
+			t.Errorf("%s: %v %v", addOn, configs, err)
+		}
+	}
+}
+
+func TestChangesConcernCopiesToo(t *testing.T) {
+	changes := &Changes{Changed: trigger.New()}
+	source := types.NamespacedName{Namespace: "d", Name: "default"}
+	changes.displaces(source, base)
+	if !changes.copied[source].Has(base) {
+		t.Error("it is not remembered")
+	}
+	changes.displaces(types.NamespacedName{}, base)
+	if len(changes.copied)+len(changes.of) > 0 {
+		t.Errorf("it is not forgotten: %v", changes.copied)
+	}
+}

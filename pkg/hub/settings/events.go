@@ -1,0 +1,78 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/events"
+)
+
+// The reasons of events on settings, all on ManagedClusterAddOns.
+const (
+	// EventConflict: dependents wish different values for a variable. It is on each of them.
+	EventConflict = "SettingConflict"
+	// EventUnset: a setting that a dependent wishes is not set. It is on the dependent.
+	EventUnset = "SettingUnset"
+	// EventGivenUp: another writer has changed settings again and again. It is on the add-on whose settings they are.
+	EventGivenUp = "SettingGivenUp"
+)
+
+const actionSet = "Set"
+
+// emitted remembers what events have said of an add-on, by reason, dependent and note, so that each says it once.
+type emitted struct {
+	of map[types.NamespacedName]map[[3]string]bool
+}
+
+func (e *emitted) forget(addOn types.NamespacedName) { delete(e.of, addOn) }
+
+// report emits events on conflicts of the settings of an add-on, and on what is not set. The problem is why none is; empty: there is
+// none.
+func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Wish, agreed settings.Agreed, problem string) {
+	is := map[[3]string]bool{}
+	for _, conflict := range agreed.Conflicts {
+		for _, dependent := range conflict.Dependents {
+			is[[3]string{EventConflict, dependent, fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
+				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))}] = true
+		}
+	}
+	for _, wish := range wishes {
+		if problem != "" {
+			is[[3]string{EventUnset, wish.Dependent, fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
+		}
+		for _, variable := range wish.Variables {
+			if variable.Problem != "" {
+				is[[3]string{EventUnset, wish.Dependent, fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)}] = true
+			}
+		}
+	}
+	before := r.emitted.of[addOn]
+	for _, event := range slices.SortedFunc(maps.Keys(is), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+		if !before[event] {
+			r.warn(types.NamespacedName{Namespace: addOn.Namespace, Name: event[1]}, event[0], event[2])
+		}
+	}
+	if len(is) == 0 {
+		r.emitted.forget(addOn)
+		return
+	}
+	if r.emitted.of == nil {
+		r.emitted.of = map[types.NamespacedName]map[[3]string]bool{}
+	}
+	r.emitted.of[addOn] = is
+}
+
+func (r *Reconciler) warn(addOn types.NamespacedName, reason, note string) {
+	about := events.About(events.ManagedClusterAddOn, &addonv1alpha1.ManagedClusterAddOn{
+		ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name},
+	})
+	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, reason, actionSet, "%s", events.Note(note))
+}

@@ -1,0 +1,105 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+const fieldOwner = client.FieldOwner(names.AddonManager)
+
+// ConfigName is the name of the AddOnDeploymentConfig that Interlock keeps for an add-on, in the namespace of the managed cluster.
+func ConfigName(addOn string) string { return names.ConfigPrefix + addOn }
+
+// kept is an AddOnDeploymentConfig that Interlock keeps, with its add-on and what it displaces; nil: that does not exist.
+type kept struct {
+	addOn             *addonv1alpha1.ManagedClusterAddOn
+	config, displaced *unstructured.Unstructured
+}
+
+// state is what its content is decided from.
+func (k *kept) state() (state settings.State) {
+	if k.displaced != nil {
+		state.Displaced = specOf(k.displaced)
+	}
+	if k.config != nil {
+		state.Stored = specOf(k.config)
+		state.Written = settings.ReadWritten(k.config.GetAnnotations()[addonv1alpha1.SettingsAnnotation])
+	}
+	return state
+}
+
+func specOf(config *unstructured.Unstructured) map[string]any {
+	spec, _, err := unstructured.NestedMap(config.Object, "spec")
+	if err != nil || spec == nil {
+		return map[string]any{}
+	}
+	return spec
+}
+
+// owned reports whether it is deleted with its add-on.
+func (k *kept) owned() bool {
+	return k.config != nil && slices.ContainsFunc(k.config.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == k.addOn.UID })
+}
+
+// desired is what is written. What was read, if anything, must not have changed since.
+func (k *kept) desired(content settings.Content) *unstructured.Unstructured {
+	config := &unstructured.Unstructured{Object: map[string]any{"spec": content.Spec}}
+	config.SetGroupVersionKind(configKind)
+	config.SetNamespace(k.addOn.Namespace)
+	config.SetName(ConfigName(k.addOn.Name))
+	config.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
+	config.SetAnnotations(map[string]string{addonv1alpha1.SettingsAnnotation: content.Written.String()})
+	config.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: k.addOn.Name, UID: k.addOn.UID,
+	}})
+	if k.config != nil {
+		config.SetResourceVersion(k.config.GetResourceVersion())
+	}
+	return config
+}
+
+func madeByInterlock(config *unstructured.Unstructured) bool {
+	return config.GetLabels()[names.ManagedBy] == names.AddonManager
+}
+
+// referenced are the AddOnDeploymentConfigs that an add-on itself refers to.
+func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) (configs []types.NamespacedName) {
+	for _, one := range addOn.Spec.Configs {
+		if one.Group == addonv1alpha1.GroupVersion.Group && one.Resource == fleet.ResourceConfig {
+			configs = append(configs, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+		}
+	}
+	return configs
+}
+
+// Configs returns what a new add-on that Interlock creates refers to: the AddOnDeploymentConfig that this controller keeps, where an
+// edge that is declared wishes settings for it and it can have one.
+func (r *Reconciler) Configs(ctx context.Context, declared *catalog.Catalog, addOn types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error) {
+	if !declared.IsSet(addOn.Name) {
+		return nil, nil
+	}
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	if err := r.Live.Get(ctx, types.NamespacedName{Name: addOn.Name}, registered); err != nil {
+		return nil, fmt.Errorf("read ClusterManagementAddOn %s: %w", addOn.Name, err)
+	}
+	if _, can := supported(registered); !can {
+		return nil, nil
+	}
+	return []ocmv1alpha1.AddOnConfig{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig},
+		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: addOn.Namespace, Name: ConfigName(addOn.Name)},
+	}}, nil
+}

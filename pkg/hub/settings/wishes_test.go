@@ -1,0 +1,104 @@
+package settings
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// wishes is a finding on an edge that wishes a mode of an add-on; held without one.
+func wishes(on, mode string) evaluation.Finding {
+	edge := &addonv1alpha1.AddonDependency{Name: on, Settings: &addonv1alpha1.DependencySettings{}}
+	if mode == "" {
+		return evaluation.Finding{Dependency: edge, Verdict: evaluation.Held}
+	}
+	return evaluation.Finding{
+		Dependency: edge, Verdict: evaluation.NotInstalled, Detail: &evaluation.Detail{Settings: []settings.Variable{{Name: "mode", Value: mode}}},
+	}
+}
+
+func TestWishes(t *testing.T) {
+	unknown := evaluation.Finding{Verdict: evaluation.Held}
+	type found struct {
+		dependent string
+		findings  []evaluation.Finding
+	}
+	for name, test := range map[string]struct {
+		reason         string
+		found          []found
+		want           []string
+		read, complete bool
+	}{
+		"None":     {reason: "no add-on wishes anything", read: true, complete: true},
+		"One":      {reason: "one does", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true, complete: true},
+		"OfOthers": {reason: "of another add-on", found: []found{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true},
+		"Two": {
+			reason: "they are ascending", found: []found{{"b", []evaluation.Finding{wishes("base", "y")}}, {"a", []evaluation.Finding{wishes("base", "x")}}},
+			want: []string{"a=x", "b=y"}, read: true, complete: true,
+		},
+		"Gone": {
+			reason: "it is no longer installed", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", nil}}, read: true, complete: true,
+		},
+		"Held": {
+			reason: "the cluster is lost: nothing new is known", want: []string{"a=x"}, complete: true,
+			found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{wishes("base", "")}}},
+		},
+		"OtherHeld": {
+			reason: "that is of another add-on", want: []string{"a=x"}, read: true, complete: true,
+			found: []found{{"a", []evaluation.Finding{wishes("base", "x"), wishes("other", "")}}},
+		},
+		"Unknown": {
+			reason: "an add-on whose declaration cannot be used keeps what it wished", want: []string{"a=x"}, read: true,
+			found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{unknown}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := &Wishes{Changed: trigger.New()}
+			for _, one := range test.found {
+				all.Found(types.NamespacedName{Namespace: "c", Name: one.dependent}, nil, one.findings)
+			}
+			on, read, complete := all.On(types.NamespacedName{Namespace: "c", Name: "base"})
+			var got []string
+			for _, wish := range on {
+				got = append(got, wish.Dependent+"="+wish.Variables[0].Value)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || read != test.read || complete != test.complete {
+				t.Errorf("%s: read %t, complete %t, -want, +got:\n%s", test.reason, read, complete, diff)
+			}
+		})
+	}
+}
+
+func TestWhatConcernsSettings(t *testing.T) {
+	all := &Wishes{Changed: trigger.New()}
+	for _, step := range []struct {
+		reason, dependent string
+		findings          []evaluation.Finding
+		want              []string
+	}{
+		{"a new wish", "a", []evaluation.Finding{wishes("base", "x")}, []string{"base"}},
+		{"the same", "a", []evaluation.Finding{wishes("base", "x")}, []string{}},
+		{"another value", "a", []evaluation.Finding{wishes("base", "y")}, []string{"base"}},
+		{"of another add-on instead", "a", []evaluation.Finding{wishes("other", "y")}, []string{"base", "other"}},
+		{"it is not known what an add-on declares", "b", []evaluation.Finding{{Verdict: evaluation.Held}}, []string{}},
+		{"now it is: all that waited for it", "b", nil, []string{"other"}},
+		{"it is not known", "a", []evaluation.Finding{wishes("other", "")}, []string{"other"}},
+		{"it is no longer installed", "a", nil, []string{"other"}},
+	} {
+		got := sets.List(all.remember(types.NamespacedName{Namespace: "c", Name: step.dependent}, wishedBy(step.findings)))
+		if !slices.Equal(got, step.want) {
+			t.Errorf("%s: %v, want %v", step.reason, got, step.want)
+		}
+	}
+	if len(all.of) > 0 {
+		t.Errorf("something is remembered: %v", all.of)
+	}
+}

@@ -1,0 +1,156 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// registerSet registers an add-on that OCM deploys from a template: a ConfigMap with the variables mode, level and region. Its default
+// AddOnDeploymentConfig, of the same name in the namespace west, has a level.
+func registerSet(ctx context.Context, name string) {
+	GinkgoHelper()
+	create(ctx, fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
+		metadata: {name: %[1]s, namespace: west}, spec: {agentInstallNamespace: of-the-default, customizedVariables: [{name: level, value: low}]}}
+---
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnTemplate, metadata: {name: %[1]s}, spec: {addonName: %[1]s,
+		agentSpec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: %[1]s, namespace: default},
+		data: {rendered: "mode={{mode}} level={{level}} region={{region}}"}}]}}}}
+---
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+		metadata: {name: %[1]s, annotations: {%[2]s}}, spec: {installStrategy: %[3]s, supportedConfigs: [
+		{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: %[1]s}},
+		{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, defaultConfig: {name: %[1]s, namespace: west}}]}}`,
+		name, onDemand, manual))
+}
+
+// setting is an edge that has an add-on installed with settings.
+func setting(on, variables, policy string) string {
+	return fmt.Sprintf("[{name: %s, install: Auto, settings: {policy: %s, variables: [%s]}}]", on, policy, variables)
+}
+
+// rendered is what OCM deploys of an add-on on the managed cluster east.
+func rendered(ctx context.Context, addOn string) func() (string, error) {
+	return func() (string, error) {
+		works := &unstructured.UnstructuredList{}
+		works.SetAPIVersion("work.open-cluster-management.io/v1")
+		works.SetKind("ManifestWorkList")
+		err := hub.Client.List(ctx, works, client.InNamespace("east"), client.MatchingLabels{"open-cluster-management.io/addon-name": addOn})
+		for _, work := range works.Items {
+			manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests")
+			for _, manifest := range manifests {
+				if data, found, _ := unstructured.NestedString(manifest.(map[string]any), "data", "rendered"); found {
+					return data, err
+				}
+			}
+		}
+		return "", err
+	}
+}
+
+// kept is the AddOnDeploymentConfig that Interlock keeps on the managed cluster east.
+func kept(ctx context.Context, addOn string) *unstructured.Unstructured {
+	GinkgoHelper()
+	config := &unstructured.Unstructured{}
+	config.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+	config.SetKind("AddOnDeploymentConfig")
+	Eventually(func() error {
+		return hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "interlock-" + addOn}, config)
+	}).Should(Succeed())
+	return config
+}
+
+// edit sets a variable as a user does, and returns the generation of that.
+func edit(ctx context.Context, addOn, name, value string) (generation int64) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		config := kept(ctx, addOn)
+		variables, _, err := unstructured.NestedSlice(config.Object, "spec", "customizedVariables")
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, variable := range variables {
+			if variable.(map[string]any)["name"] == name {
+				variable.(map[string]any)["value"] = value
+			}
+		}
+		g.Expect(unstructured.SetNestedSlice(config.Object, variables, "spec", "customizedVariables")).To(Succeed())
+		g.Expect(hub.Client.Update(ctx, config, client.FieldOwner("a-user"))).To(Succeed())
+		generation = config.GetGeneration()
+	}).Should(Succeed())
+	return generation
+}
+
+var _ = Describe("Settings", func() {
+	It("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context) {
+		registerSet(ctx, "s-base")
+		register(ctx, "s-leaf", manual, setting("s-base",
+			"{name: mode, value: grpc}, {name: level, value: high}, {name: region, valueFrom: \"cluster.labels['name']\"}", "Default"), "")
+		install(ctx, "east", "s-leaf")
+		Eventually(rendered(ctx, "s-base")).Should(Equal("mode=grpc level=low region=east"))
+		config := kept(ctx, "s-base")
+		namespace, _, err := unstructured.NestedString(config.Object, "spec", "agentInstallNamespace")
+		Expect(namespace, err).To(Equal("of-the-default"))
+		Expect(config.GetOwnerReferences()).To(ConsistOf(HaveField("Name", "s-base")))
+
+		By("following the default AddOnDeploymentConfig")
+		source := config.DeepCopy()
+		source.SetNamespace("west")
+		source.SetName("s-base")
+		merge(ctx, source, `{"spec": {"customizedVariables": [{"name": "level", "value": "mid"}]}}`)
+		Eventually(rendered(ctx, "s-base")).Should(Equal("mode=grpc level=mid region=east"))
+
+		By("keeping what a user has set")
+		edit(ctx, "s-base", "mode", "http")
+		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=http "))
+		Consistently(rendered(ctx, "s-base")).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
+
+		By("putting back what is sealed, and giving up")
+		register(ctx, "s-sealing", manual, setting("s-base", "{name: mode, value: quic}", "Seal"), "")
+		install(ctx, "east", "s-sealing")
+		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=quic "))
+		edited := edit(ctx, "s-base", "mode", "http")
+		Eventually(func() int64 { return kept(ctx, "s-base").GetGeneration() }).Should(BeNumerically(">", edited))
+		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=quic "))
+		edit(ctx, "s-base", "mode", "http")
+		Eventually(notes(ctx, "s-base", "SettingGivenUp")).Should(HaveLen(1))
+		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=http "))
+	})
+
+	It("on which dependents do not agree are not set", func(ctx context.Context) {
+		registerSet(ctx, "c-base")
+		for name, mode := range map[string]string{"c-one": "grpc", "c-two": "http"} {
+			register(ctx, name, manual, setting("c-base", "{name: mode, value: "+mode+"}, {name: region, value: north}", "Default"), "")
+			install(ctx, "east", name)
+		}
+		for _, name := range []string{"c-one", "c-two"} {
+			Eventually(notes(ctx, name, "SettingConflict")).Should(ConsistOf(
+				"Setting 'mode' of 'c-base' is not set, because add-ons wish different values: c-one, c-two"))
+		}
+		variables := func() string { return fmt.Sprint(kept(ctx, "c-base").Object["spec"]) }
+		Eventually(variables).Should(And(ContainSubstring("north"), Not(ContainSubstring("grpc")), Not(ContainSubstring("http"))))
+	})
+
+	It("that are required keep an add-on from being installed while they have no value", func(ctx context.Context) {
+		registerSet(ctx, "r-base")
+		register(ctx, "r-leaf", manual, setting("r-base", "{name: region, valueFrom: \"cluster.labels[?'region']\", required: true}", "Default"), "")
+		install(ctx, "edge", "r-leaf")
+		Eventually(message(ctx, "edge", "r-leaf")).Should(ContainSubstring(
+			"setting 'region' is required and has no value: valueFrom has none on this cluster"))
+		Consistently(installed(ctx, "r-base")).Should(BeEmpty())
+		cluster := &unstructured.Unstructured{}
+		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
+		cluster.SetKind("ManagedCluster")
+		cluster.SetName("edge")
+		Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": "north"}}}`)))).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error {
+			return hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": null}}}`)))
+		})
+		Eventually(installed(ctx, "r-base")).Should(ConsistOf("edge"))
+	})
+
+})
