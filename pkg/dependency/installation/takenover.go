@@ -30,11 +30,11 @@ func TakenOver(managed []metav1.ManagedFieldsEntry) bool {
 	created := false
 	for i := range managed {
 		of, ok := read(&managed[i])
-		switch _, labelled := of.Metadata.Labels["f:"+addonv1alpha1.InstalledByLabel]; {
+		switch _, labeled := of.Metadata.Labels["f:"+addonv1alpha1.InstalledByLabel]; {
 		case !ok:
 			return true
 		case strings.HasPrefix(managed[i].Manager, ours):
-			created = created || labelled
+			created = created || labeled
 		case hasOwn(of.Spec), hasOwn(of.Metadata.Labels), hasOwn(of.Metadata.Annotations, kept...):
 			return true
 		}

@@ -50,15 +50,18 @@ func TestUsersAndRemovable(t *testing.T) {
 			map[string]string{
 				"leaf":  `{dependencies: [{name: base, ` + withLast + `}]}`,
 				"other": `{dependencies: [{name: base, type: IfInstalled, version: ">= 1"}]}`,
-			}, "leaf other", "base",
+			},
+			"leaf other", "base",
 		},
 		{
 			"one that does not apply anywhere is a user",
-			map[string]string{"leaf": `{dependencies: [{name: base, when: {expression: "false"}}]}`}, "leaf", "",
+			map[string]string{"leaf": `{dependencies: [{name: base, when: {expression: "false"}}]}`},
+			"leaf", "",
 		},
 		{
 			"as is one with alternatives",
-			map[string]string{"leaf": `{dependencies: [{name: x, anyOf: [{addOn: base}, {addOn: other}]}]}`}, "leaf", "",
+			map[string]string{"leaf": `{dependencies: [{name: x, anyOf: [{addOn: base}, {addOn: other}]}]}`},
+			"leaf", "",
 		},
 		{"a conflict is none", map[string]string{"leaf": `{dependencies: [{name: base, type: Conflicts}]}`}, "", ""},
 		{
@@ -76,12 +79,14 @@ func TestUsersAndRemovable(t *testing.T) {
 			map[string]string{
 				"leaf": `{dependencies: [{name: t, api: {kind: Tunnel}, ` + withLast + `}]}`,
 				"base": `{provides: [{kind: Tunnel}]}`, "other": `{provides: [{kind: Tunnel}]}`,
-			}, "leaf", "",
+			},
+			"leaf", "",
 		},
 		{"itself", map[string]string{"base": `{dependencies: [{name: base}]}`}, "", ""},
 		{
 			"one that cannot be read may be a user",
-			map[string]string{"other": `{dependencies: [{name: a, when: {expression: "1 +"}}]}`}, "other", "",
+			map[string]string{"other": `{dependencies: [{name: a, when: {expression: "1 +"}}]}`},
+			"other", "",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -49,40 +49,48 @@ func TestDecide(t *testing.T) {
 		{
 			"with one that may be deleted next", ordered,
 			map[string]bool{"base": true, "leaf": false},
-			time.Second, false, teardown.Decision{Again: now.Add(2 * time.Second)},
+			time.Second, false,
+			teardown.Decision{Again: now.Add(2 * time.Second)},
 		},
 		{"with one that stays", ordered, map[string]bool{"base": true, "leaf": false}, 3 * time.Second, false, release},
 		{"on a cluster that is lost or gone", ordered, both, 0, true, release},
 		{"without an order", map[string]string{"leaf": `{dependencies: [{name: base}]}`}, both, 0, false, release},
 		{
 			"where only the dependency has one",
-			map[string]string{"leaf": `{dependencies: [{name: base}]}`, "base": `{ordering: Install}`}, both, 0, false, release,
+			map[string]string{"leaf": `{dependencies: [{name: base}]}`, "base": `{ordering: Install}`},
+			both, 0, false, release,
 		},
 		{
 			"with a conflict",
-			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Conflicts}]}`}, both, 0, false, release,
+			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Conflicts}]}`},
+			both, 0, false, release,
 		},
 		{
 			"with an Optional edge",
-			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Optional}]}`}, both, 0, false, release,
+			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Optional}]}`},
+			both, 0, false, release,
 		},
 		{
 			"with an edge on its API",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: t, api: {kind: Tunnel}}]}`, "base": `{provides: [{kind: Tunnel}]}`},
-			both, 0, false, teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
+			both, 0, false,
+			teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
 		},
 		{
 			"with an alternative",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: x, anyOf: [{addOn: base}, {addOn: other}]}]}`},
-			both, 0, false, teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
+			both, 0, false,
+			teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
 		},
 		{
 			"with one that cannot be read",
-			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, when: {expression: "1 +"}}]}`}, both, 0, false, release,
+			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, when: {expression: "1 +"}}]}`},
+			both, 0, false, release,
 		},
 		{
 			"that would wait for each other",
-			map[string]string{"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: leaf}]}`}, both, 0, false, release,
+			map[string]string{"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: leaf}]}`},
+			both, 0, false, release,
 		},
 		{
 			"that would wait for each other through a third",
@@ -90,7 +98,8 @@ func TestDecide(t *testing.T) {
 				"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: other}]}`,
 				"other": `{ordering: Install, dependencies: [{name: leaf}]}`,
 			},
-			map[string]bool{"base": true, "leaf": true, "other": true}, 0, false, release,
+			map[string]bool{"base": true, "leaf": true, "other": true},
+			0, false, release,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

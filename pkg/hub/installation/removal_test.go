@@ -141,7 +141,7 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 			t.Helper()
 			patch(t, b, `{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`)
 		},
-		"another writer has labelled it": func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
+		"another writer has labeled it": func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
 		"the cluster is lost": func(t *testing.T, b *bench) {
 			t.Helper()
 			lost := cluster(0)

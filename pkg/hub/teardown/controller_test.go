@@ -161,7 +161,9 @@ func TestAnAddOnIsReleased(t *testing.T) {
 		{"where the dependent stays", []client.Object{joined(metav1.ConditionTrue), namespace(), staying}, 3 * time.Second, nil},
 		{
 			"after ten minutes",
-			[]client.Object{joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs)}, 10 * time.Minute, []string{EventLate},
+			[]client.Object{joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs)},
+			10 * time.Minute,
+			[]string{EventLate},
 		},
 		{"on a lost cluster", []client.Object{joined(metav1.ConditionUnknown), namespace(), deleted("leaf", theirs)}, 0, nil},
 		{"on a cluster that is being detached", []client.Object{detaching, namespace(), deleted("leaf", theirs)}, 0, nil},

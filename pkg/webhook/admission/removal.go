@@ -36,7 +36,7 @@ func (v *Validator) removedInVain(ctx context.Context, addOn, before *addonv1alp
 
 // removed are the add-ons, ascending, that a registration has installed and removed.
 func removed(addOn *addonv1alpha1.ClusterManagementAddOn) []string {
-	return installed(addOn, func(of *addonv1alpha1.AddonDependency) bool { return declaration.Removes(of) })
+	return installed(addOn, declaration.Removes)
 }
 
 // keeperOf is the first registration besides one that has an add-on installed, and kept; empty: none does.
