@@ -10,19 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // create installs an add-on with the install strategy Manual. One that exists is never changed.
-func (r *Reconciler) create(ctx context.Context, declared *evaluation.Evaluator, target installation.Target) (created bool, err error) {
+func (r *Reconciler) create(ctx context.Context, target installation.Target) (created bool, err error) {
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: target.Cluster, Name: target.AddOn,
 		Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
 	}}
 	if r.Configs != nil {
-		if installed.Spec.Configs, err = r.Configs(ctx, declared.Catalog, client.ObjectKeyFromObject(installed)); err != nil {
+		if installed.Spec.Configs, err = r.Configs(ctx, client.ObjectKeyFromObject(installed)); err != nil {
 			return false, err
 		}
 	}
