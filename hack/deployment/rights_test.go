@@ -70,7 +70,8 @@ var (
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "list placements *", "create placements *", "delete placements *",
 		"get placementdecisions *", "create placementdecisions *", "delete placementdecisions *", "update placementdecisions/status *",
-		"create namespaces *", "update mutatingwebhookconfigurations interlock-lifecycle",
+		"create namespaces *", "create addondeploymentconfigs *", "patch addondeploymentconfigs *",
+		"update mutatingwebhookconfigurations interlock-lifecycle",
 		"create mutatingadmissionpolicies interlock-gate", "patch mutatingadmissionpolicies interlock-gate",
 		"create mutatingadmissionpolicybindings interlock-gate", "patch mutatingadmissionpolicybindings interlock-gate",
 		"create mutatingwebhookconfigurations interlock-gate", "patch mutatingwebhookconfigurations interlock-gate",
