@@ -99,6 +99,26 @@ func TestWishes(t *testing.T) {
 	}
 }
 
+// The message says why settings are not set, or keep an add-on from being installed.
+func TestMessagesOfWishes(t *testing.T) {
+	const placed = `{installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: a}]}}`
+	for name, test := range map[string]struct {
+		registered, variables, want string
+	}{
+		"Required": {
+			`{installStrategy: {type: Manual}}`, `{name: zone, valueFrom: "cluster.labels[?'zone']", required: true}`,
+			"setting 'zone' is required and has no value: valueFrom has none on this cluster",
+		},
+		"Placed": {placed, "{name: mode, value: grpc}", "settings have no effect, because Placements install it"},
+	} {
+		e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", wishing(test.variables)), fixture.Specified(t, "a", test.registered)})
+		found := e.Evaluate("x", e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))[0]
+		if got := found.Found(); !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q is not in %q", name, test.want, got)
+		}
+	}
+}
+
 // What is read for settings is loaded, and kept in snapshots.
 func TestInputsOfWishes(t *testing.T) {
 	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x",

@@ -38,6 +38,9 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 	if lacking := settings.Lacking(wished); lacking != "" && f.Verdict == NotInstalled {
 		f.explain(lacking)
 	}
+	if g.catalog.Install(g.edge.AddOn).Placed && (f.Verdict == NotInstalled || f.Verdict == SettingMismatch) {
+		f.explain("settings have no effect, because Placements install it")
+	}
 }
 
 var errNoValue = errors.New("has no value: valueFrom has none on this cluster")

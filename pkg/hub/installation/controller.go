@@ -48,7 +48,7 @@ type Reconciler struct {
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
 	// Configs returns what a new ManagedClusterAddOn refers to, so that it gets the settings that its dependents wish; nil: nothing.
-	Configs func(context.Context, *catalog.Catalog, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
+	Configs func(context.Context, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
 	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
 	Delay time.Duration
 	// RemovalDelay is how long what is installed has to be unused before it is removed.

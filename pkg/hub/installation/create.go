@@ -27,7 +27,7 @@ func (r *Reconciler) create(ctx context.Context, declared *evaluation.Evaluator,
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	}
 	if r.Configs != nil {
-		if addOn.Spec.Configs, err = r.Configs(ctx, declared.Catalog, client.ObjectKeyFromObject(addOn)); err != nil {
+		if addOn.Spec.Configs, err = r.Configs(ctx, client.ObjectKeyFromObject(addOn)); err != nil {
 			return false, err
 		}
 	}

@@ -236,9 +236,8 @@ func TestErrors(t *testing.T) {
 
 func TestANewAddOnRefersToItsSettings(t *testing.T) {
 	b := newBench(t)
-	declared := b.Declarations.Current().Catalog
 	for addOn, want := range map[string]int{"base": 1, "leaf": 0} {
-		configs, err := b.Configs(t.Context(), declared, types.NamespacedName{Namespace: "c", Name: addOn})
+		configs, err := b.Configs(t.Context(), types.NamespacedName{Namespace: "c", Name: addOn})
 		if err != nil || len(configs) != want || want > 0 && configs[0].Name != "interlock-base" {
 			t.Errorf("%s: %v %v", addOn, configs, err)
 		}

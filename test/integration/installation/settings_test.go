@@ -3,12 +3,14 @@ package installation
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -85,6 +87,24 @@ func edit(ctx context.Context, addOn, name, value string) (generation int64) {
 	return generation
 }
 
+// warned are the warnings that a client gets.
+type warned []string
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warned) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
+
+// change changes a spec in a dry run, and returns the warnings.
+func change(ctx context.Context, config *unstructured.Unstructured) (got warned, err error) {
+	of := rest.CopyConfig(hub.Config)
+	of.WarningHandler = &got
+	as, err := client.New(of, client.Options{Scheme: hub.Client.Scheme()})
+	if err != nil {
+		return nil, err
+	}
+	err = as.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec": {"agentInstallNamespace": "elsewhere"}}`)), client.DryRunAll)
+	return got, err
+}
+
 var _ = Describe("Settings", func() {
 	It("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context) {
 		registerSet(ctx, "s-base")
@@ -119,6 +139,15 @@ var _ = Describe("Settings", func() {
 		edit(ctx, "s-base", "mode", "http")
 		Eventually(notes(ctx, "s-base", "SettingGivenUp")).Should(HaveLen(1))
 		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=http "))
+
+		By("warning a user who changes them")
+		for _, file := range []string{"sealed-settings-policy.yaml", "sealed-settings-policybinding.yaml"} {
+			content, err := os.ReadFile("../../../deploy/hub/" + file)
+			Expect(err).NotTo(HaveOccurred())
+			create(ctx, string(content))
+		}
+		Eventually(func() (warned, error) { return change(ctx, kept(ctx, "s-base")) }).Should(ContainElement(ContainSubstring("Interlock puts sealed variables back")))
+		Expect(change(ctx, source)).To(BeEmpty())
 	})
 
 	It("on which dependents do not agree are not set", func(ctx context.Context) {

@@ -208,6 +208,7 @@ type DependencyWhen struct {
 	// - addOn.name, addOn.labels, addOn.annotations (of the dependent's ManagedClusterAddOn)
 	// - addOn.version (of the dependent, that runs on the cluster), with isSemver, semverMatches and semverCompare
 	// - config: the customizedVariables of the first AddOnDeploymentConfig of the add-on on that cluster, the only one that it gets
+	// - dependencies['name'].config: the customizedVariables of the add-on that the edge of this name is on
 	// Where it fails, the edge applies.
 	// Example: "config.?mode.orValue('') == 'proxy'"
 	// +optional
@@ -318,9 +319,7 @@ type SettingVariable struct {
 	Value string `json:"value,omitempty"`
 
 	// valueFrom is a CEL expression for the value: a string of at most 1024 characters, or an optional one. It knows what
-	// when.expression does, and
-	// - dependencies['name'].config: the customizedVariables of the AddOnDeploymentConfig of the add-on that the edge of this
-	//   name is on
+	// when.expression does.
 	// Where it fails or has no value, the variable is not set.
 	// Example: "cluster.labels[?'region']"
 	// +optional
