@@ -46,7 +46,7 @@ import (
 //	degraded ─Evaluated→ reports, where these are on
 //	degraded ─Found→ installations, where the lifecycle is on
 //	declarations ─install→ installations
-//	degraded ─Evaluated→ gates, where the lifecycle is on
+//	degraded ─Evaluated→ gates, bundles and upgrades, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger

@@ -22,6 +22,10 @@ const (
 	Guard = "interlock-required-dependency"
 	// Gate names each of the gate rule's objects, and the field manager of the condition Installable.
 	Gate = "interlock-gate"
+	// Bundle names the field manager of the condition Available of bundles.
+	Bundle = "interlock-bundle"
+	// Upgrade names the field manager of the condition Upgradable.
+	Upgrade = "interlock-upgrade"
 	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the

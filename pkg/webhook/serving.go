@@ -91,6 +91,8 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	if options.Lifecycle {
 		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
 			&ctrlwebhook.Admission{Handler: &gate.Closer{Fleet: protects.AddOns}})
+		register(gate.UpgradePath, limits.Of{Bytes: maxReview, Check: guardable, Waits: true},
+			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: protects.AddOns}})
 	}
 	return webhooks
 }

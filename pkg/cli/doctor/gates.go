@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/manifests"
@@ -90,7 +91,13 @@ func (h *hub) longClosed() []result {
 	var waiting such
 	for i := range h.fleet.AddOns {
 		addOn := &h.fleet.AddOns[i]
-		if installable := fleet.Installable(addOn); fleet.GateClosed(addOn) && gate.Waits(installable) && h.now.Sub(installable.LastTransitionTime.Time) > usual {
+		var since *metav1.Condition
+		if fleet.GateClosed(addOn) {
+			since = fleet.Installable(addOn)
+		} else if fleet.HeldTemplate(addOn) != "" {
+			since = fleet.Upgradable(addOn)
+		}
+		if gate.Waits(since) && h.now.Sub(since.LastTransitionTime.Time) > usual {
 			waiting.add(addOn.Name + " on " + addOn.Namespace)
 		}
 	}
@@ -98,7 +105,7 @@ func (h *hub) longClosed() []result {
 		return nil
 	}
 	return []result{{
-		note, fmt.Sprintf("Add-ons that have waited behind their gates for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
+		note, fmt.Sprintf("Add-ons that have waited behind their gates, or with another AddOnTemplate, for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
 		"kubectl addon why",
 	}}
 }
