@@ -55,7 +55,10 @@ func TestBundlesAndUpgradesAreShown(t *testing.T) {
 	for i := range changed.AddOns {
 		if one := &changed.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
 			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
-				Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "AddOnTemplate 'gateway-2' waits: Required addon 'x'.",
+				Type:    "Upgradable",
+				Status:  metav1.ConditionFalse,
+				Reason:  "WaitingForDependencies",
+				Message: "AddOnTemplate 'gateway-2' waits: Required addon 'x'.",
 			})
 		}
 	}

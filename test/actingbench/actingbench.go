@@ -48,7 +48,11 @@ type Hub struct {
 
 // New returns a hub with these registrations and AddOnTemplates, a managed cluster that is lost or not, and add-ons there.
 func New(
-	t *testing.T, registered []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, lost bool, addOns ...client.Object,
+	t *testing.T,
+	registered []addonv1alpha1.ClusterManagementAddOn,
+	templates []addonv1alpha1.AddOnTemplate,
+	lost bool,
+	addOns ...client.Object,
 ) *Hub {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -80,7 +84,13 @@ func New(
 }
 
 // apply stores what is applied as an API server does. The fake client replaces the list of conditions.
-func (h *Hub) apply(ctx context.Context, hub client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
+func (h *Hub) apply(
+	ctx context.Context,
+	hub client.Client,
+	_ string,
+	of runtime.ApplyConfiguration,
+	_ ...client.SubResourceApplyOption,
+) error {
 	if h.Refused != nil {
 		return h.Refused
 	}
@@ -127,7 +137,13 @@ func AddOn(name string, conditions ...metav1.Condition) *addonv1alpha1.ManagedCl
 
 // Condition has been so for an hour.
 func Condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour))}
+	return metav1.Condition{
+		Type:               kind,
+		Status:             status,
+		Reason:             reason,
+		Message:            message,
+		LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour)),
+	}
 }
 
 // none is what no agent reports, and the hub does not serve.

@@ -105,7 +105,7 @@ func (h *hub) longClosed() []result {
 		return nil
 	}
 	return []result{{
-		note, fmt.Sprintf("Add-ons that have waited behind their gates, or with another AddOnTemplate, for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
+		note, fmt.Sprintf("Add-ons that have waited for their dependencies for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
 		"kubectl addon why",
 	}}
 }

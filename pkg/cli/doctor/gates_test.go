@@ -58,7 +58,7 @@ func TestGates(t *testing.T) {
 			func(o objects, c *snapshot.Content) { on(o); gated(c, waiting) },
 			[]string{
 				"✔ The gate rule",
-				"- Add-ons that have waited behind their gates, or with another AddOnTemplate, for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
+				"- Add-ons that have waited for their dependencies for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
 			},
 		},
 		"off, and closed gates": {

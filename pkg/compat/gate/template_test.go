@@ -17,12 +17,16 @@ const (
 )
 
 func waiting(template string) string {
-	return fmt.Sprintf(`{"type":"Upgradable","status":"False","reason":"WaitingForDependencies","message":"AddOnTemplate '%s' (version 2) waits: x",`+
-		`"lastTransitionTime":"2026-03-01T10:00:00Z"}`, template)
+	return fmt.Sprintf(
+		`{"type":"Upgradable","status":"False","reason":"WaitingForDependencies","message":"AddOnTemplate '%s' (version 2) waits: x",`+
+			`"lastTransitionTime":"2026-03-01T10:00:00Z"}`,
+		template,
+	)
 }
 
 func reference(desired, applied string) string {
-	text := `{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"` + desired + `","desiredConfig":{"name":"` + desired + `","specHash":"h"}`
+	text := fmt.Sprintf(`{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":%q,`+
+		`"desiredConfig":{"name":%q,"specHash":"h"}`, desired, desired)
 	if applied != "" {
 		text += `,"lastAppliedConfig":{"name":"` + applied + `","specHash":"h"}`
 	}
@@ -46,21 +50,27 @@ func TestTheTemplateThatRunsStays(t *testing.T) {
 		before, after string
 		at            int // index of the reference that is put back; -1: none
 	}{
-		"Waits":               {held, deploying(addOn("", waiting("v2")), next), 0},
-		"BehindAnother":       {held, deploying(addOn("", waiting("v2")), config, next), 1},
-		"NothingElseChanges":  {held, deploying(addOn("", waiting("v2"), condition(available, "False", "")), next), 0},
-		"AsItIsStored":        {held, held, -1},
-		"AnotherTemplate":     {held, deploying(addOn("", waiting("v2")), reference("v3", "")), -1},
-		"NoReference":         {held, addOn("", waiting("v2")), -1},
-		"NothingRuns":         {addOn("", waiting("v2")), deploying(addOn("", waiting("v2")), next), -1},
-		"WaitsNoMore":         {deploying(addOn("", condition(upgradable, "True", "AddOnTemplate 'v2' waits: x")), runs), deploying(addOn(""), next), -1},
-		"ForAnotherReason":    {deploying(addOn("", condition(upgradable, "False", "AddOnTemplate 'v2' waits: x")), runs), deploying(addOn(""), next), -1},
-		"NoCondition":         {deploying(addOn(""), runs), deploying(addOn(""), next), -1},
-		"AWriteLiftsNothing":  {held, deploying(addOn(""), next), 0},
-		"NorHoldsAnything":    {deploying(addOn(""), runs), deploying(addOn("", waiting("v2")), next), -1},
-		"ByHand":              {deploying(addOn(byHand, waiting("v2")), runs), deploying(addOn(byHand, waiting("v2")), next), -1},
-		"ByHandForAnother":    {deploying(addOn(byHand, waiting("v3")), runs), deploying(addOn(byHand, waiting("v3")), reference("v3", "")), 0},
-		"IsDeleted":           {deploying(addOn(`"deletionTimestamp":"2026-03-01T10:00:00Z"`, waiting("v2")), runs), deploying(addOn(""), next), -1},
+		"Waits":              {held, deploying(addOn("", waiting("v2")), next), 0},
+		"BehindAnother":      {held, deploying(addOn("", waiting("v2")), config, next), 1},
+		"NothingElseChanges": {held, deploying(addOn("", waiting("v2"), condition(available, "False", "")), next), 0},
+		"AsItIsStored":       {held, held, -1},
+		"AnotherTemplate":    {held, deploying(addOn("", waiting("v2")), reference("v3", "")), -1},
+		"NoReference":        {held, addOn("", waiting("v2")), -1},
+		"NothingRuns":        {addOn("", waiting("v2")), deploying(addOn("", waiting("v2")), next), -1},
+		"WaitsNoMore": {
+			deploying(addOn("", condition(upgradable, "True", "AddOnTemplate 'v2' waits: x")), runs), deploying(addOn(""), next), -1,
+		},
+		"ForAnotherReason": {
+			deploying(addOn("", condition(upgradable, "False", "AddOnTemplate 'v2' waits: x")), runs), deploying(addOn(""), next), -1,
+		},
+		"NoCondition":        {deploying(addOn(""), runs), deploying(addOn(""), next), -1},
+		"AWriteLiftsNothing": {held, deploying(addOn(""), next), 0},
+		"NorHoldsAnything":   {deploying(addOn(""), runs), deploying(addOn("", waiting("v2")), next), -1},
+		"ByHand":             {deploying(addOn(byHand, waiting("v2")), runs), deploying(addOn(byHand, waiting("v2")), next), -1},
+		"ByHandForAnother":   {deploying(addOn(byHand, waiting("v3")), runs), deploying(addOn(byHand, waiting("v3")), reference("v3", "")), 0},
+		"IsDeleted": {
+			deploying(addOn(`"deletionTimestamp":"2026-03-01T10:00:00Z"`, waiting("v2")), runs), deploying(addOn(""), next), -1,
+		},
 		"ItsBeginningOnly":    {deploying(addOn("", waiting("v20")), runs), deploying(addOn(""), next), -1},
 		"BehindAGateAsBefore": {deploying(addOn(closed, waiting("v2")), runs), deploying(addOn(closed, waiting("v2")), next), 0},
 	} {
@@ -69,7 +79,11 @@ func TestTheTemplateThatRunsStays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := fmt.Sprintf("/status/configReferences/%d", test.at); (test.at < 0) != (len(patch) == 0) || len(patch) > 0 && patch[0].Path != want {
+			if want := fmt.Sprintf(
+				"/status/configReferences/%d",
+				test.at,
+			); (test.at < 0) != (len(patch) == 0) ||
+				len(patch) > 0 && patch[0].Path != want {
 				t.Errorf("patch %v, want %s", patch, want)
 			}
 			compareForms(t, policy, []byte(test.before), []byte(test.after))

@@ -39,7 +39,13 @@ func edge(kind addonv1alpha1.DependencyType, verdict evaluation.Verdict) evaluat
 func TestDecide(t *testing.T) {
 	type findings = []evaluation.Finding
 	needed, optional := addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeOptional
-	satisfied, held, failing := findings{edge(needed, evaluation.Satisfied)}, findings{edge(needed, evaluation.Held)}, findings{edge(needed, evaluation.NotAvailable)}
+	satisfied, held, failing := findings{
+		edge(needed, evaluation.Satisfied),
+	}, findings{
+		edge(needed, evaluation.Held),
+	}, findings{
+		edge(needed, evaluation.NotAvailable),
+	}
 	fails := condition("Degraded", isTrue, required, "base is missing")
 	lost := available(unknown, availability.ReasonClusterLost, "lost")
 	noLease := available(unknown, availability.ReasonLeaseNotFound, "no lease")
@@ -81,7 +87,8 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.in.Bundle, test.in.Now = true, now
 			got := Decide(test.in)
-			if got.Write != (test.status != "") || got.Condition.Status != test.status || got.Condition.Reason != test.reason || got.Mode != test.mode ||
+			if got.Write != (test.status != "") || got.Condition.Status != test.status || got.Condition.Reason != test.reason ||
+				got.Mode != test.mode ||
 				!got.Condition.LastTransitionTime.Equal(&test.since) {
 				t.Fatalf("%+v", got)
 			}

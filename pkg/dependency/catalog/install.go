@@ -121,7 +121,8 @@ func (i Install) Drops(before Install) bool {
 
 func (i Install) equal(other Install) bool {
 	return i.Manual == other.Manual && i.Bundle == other.Bundle && slices.Equal(i.Templates, other.Templates) && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
-		i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+		i.Placed == other.Placed &&
+		slices.Equal(i.Placements, other.Placements)
 }
 
 // Install returns how OCM installs a registered add-on.

@@ -35,16 +35,23 @@ func TestDecideUpgrade(t *testing.T) {
 		"NotInstalled": {
 			upgradesOrdered, missing, Wait, ReasonWaiting, "AddOnTemplate 'gateway-2' (version 2.0.0) waits: Required addon 'base' is not installed",
 		},
-		"Conflict":       {upgradesOrdered, findings{edge(addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}, Wait, ReasonWaiting, "'base'"},
-		"Satisfied":      {upgradesOrdered, findings{edge(required, evaluation.Satisfied)}, Open, ReasonSatisfied, "All that AddOnTemplate 'gateway-2' (version 2.0.0)"},
-		"Optional":       {upgradesOrdered, findings{edge(optional, evaluation.NotInstalled)}, Open, ReasonSatisfied, "requires is satisfied"},
-		"Waived":         {upgradesOrdered, findings{edge(required, evaluation.Waived)}, Open, ReasonSatisfied, ""},
-		"Nothing":        {upgradesOrdered, nil, Open, ReasonSatisfied, ""},
-		"Held":           {upgradesOrdered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
-		"Cycle":          {upgradesOrdered, findings{edge(required, evaluation.Cycle, "a", "b", "a")}, Open, ReasonOpened, "a → b → a"},
-		"Invalid":        {declaration.Declaration{Invalid: true}, missing, Stay, "", ""},
-		"NotOrdered":     {declaration.Declaration{}, missing, Open, ReasonOpened, "ordering: InstallAndUpgrade"},
-		"OnlyInstalling": {declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}, missing, Open, ReasonOpened, "ordering: InstallAndUpgrade"},
+		"Conflict": {
+			upgradesOrdered, findings{edge(addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}, Wait, ReasonWaiting, "'base'",
+		},
+		"Satisfied": {
+			upgradesOrdered, findings{edge(required, evaluation.Satisfied)}, Open, ReasonSatisfied,
+			"All that AddOnTemplate 'gateway-2' (version 2.0.0)",
+		},
+		"Optional":   {upgradesOrdered, findings{edge(optional, evaluation.NotInstalled)}, Open, ReasonSatisfied, "requires is satisfied"},
+		"Waived":     {upgradesOrdered, findings{edge(required, evaluation.Waived)}, Open, ReasonSatisfied, ""},
+		"Nothing":    {upgradesOrdered, nil, Open, ReasonSatisfied, ""},
+		"Held":       {upgradesOrdered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
+		"Cycle":      {upgradesOrdered, findings{edge(required, evaluation.Cycle, "a", "b", "a")}, Open, ReasonOpened, "a → b → a"},
+		"Invalid":    {declaration.Declaration{Invalid: true}, missing, Stay, "", ""},
+		"NotOrdered": {declaration.Declaration{}, missing, Open, ReasonOpened, "ordering: InstallAndUpgrade"},
+		"OnlyInstalling": {
+			declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}, missing, Open, ReasonOpened, "ordering: InstallAndUpgrade",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := DecideUpgrade(test.declared, test.findings, next)

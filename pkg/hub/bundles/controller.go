@@ -79,7 +79,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.write(ctx, addOn, decision)
 }
 
-func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, decision bundle.Decision) (reconcile.Result, error) {
+func (r *Reconciler) write(
+	ctx context.Context,
+	addOn *addonv1alpha1.ManagedClusterAddOn,
+	decision bundle.Decision,
+) (reconcile.Result, error) {
 	key, desired := client.ObjectKeyFromObject(addOn), decision.Condition
 	switch err := r.Conditions.ApplyChecked(ctx, names.Bundle, addOn, desired, decision.Mode); {
 	case apierrors.IsConflict(err):

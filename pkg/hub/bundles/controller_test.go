@@ -51,13 +51,25 @@ func TestReconcile(t *testing.T) {
 		mode         ocmv1alpha1.HealthCheckMode
 		writes       int
 	}{
-		"Available":     {true, false, []client.Object{actingbench.AddOn("leaf"), base}, "True BundleAvailable", customized, 1},
-		"NoLease":       {true, false, []client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterAddOnLeaseNotFound")), base}, "True BundleAvailable", customized, 1},
-		"Fails":         {true, false, []client.Object{actingbench.AddOn("leaf", degraded)}, "False RequiredDependencyNotSatisfied base is down", customized, 1},
-		"NotDegraded":   {true, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable"))}, "True BundleAvailable", "", 0},
-		"Lost":          {true, true, []client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterLeaseUpdateStopped"))}, "Unknown ManagedCluster", "", 0},
-		"NoBundle":      {false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "Fine")), base}, "True Fine", "", 0},
-		"FormerBundle":  {false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable")), base}, "Unknown BundleUnknown", lease, 1},
+		"Available": {true, false, []client.Object{actingbench.AddOn("leaf"), base}, "True BundleAvailable", customized, 1},
+		"NoLease": {
+			true, false, []client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterAddOnLeaseNotFound")), base},
+			"True BundleAvailable", customized, 1,
+		},
+		"Fails": {
+			true, false, []client.Object{actingbench.AddOn("leaf", degraded)}, "False RequiredDependencyNotSatisfied base is down", customized, 1,
+		},
+		"NotDegraded": {
+			true, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable"))}, "True BundleAvailable", "", 0,
+		},
+		"Lost": {
+			true, true, []client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterLeaseUpdateStopped"))},
+			"Unknown ManagedCluster", "", 0,
+		},
+		"NoBundle": {false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "Fine")), base}, "True Fine", "", 0},
+		"FormerBundle": {
+			false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable")), base}, "Unknown BundleUnknown", lease, 1,
+		},
 		"WithoutStatus": {false, false, []client.Object{actingbench.AddOn("leaf")}, "", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +81,8 @@ func TestReconcile(t *testing.T) {
 			if one := fleet.Available(found); one != nil {
 				got = string(one.Status) + " " + one.Reason + " " + one.Message
 			}
-			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || found.Status.HealthCheck.Mode != test.mode || hub.Writes != test.writes {
+			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || found.Status.HealthCheck.Mode != test.mode ||
+				hub.Writes != test.writes {
 				t.Errorf("%q, mode %q, %d writes", got, found.Status.HealthCheck.Mode, hub.Writes)
 			}
 		})

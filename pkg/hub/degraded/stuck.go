@@ -120,7 +120,15 @@ func (r *Reconciler) observeStuck(
 		waited = behind + ", because these were not satisfied within"
 	}
 	note := fmt.Sprintf("%s %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
-	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
+	r.Recorder.Eventf(
+		events.About(events.ManagedClusterAddOn, addOn),
+		nil,
+		corev1.EventTypeWarning,
+		EventStuck,
+		actionEvaluate,
+		"%s",
+		events.Note(note),
+	)
 	return next
 }
 
@@ -148,7 +156,11 @@ func waitsSince(addOn *addonv1alpha1.ManagedClusterAddOn, changed bool, now time
 // awaited returns the findings on what an add-on waits for: those of the AddOnTemplate that is to be installed, where that declares, and
 // else those that count anyway.
 func (r *Reconciler) awaited(
-	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, state evaluation.State, findings []evaluation.Finding,
+	ctx context.Context,
+	declared *evaluation.Evaluator,
+	addOn *addonv1alpha1.ManagedClusterAddOn,
+	state evaluation.State,
+	findings []evaluation.Finding,
 ) ([]evaluation.Finding, error) {
 	if held := fleet.HeldTemplate(addOn); held != "" {
 		version, _, err := r.Loader.Reader.TemplateVersion(ctx, held)

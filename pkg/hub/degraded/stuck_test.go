@@ -188,7 +188,11 @@ func TestWhatATemplateWaitsForIsReported(t *testing.T) {
 				}
 				b.clock.Step(StuckAfter)
 			}
-			if got := strings.Join(b.emitted(), "; "); !strings.HasPrefix(got, test.want) || test.want == "" && strings.Contains(got, EventStuck) || strings.Count(got, EventStuck) > 1 {
+			if got := strings.Join(
+				b.emitted(),
+				"; ",
+			); !strings.HasPrefix(got, test.want) || test.want == "" && strings.Contains(got, EventStuck) ||
+				strings.Count(got, EventStuck) > 1 {
 				t.Errorf("events %q", got)
 			}
 		})

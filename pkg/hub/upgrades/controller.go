@@ -73,7 +73,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // decide decides on the template that waits. Where none does, and others will have to, the add-on is marked once.
-func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Decision, error) {
+func (r *Reconciler) decide(
+	ctx context.Context,
+	declared *evaluation.Evaluator,
+	addOn *addonv1alpha1.ManagedClusterAddOn,
+) (gate.Decision, error) {
 	registered, held := declared.Declaration(addOn.Name), fleet.HeldTemplate(addOn)
 	if held == "" {
 		if toMark(declared, addOn) {
@@ -103,7 +107,12 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 }
 
 // wanted reports whether the template may still be rolled out there: by the add-on itself, or else by its registration.
-func (r *Reconciler) wanted(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, template string) (bool, error) {
+func (r *Reconciler) wanted(
+	ctx context.Context,
+	declared *evaluation.Evaluator,
+	addOn *addonv1alpha1.ManagedClusterAddOn,
+	template string,
+) (bool, error) {
 	live := &addonv1alpha1.ManagedClusterAddOn{} // the cache has no spec
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
 		return true, client.IgnoreNotFound(err)
@@ -120,7 +129,11 @@ func toMark(declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterA
 	return fleet.Upgradable(addOn) == nil && gate.OrdersUpgrades(declared.Declaration(addOn.Name)) && fleet.TemplatesOf(addOn).Running != ""
 }
 
-func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) (reconcile.Result, error) {
+func (r *Reconciler) write(
+	ctx context.Context,
+	addOn *addonv1alpha1.ManagedClusterAddOn,
+	desired metav1.Condition,
+) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
 	switch err := r.Conditions.Apply(ctx, names.Upgrade, addOn, desired); {
 	case apierrors.IsConflict(err):

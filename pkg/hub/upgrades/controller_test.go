@@ -87,7 +87,9 @@ func TestReconcile(t *testing.T) {
 		"NotInstalled": {given{declares: upgradesOrdered, wants: "v1"}, "", 0},
 		"Installing":   {given{declares: upgradesOrdered, wants: "v1", desires: "v1"}, "", 0},
 		"NotOrdered":   {given{declares: "{ordering: Install}", wants: "v1", runs: "v1"}, "", 0},
-		"Waits":        {given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits(missing)}, "False WaitingForDependencies " + missing, 0},
+		"Waits": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits(missing)}, "False WaitingForDependencies " + missing, 0,
+		},
 		"ForSomethingElse": {
 			given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits("AddOnTemplate 'v2' (version 2.0.0) waits: x")},
 			"False WaitingForDependencies " + missing, 1,
@@ -96,14 +98,31 @@ func TestReconcile(t *testing.T) {
 			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)},
 			"True RequiredDependenciesSatisfied All that AddOnTemplate 'v2' (version 2.0.0) requires", 1,
 		},
-		"Lost":           {given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, lost: true, stored: waits(missing)}, "False Waiting", 0},
-		"OrderedNoMore":  {given{declares: "{ordering: Install}", wants: "v2", runs: "v1", stored: waits(missing)}, "True GateOpened The add-on does not declare", 1},
-		"RolledOut":      {given{declares: upgradesOrdered, wants: "v2", desires: "v2", stored: waits(missing)}, "True GateOpened AddOnTemplate 'v2' (version 2.0.0) is rolled out", 1},
-		"IsThere":        {given{declares: upgradesOrdered, wants: "v2", runs: "v2", stored: waits(missing)}, "True GateOpened AddOnTemplate 'v2' (version 2.0.0) is rolled out", 1},
-		"TakenBack":      {given{declares: upgradesOrdered, wants: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened AddOnTemplate 'v2' (version 2.0.0) is not to be", 1},
-		"OnlyForItself":  {given{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
-		"NotForItself":   {given{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened", 1},
-		"CannotBeUsed":   {given{declares: "{ordering: InstallAndUpgrade, dependencies: [{name: b, version: x}]}", wants: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
+		"Lost": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, lost: true, stored: waits(missing)}, "False Waiting", 0,
+		},
+		"OrderedNoMore": {
+			given{declares: "{ordering: Install}", wants: "v2", runs: "v1", stored: waits(missing)},
+			"True GateOpened The add-on does not declare", 1,
+		},
+		"RolledOut": {
+			given{declares: upgradesOrdered, wants: "v2", desires: "v2", stored: waits(missing)},
+			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is rolled out", 1,
+		},
+		"IsThere": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v2", stored: waits(missing)},
+			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is rolled out", 1,
+		},
+		"TakenBack": {
+			given{declares: upgradesOrdered, wants: "v1", runs: "v1", stored: waits(missing)},
+			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is not to be", 1,
+		},
+		"OnlyForItself": {given{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
+		"NotForItself":  {given{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened", 1},
+		"CannotBeUsed": {
+			given{declares: "{ordering: InstallAndUpgrade, dependencies: [{name: b, version: x}]}", wants: "v2", runs: "v1", stored: waits(missing)},
+			"False Waiting", 0,
+		},
 		"AnotherMessage": {given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits("Mine")}, "False Waiting", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,11 @@ type Upgrades interface {
 	// Registered returns what the registration of an add-on declares.
 	Registered(ctx context.Context, addOn string) (declaration.Declaration, error)
 	// Upgraded returns the verdicts on an add-on with another AddOnTemplate; known is false where nothing can be said.
-	Upgraded(ctx context.Context, addOn types.NamespacedName, template string) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error)
+	Upgraded(
+		ctx context.Context,
+		addOn types.NamespacedName,
+		template string,
+	) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error)
 }
 
 // Holder lets another AddOnTemplate wait that OCM begins to roll out on a managed cluster: it puts the one back that runs, and sets the
@@ -88,7 +92,11 @@ func (h *Holder) hold(ctx context.Context, request admission.Request) ([]jsonpat
 	if err != nil || !gate.OrdersUpgrades(registered) {
 		return nil, err
 	}
-	findings, upgrade, known, err := h.Fleet.Upgraded(ctx, types.NamespacedName{Namespace: request.Namespace, Name: request.Name}, desired.Desired)
+	findings, upgrade, known, err := h.Fleet.Upgraded(
+		ctx,
+		types.NamespacedName{Namespace: request.Namespace, Name: request.Name},
+		desired.Desired,
+	)
 	if err != nil || !known {
 		return nil, err
 	}

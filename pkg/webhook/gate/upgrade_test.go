@@ -23,19 +23,36 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-func (f *imagined) Upgraded(_ context.Context, addOn types.NamespacedName, template string) ([]evaluation.Finding, gate.Upgrade, bool, error) {
+func (f *imagined) Upgraded(
+	_ context.Context,
+	addOn types.NamespacedName,
+	template string,
+) ([]evaluation.Finding, gate.Upgrade, bool, error) {
 	f.asked = addOn.String() + " " + template
 	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
-	return []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}, gate.Upgrade{Template: template, Version: "2.0.0"}, !f.unknown, f.fails
+	return []evaluation.Finding{
+			{Dependency: edge, Verdict: f.verdict},
+		}, gate.Upgrade{
+			Template: template,
+			Version:  "2.0.0",
+		}, !f.unknown, f.fails
 }
 
 func reference(desired, applied string) string {
-	return fmt.Sprintf(`{"group":"addon.open-cluster-management.io","resource":"addontemplates","desiredConfig":{"name":%q},"lastAppliedConfig":{"name":%q}}`,
-		desired, applied)
+	return fmt.Sprintf(
+		`{"group":"addon.open-cluster-management.io","resource":"addontemplates","desiredConfig":{"name":%q},"lastAppliedConfig":{"name":%q}}`,
+		desired,
+		applied,
+	)
 }
 
 func deployed(metadata, references string, conditions ...string) string {
-	return fmt.Sprintf(`{"metadata":{"name":"gateway"%s},"status":{"configReferences":[%s],"conditions":[%s]}}`, metadata, references, strings.Join(conditions, ","))
+	return fmt.Sprintf(
+		`{"metadata":{"name":"gateway"%s},"status":{"configReferences":[%s],"conditions":[%s]}}`,
+		metadata,
+		references,
+		strings.Join(conditions, ","),
+	)
 }
 
 const marked = `{"type":"Upgradable","status":"True","reason":"NothingWaits","message":"","lastTransitionTime":"2020-01-01T00:00:00Z"}`
@@ -52,14 +69,24 @@ func TestHolder(t *testing.T) {
 		fleet         imagined
 		patched       string // operations and paths; empty: none
 	}{
-		"Unsatisfied":     {runs, next, missing, "replace /status/configReferences/0, replace /status/conditions/0"},
-		"BehindAConfig":   {runs, deployed("", config+reference("v2", ""), `{"type":"Available"}`, marked), missing, "replace /status/configReferences/1, replace /status/conditions/1"},
-		"ConditionLost":   {runs, deployed("", reference("v2", ""), `{"type":"Available"}`), missing, "replace /status/configReferences/0, add /status/conditions/-"},
-		"ConditionsLost":  {runs, `{"status":{"configReferences":[` + reference("v2", "") + `]}}`, missing, "replace /status/configReferences/0, add /status/conditions"},
-		"Satisfied":       {runs, next, imagined{declared: declared, verdict: evaluation.Satisfied}, ""},
-		"Held":            {runs, next, imagined{declared: declared, verdict: evaluation.Held}, ""},
-		"NotKnown":        {runs, next, imagined{declared: declared, verdict: evaluation.NotInstalled, unknown: true}, ""},
-		"OnlyInstalling":  {runs, next, imagined{declared: declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}, verdict: evaluation.NotInstalled}, ""},
+		"Unsatisfied": {runs, next, missing, "replace /status/configReferences/0, replace /status/conditions/0"},
+		"BehindAConfig": {
+			runs, deployed("", config+reference("v2", ""), `{"type":"Available"}`, marked), missing,
+			"replace /status/configReferences/1, replace /status/conditions/1",
+		},
+		"ConditionLost": {
+			runs, deployed("", reference("v2", ""), `{"type":"Available"}`), missing, "replace /status/configReferences/0, add /status/conditions/-",
+		},
+		"ConditionsLost": {
+			runs, `{"status":{"configReferences":[` + reference("v2", "") + `]}}`, missing,
+			"replace /status/configReferences/0, add /status/conditions",
+		},
+		"Satisfied": {runs, next, imagined{declared: declared, verdict: evaluation.Satisfied}, ""},
+		"Held":      {runs, next, imagined{declared: declared, verdict: evaluation.Held}, ""},
+		"NotKnown":  {runs, next, imagined{declared: declared, verdict: evaluation.NotInstalled, unknown: true}, ""},
+		"OnlyInstalling": {
+			runs, next, imagined{declared: declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}, verdict: evaluation.NotInstalled}, "",
+		},
 		"CatalogFails":    {runs, next, imagined{registered: broken}, ""},
 		"ReadFails":       {runs, next, imagined{declared: declared, fails: broken}, ""},
 		"TheSameTemplate": {runs, deployed("", reference("v1", ""), marked), missing, ""},

@@ -14,7 +14,19 @@ import (
 
 func TestUpgraded(t *testing.T) {
 	registered := fixture.Deployed(fixture.Specified(t, "leaf", "{ordering: InstallAndUpgrade, dependencies: [{name: base}]}"))
-	v1, v2, plain := fixture.Template("leaf", "v1", "[]"), fixture.Template("leaf", "v2", "[{name: other}]"), fixture.Template("leaf", "v3", "")
+	v1, v2, plain := fixture.Template(
+		"leaf",
+		"v1",
+		"[]",
+	), fixture.Template(
+		"leaf",
+		"v2",
+		"[{name: other}]",
+	), fixture.Template(
+		"leaf",
+		"v3",
+		"",
+	)
 	delete(plain.Annotations, addonv1alpha1.TemplateDependenciesAnnotation)
 	installed := fleet.WithTemplate(addOn("leaf"), "v1", true)
 	for name, test := range map[string]struct {

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -10,10 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -31,7 +35,9 @@ func availableOf(ctx context.Context, name string) (string, error) {
 
 func expectRemoved(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(hub.Client.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}})).To(Succeed())
+	Expect(
+		hub.Client.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}),
+	).To(Succeed())
 	Eventually(func() error {
 		_, err := addOn(ctx, name)
 		return err
@@ -72,7 +78,11 @@ var _ = Describe("A bundle", Ordered, func() {
 
 		By("a member going")
 		expectRemoved(ctx, "member-1")
-		Eventually(availableOf).WithContext(ctx).WithArguments("stack").Should(HavePrefix("False RequiredDependencyNotSatisfied: Required addon 'member-1'"))
+		Eventually(
+			availableOf,
+		).WithContext(ctx).
+			WithArguments("stack").
+			Should(HavePrefix("False RequiredDependencyNotSatisfied: Required addon 'member-1'"))
 		install(ctx, "member-1")
 		Eventually(availableOf).WithContext(ctx).WithArguments("stack").Should(HavePrefix("True BundleAvailable: "))
 
@@ -82,4 +92,18 @@ var _ = Describe("A bundle", Ordered, func() {
 		Eventually(availableOf).WithContext(ctx).WithArguments("stack").Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
 		expectRemoved(ctx, "stack")
 	}, NodeTimeout(2*time.Minute))
+
+	It("is installed by the plugin with all that it requires", func(ctx context.Context) {
+		register(ctx, "whole-1", "", true)
+		register(ctx, "whole-2", unordered("whole-1"), true)
+		bundled(ctx, "whole", unordered("whole-1", "whole-2"))
+		var out bytes.Buffer
+		command := cli.NewCommand(genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out})
+		command.SetArgs(
+			[]string{"install", "whole", "--cluster", cluster, "--yes", "--wait", "--timeout", "30s", "--kubeconfig", hub.Kubeconfig()},
+		)
+		Expect(cmdline.Run(ctx, command, &out)).To(Equal(cmdline.ExitOK), out.String)
+		Expect(availableOf(ctx, "whole")).To(HavePrefix("True BundleAvailable: "))
+		Eventually(whenAvailable).WithContext(ctx).WithArguments("whole").Should(BeNumerically(">", whenAvailable("whole-2")))
+	}, NodeTimeout(time.Minute))
 })

@@ -201,7 +201,11 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		Eventually(templatesOn).WithContext(ctx).WithArguments(cluster).Should(Equal("rolling-3 rolling-3"))
 		Eventually(upgradableOn).WithContext(ctx).WithArguments(cluster).Should(HavePrefix("True GateOpened: AddOnTemplate 'rolling-3'"))
 
-		Eventually(upgradableOn).WithContext(ctx).WithArguments(further).Should(HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-3'"))
+		Eventually(
+			upgradableOn,
+		).WithContext(ctx).
+			WithArguments(further).
+			Should(HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-3'"))
 		rollOut(ctx, "rolling-2")
 		Eventually(upgradableOn).WithContext(ctx).WithArguments(further).Should(HaveSuffix("is not to be rolled out any more."))
 		Eventually(templatesOn).WithContext(ctx).WithArguments(cluster).Should(Equal("rolling-2 rolling-2"))
@@ -210,7 +214,11 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 
 	It("is rolled out when Interlock is uninstalled", func(ctx context.Context) {
 		rollOut(ctx, "rolling-4")
-		Eventually(upgradableOn).WithContext(ctx).WithArguments(cluster).Should(HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-4'"))
+		Eventually(
+			upgradableOn,
+		).WithContext(ctx).
+			WithArguments(cluster).
+			Should(HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-4'"))
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
 		out, err := exec.CommandContext(ctx, program, "uninstall", "--kubeconfig", hub.Kubeconfig(), "--namespace", namespace).CombinedOutput()

@@ -105,7 +105,9 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		} {
 			Expect(refused).To(Satisfy(apierrors.IsForbidden))
 		}
-		for status, reason := range map[string]string{"True": "BundleAvailable", "False": "RequiredDependencyNotSatisfied", "Unknown": "BundleUnknown"} {
+		for status, reason := range map[string]string{
+			"True": "BundleAvailable", "False": "RequiredDependencyNotSatisfied", "Unknown": "BundleUnknown",
+		} {
 			Expect(checked(manager, "Customized", status, reason)).To(Succeed(), reason)
 		}
 		Expect(checked(manager, "Lease", "Unknown", "BundleUnknown")).To(Succeed(), "it gives Available back")
