@@ -43,8 +43,11 @@ func gates(ctx context.Context, h *hub) []result {
 
 // withoutLifecycle reports what waits for the lifecycle to be turned on.
 func (h *hub) withoutLifecycle() []result {
-	var ordered, closed such
+	var ordered, closed, bundles such
 	for _, name := range h.fleet.Declared.AddOns() {
+		if h.fleet.Declared.Install(name).Bundle {
+			bundles.add(name)
+		}
 		if gate.Ordered(h.fleet.Declared.Declaration(name)) {
 			ordered.add(name)
 		}
@@ -63,6 +66,11 @@ func (h *hub) withoutLifecycle() []result {
 	case ordered.count > 0:
 		return []result{{
 			note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %d, such as %s", ordered.count, ordered.first),
+			"docs/ordering.md#turn-it-on",
+		}}
+	case bundles.count > 0:
+		return []result{{
+			note, fmt.Sprintf("The lifecycle is off, so no component writes Available of bundles: %d, such as %s", bundles.count, bundles.first),
 			"docs/ordering.md#turn-it-on",
 		}}
 	}

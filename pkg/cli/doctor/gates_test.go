@@ -69,6 +69,12 @@ func TestGates(t *testing.T) {
 			func(_ objects, c *snapshot.Content) { c.Registrations[0].Spec.Ordering = addonv1alpha1.OrderingInstall },
 			[]string{"- The lifecycle is off, so ordering has no effect. Add-ons that declare it: 1, such as b"},
 		},
+		"off, and bundles": {
+			func(_ objects, c *snapshot.Content) {
+				metav1.SetMetaDataAnnotation(&c.Registrations[0].ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
+			},
+			[]string{"- The lifecycle is off, so no component writes Available of bundles: 1, such as b"},
+		},
 	})
 	if got := found(look(t, nil), "gates"); got != "" {
 		t.Errorf("where nothing is ordered: %s", got)

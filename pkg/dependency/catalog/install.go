@@ -120,9 +120,13 @@ func (i Install) Drops(before Install) bool {
 }
 
 func (i Install) equal(other Install) bool {
-	return i.Manual == other.Manual && i.Bundle == other.Bundle && slices.Equal(i.Templates, other.Templates) && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
-		i.Placed == other.Placed &&
-		slices.Equal(i.Placements, other.Placements)
+	return i.alike(other) && i.Bundle == other.Bundle && slices.Equal(i.Templates, other.Templates)
+}
+
+// alike reports whether OCM installs the add-on in the same way.
+func (i Install) alike(other Install) bool {
+	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
+		i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
 }
 
 // Install returns how OCM installs a registered add-on.
@@ -146,7 +150,7 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 	reworded := map[string]bool{}
 	for _, registered := range []map[string]Install{c.installs, before.installs} {
 		for addOn := range registered {
-			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).equal(before.Install(addOn)) {
+			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) {
 				continue
 			}
 			for _, dependent := range c.Dependents(addOn) {

@@ -45,8 +45,9 @@ func expectRemoved(ctx context.Context, name string) {
 }
 
 var _ = Describe("A bundle", Ordered, func() {
+	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
+
 	It("is available where all that it requires is, and no writer changes what another one has set", func(ctx context.Context) {
-		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		register(ctx, "member-1", "", true)
 		register(ctx, "member-2", "", true)
 		bundled(ctx, "stack", unordered("member-1", "member-2"))

@@ -136,9 +136,7 @@ func registerOneByOne(ctx context.Context) {
 
 var _ = Describe("Another AddOnTemplate", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
-		Expect(webhook.Stop(ctx)).To(Succeed())
-		serve("--lifecycle")
-		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
+		lifecycleOn(ctx)
 		joined, err := hub.Join(ctx, further, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(joined.Stop)
@@ -212,7 +210,10 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		Expect(templatesOn(ctx, further)).To(Equal("rolling-2 rolling-2"))
 	}, NodeTimeout(time.Minute))
 
-	It("is rolled out when Interlock is uninstalled", func(ctx context.Context) {
+	It("is rolled out when Interlock is uninstalled, and OCM's agent reports on bundles", func(ctx context.Context) {
+		bundled(ctx, "left-bundle", "{dependencies: []}")
+		install(ctx, "left-bundle")
+		Eventually(availableOf).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("True BundleAvailable"))
 		rollOut(ctx, "rolling-4")
 		Eventually(
 			upgradableOn,
@@ -227,5 +228,6 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 			Eventually(templatesOn).WithContext(ctx).WithArguments(on).Should(Equal("rolling-4 rolling-4"))
 			Expect(upgradableOn(ctx, on)).To(BeEmpty())
 		}
+		Eventually(availableOf).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
 	}, NodeTimeout(time.Minute))
 })
