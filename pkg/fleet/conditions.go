@@ -30,12 +30,12 @@ func Upgradable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionUpgradable)
 }
 
-// HeldTemplate returns the AddOnTemplate that waits for its dependencies, while another one runs; empty: none does.
-func HeldTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+// WaitingTemplate returns the AddOnTemplate that waits for its dependencies, while another one runs; empty: none does.
+func WaitingTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if !addOn.DeletionTimestamp.IsZero() {
 		return ""
 	}
-	return gate.HeldTemplate(Upgradable(addOn))
+	return gate.WaitingTemplate(Upgradable(addOn))
 }
 
 // GateClosed reports whether OCM does not begin to install the add-on: its gate is closed, and the installation has not

@@ -102,7 +102,7 @@ func (h *hub) longClosed() []result {
 		var since *metav1.Condition
 		if fleet.GateClosed(addOn) {
 			since = fleet.Installable(addOn)
-		} else if fleet.HeldTemplate(addOn) != "" {
+		} else if fleet.WaitingTemplate(addOn) != "" {
 			since = fleet.Upgradable(addOn)
 		}
 		if gate.Waits(since) && h.now.Sub(since.LastTransitionTime.Time) > usual {

@@ -100,7 +100,7 @@ func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 	if fleet.GateClosed(addOn) {
 		r.Gate = addonv1alpha1.GateClosed
 		r.Message = strings.TrimSpace("Not installed yet, because its gate is closed. " + r.Message)
-	} else if fleet.HeldTemplate(addOn) != "" {
+	} else if fleet.WaitingTemplate(addOn) != "" {
 		r.Message = strings.TrimSpace(fleet.Upgradable(addOn).Message + " " + r.Message)
 	}
 	return r

@@ -52,22 +52,22 @@ func PutBack(now, stored *Reference) jsonpatch.Operation {
 
 // putBack returns the patch while the AddOnTemplate waits that is to be stored. The annotation of a user lets it pass.
 func putBack(stored, now *written) []jsonpatch.Operation {
-	held := stored.held()
-	if held == "" || stored.Metadata.DeletionTimestamp != nil || stored.Metadata.Annotations[addonv1alpha1.UpgradeAnnotation] == held {
+	waiting := stored.waiting()
+	if waiting == "" || stored.Metadata.DeletionTimestamp != nil || stored.Metadata.Annotations[addonv1alpha1.UpgradeAnnotation] == waiting {
 		return nil
 	}
-	desired, runs := ReferenceIn(now.Status.ConfigReferences, held), ReferenceIn(stored.Status.ConfigReferences, "")
+	desired, runs := ReferenceIn(now.Status.ConfigReferences, waiting), ReferenceIn(stored.Status.ConfigReferences, "")
 	if desired == nil || runs == nil {
 		return nil
 	}
 	return []jsonpatch.Operation{PutBack(desired, runs)}
 }
 
-// held returns the AddOnTemplate that waits; empty: none does.
-func (w *written) held() string {
+// waiting returns the AddOnTemplate that waits; empty: none does.
+func (w *written) waiting() string {
 	for _, one := range w.Status.Conditions {
 		if one.Type == gate.ConditionUpgradable {
-			return gate.HeldTemplate(&metav1.Condition{Status: metav1.ConditionStatus(one.Status), Reason: one.Reason, Message: one.Message})
+			return gate.WaitingTemplate(&metav1.Condition{Status: metav1.ConditionStatus(one.Status), Reason: one.Reason, Message: one.Message})
 		}
 	}
 	return ""

@@ -62,7 +62,7 @@ func (u Upgrade) Dropped() Decision {
 
 const subjectStart, subjectEnd = "AddOnTemplate '", "'"
 
-// subject begins each message. The gate rule and HeldTemplate read the name of the template from it, because a condition has no
+// subject begins each message. The gate rule and WaitingTemplate read the name of the template from it, because a condition has no
 // other place for it, and a write of the status cannot change an annotation.
 func (u Upgrade) subject() string {
 	subject := subjectStart + u.Template + subjectEnd
@@ -72,8 +72,8 @@ func (u Upgrade) subject() string {
 	return subject
 }
 
-// HeldTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil; empty: none does.
-func HeldTemplate(upgradable *metav1.Condition) string {
+// WaitingTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil; empty: none does.
+func WaitingTemplate(upgradable *metav1.Condition) string {
 	if !Waits(upgradable) {
 		return ""
 	}

@@ -62,8 +62,8 @@ func TestDecideUpgrade(t *testing.T) {
 			if test.step == Wait {
 				held = next.Template
 			}
-			if stored, _ := UpgradeCondition(nil, got, fixture.Now); HeldTemplate(&stored) != held {
-				t.Errorf("%q is held by %+v", HeldTemplate(&stored), stored)
+			if stored, _ := UpgradeCondition(nil, got, fixture.Now); WaitingTemplate(&stored) != held {
+				t.Errorf("%q is held by %+v", WaitingTemplate(&stored), stored)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestDecideUpgrade(t *testing.T) {
 	}
 }
 
-func TestHeldTemplate(t *testing.T) {
+func TestWaitingTemplate(t *testing.T) {
 	with := func(status metav1.ConditionStatus, reason, message string) *metav1.Condition {
 		return &metav1.Condition{Type: ConditionUpgradable, Status: status, Reason: reason, Message: message}
 	}
@@ -90,7 +90,7 @@ func TestHeldTemplate(t *testing.T) {
 		"Cut":            {with(metav1.ConditionFalse, ReasonWaiting, "AddOnTemplate 'a-2"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := HeldTemplate(test.stored); got != test.want {
+			if got := WaitingTemplate(test.stored); got != test.want {
 				t.Errorf("%q", got)
 			}
 		})
@@ -126,8 +126,8 @@ func TestUpgrading(t *testing.T) {
 	}
 }
 
-// FuzzHeldTemplate reads the name of a template back from the message, whatever its version and what it waits for.
-func FuzzHeldTemplate(f *testing.F) {
+// FuzzWaitingTemplate reads the name of a template back from the message, whatever its version and what it waits for.
+func FuzzWaitingTemplate(f *testing.F) {
 	f.Add("gateway-2", "2.0.0", "needs 'this'")
 	f.Add("a", "' waits: '\n", "")
 	f.Add("a.b-c", strings.Repeat("9", 1000), strings.Repeat("x", condition.MaxMessage))
@@ -139,7 +139,7 @@ func FuzzHeldTemplate(f *testing.F) {
 		finding.Dependency.Message = message
 		decision := DecideUpgrade(upgradesOrdered, []evaluation.Finding{finding}, Upgrade{template, version})
 		stored, _ := UpgradeCondition(nil, decision, fixture.Now)
-		if got := HeldTemplate(&stored); got != template || utf8.RuneCountInString(stored.Message) > condition.MaxMessage {
+		if got := WaitingTemplate(&stored); got != template || utf8.RuneCountInString(stored.Message) > condition.MaxMessage {
 			t.Errorf("%q: %d characters", got, utf8.RuneCountInString(stored.Message))
 		}
 	})

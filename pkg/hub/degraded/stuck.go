@@ -137,8 +137,8 @@ func waitsBehind(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if fleet.GateClosed(addOn) {
 		return "Its gate is closed"
 	}
-	if held := fleet.HeldTemplate(addOn); held != "" {
-		return "AddOnTemplate '" + held + "' is held back"
+	if waiting := fleet.WaitingTemplate(addOn); waiting != "" {
+		return "AddOnTemplate '" + waiting + "' waits"
 	}
 	return ""
 }
@@ -162,9 +162,9 @@ func (r *Reconciler) awaited(
 	state evaluation.State,
 	findings []evaluation.Finding,
 ) ([]evaluation.Finding, error) {
-	if held := fleet.HeldTemplate(addOn); held != "" {
-		version, _, err := r.Loader.Reader.TemplateVersion(ctx, held)
-		return declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, gate.Upgrade{Template: held, Version: version})), err
+	if waiting := fleet.WaitingTemplate(addOn); waiting != "" {
+		version, _, err := r.Loader.Reader.TemplateVersion(ctx, waiting)
+		return declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, gate.Upgrade{Template: waiting, Version: version})), err
 	}
 	if fleet.GateClosed(addOn) && declared.Templated(addOn.Name) {
 		if installing, known := gate.Installing(declared.Catalog, state, addOn.Name); known {

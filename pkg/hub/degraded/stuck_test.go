@@ -150,7 +150,7 @@ func TestAGatedAddOnThatWaitsIsReported(t *testing.T) {
 	}
 }
 
-// Behind a gate, or while it is held back, what an AddOnTemplate declares is waited for, although it does not run.
+// Behind a gate, or while another one runs, what an AddOnTemplate declares is waited for, although it does not run.
 func TestWhatATemplateWaitsForIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		gate      string
@@ -162,9 +162,9 @@ func TestWhatATemplateWaitsForIsReported(t *testing.T) {
 			addonv1alpha1.GateClosed, conditionOf("Installable", metav1.ConditionFalse, gate.ReasonWaiting), false,
 			"Warning DependencyStuck Its gate is closed, because these were not satisfied within 15 minutes: Required addon 'base'",
 		},
-		"held back": {
+		"another template": {
 			"", conditionOf("Upgradable", metav1.ConditionFalse, gate.ReasonWaiting), true,
-			"Warning DependencyStuck AddOnTemplate 'v2' is held back, because these were not satisfied within 15 minutes: Required addon 'base'",
+			"Warning DependencyStuck AddOnTemplate 'v2' waits, because these were not satisfied within 15 minutes: Required addon 'base'",
 		},
 		"open": {"", conditionOf("Upgradable", metav1.ConditionTrue, gate.ReasonSatisfied), true, ""},
 	} {

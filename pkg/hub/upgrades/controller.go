@@ -78,22 +78,22 @@ func (r *Reconciler) decide(
 	declared *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
 ) (gate.Decision, error) {
-	registered, held := declared.Declaration(addOn.Name), fleet.HeldTemplate(addOn)
-	if held == "" {
+	registered, waiting := declared.Declaration(addOn.Name), fleet.WaitingTemplate(addOn)
+	if waiting == "" {
 		if toMark(declared, addOn) {
 			return gate.NothingWaits, nil
 		}
 		return gate.Decision{}, nil
 	}
-	version, read, err := r.Loader.Reader.TemplateVersion(ctx, held)
+	version, read, err := r.Loader.Reader.TemplateVersion(ctx, waiting)
 	if err != nil || !read {
 		return gate.Decision{}, err
 	}
-	upgrade := gate.Upgrade{Template: held, Version: version}
-	if templates := fleet.TemplatesOf(addOn); templates.RollingOut == held || templates.Running == held && templates.RollingOut == "" {
+	upgrade := gate.Upgrade{Template: waiting, Version: version}
+	if templates := fleet.TemplatesOf(addOn); templates.RollingOut == waiting || templates.Running == waiting && templates.RollingOut == "" {
 		return upgrade.Opened(), nil
 	}
-	switch wanted, err := r.wanted(ctx, declared, addOn, held); {
+	switch wanted, err := r.wanted(ctx, declared, addOn, waiting); {
 	case err != nil:
 		return gate.Decision{}, err
 	case !wanted:
@@ -160,5 +160,5 @@ func (r *Reconciler) Evaluated(addOn types.NamespacedName) {
 // add-on then.
 func (r *Reconciler) concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	declared := r.Declarations.Current()
-	return fleet.HeldTemplate(addOn) != "" || declared != nil && toMark(declared, addOn)
+	return fleet.WaitingTemplate(addOn) != "" || declared != nil && toMark(declared, addOn)
 }

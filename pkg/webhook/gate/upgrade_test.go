@@ -113,7 +113,7 @@ func TestHolder(t *testing.T) {
 			if test.fleet.asked != "cluster1/gateway v2" || string(response.Patches[0].Value.(json.RawMessage)) != reference("v1", "v1") {
 				t.Errorf("%s; put back: %s", test.fleet.asked, response.Patches[0].Value)
 			}
-			if stored := reported(response.Patches[1]); gate.HeldTemplate(&stored) != "v2" || !stored.LastTransitionTime.Equal(&fixture.Now) {
+			if stored := reported(response.Patches[1]); gate.WaitingTemplate(&stored) != "v2" || !stored.LastTransitionTime.Equal(&fixture.Now) {
 				t.Errorf("%+v", stored)
 			}
 		})
