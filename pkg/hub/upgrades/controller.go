@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -35,7 +36,7 @@ type Reconciler struct {
 	Declarations *declarations.Store
 	Loader       fleet.Loader
 	Conditions   condition.Writer
-	// Live reads add-ons from the API server.
+	// Live reads add-ons and registrations from the API server.
 	Live    client.Reader
 	Backoff *backoff.Tracker
 	// Evaluate triggers this controller.
@@ -106,7 +107,8 @@ func (r *Reconciler) decide(
 	return gate.DecideUpgrade(registered, declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrade)), upgrade), nil
 }
 
-// wanted reports whether the template may still be rolled out there: by the add-on itself, or else by its registration.
+// wanted reports whether the template may still be rolled out there: by the add-on itself, or else by its registration. Different watches
+// fill the caches of registrations and of add-ons, so what the catalog does not have is read from the API server.
 func (r *Reconciler) wanted(
 	ctx context.Context,
 	declared *evaluation.Evaluator,
@@ -120,7 +122,14 @@ func (r *Reconciler) wanted(
 	if own := fleet.OwnTemplate(live); own != "" {
 		return own == template, nil
 	}
-	return slices.Contains(declared.Install(addOn.Name).Templates, template), nil
+	if slices.Contains(declared.Install(addOn.Name).Templates, template) {
+		return true, nil
+	}
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	if err := r.Live.Get(ctx, client.ObjectKey{Name: addOn.Name}, registered); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return slices.Contains(declaration.NamedTemplates(registered), template), nil
 }
 
 // toMark reports whether other templates of an add-on will have to wait, and it has no condition that says so. Before it is installed,

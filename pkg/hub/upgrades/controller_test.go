@@ -30,7 +30,9 @@ type given struct {
 	declares string
 	// wants is the default of the registration, and own what leaf names itself.
 	wants, own string
-	stored     []metav1.Condition
+	// live is the default that the catalog does not know yet; empty: it knows all.
+	live   string
+	stored []metav1.Condition
 	// runs is what leaf runs, and desires what OCM deploys instead; empty: nothing else.
 	runs, desires string
 	base          bool
@@ -61,6 +63,12 @@ func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
 	v2.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "2.0.0"
 	hub := actingbench.New(t, []addonv1alpha1.ClusterManagementAddOn{registered},
 		[]addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v1", "[]"), v2}, is.lost, leaf, base)
+	if is.live != "" {
+		registered.Spec.SupportedConfigs[0].DefaultConfig.Name = is.live //nolint:staticcheck // v1alpha1 has no other field for it
+		if err := hub.Create(t.Context(), &registered); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return hub, &Reconciler{
 		Clock: hub.Clock, Fleet: hub.Reader, Declarations: hub.Declarations, Loader: hub.Loader, Conditions: hub.Conditions,
 		Live: hub, Backoff: backoff.New(hub.Clock), Evaluate: trigger.New(),
@@ -116,6 +124,9 @@ func TestReconcile(t *testing.T) {
 		"TakenBack": {
 			given{declares: upgradesOrdered, wants: "v1", runs: "v1", stored: waits(missing)},
 			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is not to be", 1,
+		},
+		"CatalogIsBehind": {
+			given{declares: upgradesOrdered, wants: "v1", live: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0,
 		},
 		"OnlyForItself": {given{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
 		"NotForItself":  {given{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened", 1},
