@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
+	"open-cluster-management.io/interlock/pkg/dependency/bundle"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -56,8 +57,10 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		visible = append(visible, string(reason))
 	}
 	visible = append(visible, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed, addonv1alpha1.GateOpen,
-		gate.ConditionInstallable, gates.EventOpened)
-	visible = append(visible, gate.Reasons...)
+		gate.ConditionInstallable, gate.ConditionUpgradable, gates.EventOpened,
+		addonv1alpha1.UpgradeAnnotation, addonv1alpha1.BundleAnnotation, string(addonv1alpha1.OrderingInstallAndUpgrade))
+	visible = append(visible, gate.UpgradeReasons...)
+	visible = append(visible, bundle.Reasons...)
 	visible = append(visible, condition.Reasons...)
 	visible = append(visible, addonevents.Reasons...)
 	for _, reason := range graft.Reasons {

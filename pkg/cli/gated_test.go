@@ -42,3 +42,38 @@ func TestAClosedGateIsShown(t *testing.T) {
 		}
 	}
 }
+
+// The verbs also show bundles, and an AddOnTemplate that waits.
+func TestBundlesAndUpgradesAreShown(t *testing.T) {
+	changed := hub()
+	for i := range changed.Registrations {
+		if one := &changed.Registrations[i]; one.Name == "cluster-gateway" {
+			one.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
+			metav1.SetMetaDataAnnotation(&one.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
+		}
+	}
+	for i := range changed.AddOns {
+		if one := &changed.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
+			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
+				Type:    "Upgradable",
+				Status:  metav1.ConditionFalse,
+				Reason:  "WaitingForDependencies",
+				Message: "AddOnTemplate 'gateway-2' waits: Required addon 'x'.",
+			})
+		}
+	}
+	fleet := file(t, changed)
+	for command, want := range map[string]string{
+		"describe cluster-gateway":                         "It is a bundle: it has no agent",
+		"describe cluster-gateway -o jsonpath={.bundle}":   "true",
+		"describe cluster-gateway -o jsonpath={.ordering}": "InstallAndUpgrade",
+		"describe cluster-gateway ":                        "So does another AddOnTemplate, for what it needs itself.",
+		"tree cluster-gateway -n cluster01":                "cluster-gateway (bundle)",
+		"tree cluster-gateway -n cluster01 -o json":        `"bundle": true`,
+		"status cluster-gateway -n cluster01":              "AddOnTemplate 'gateway-2' waits",
+	} {
+		if got := run(t, append(strings.Fields(command), "--from", fleet)...); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("%s: no %q in\n%s", command, want, got)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -34,16 +35,35 @@ type Writer struct {
 // webhook is down. Without a webhook it happens after any write through v1beta1,
 // because v1beta1 lacks v1alpha1's installNamespace. Merge patches still work.
 func (w Writer) Apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
-	err := w.apply(ctx, owner, addOn, desired)
+	return w.ApplyChecked(ctx, owner, addOn, desired, "")
+}
+
+// ApplyChecked also writes which component checks the health of the add-on, unless mode is empty.
+func (w Writer) ApplyChecked(
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+) error {
+	err := w.apply(ctx, owner, addOn, desired, mode)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
-		return w.merge(ctx, owner, addOn, desired)
+		return w.merge(ctx, owner, addOn, desired, mode)
 	}
 	return err
 }
 
 // apply writes the one condition by server-side apply. It forces ownership, because
 // OCM's writers send the whole list of conditions and so own this one too.
-func (w Writer) apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
+func (w Writer) apply(
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+) error {
+	status := map[string]any{"conditions": []any{map[string]any{
+		"type":               desired.Type,
+		"status":             string(desired.Status),
+		"reason":             desired.Reason,
+		"message":            desired.Message,
+		"lastTransitionTime": desired.LastTransitionTime.UTC().Format(time.RFC3339),
+	}}}
+	if mode != "" {
+		status["healthCheck"] = map[string]any{"mode": string(mode)}
+	}
 	configuration := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": addonv1alpha1.GroupVersion.String(),
 		"kind":       "ManagedClusterAddOn",
@@ -52,13 +72,7 @@ func (w Writer) apply(ctx context.Context, owner string, addOn *addonv1alpha1.Ma
 			"name":            addOn.Name,
 			"resourceVersion": addOn.ResourceVersion,
 		},
-		"status": map[string]any{"conditions": []any{map[string]any{
-			"type":               desired.Type,
-			"status":             string(desired.Status),
-			"reason":             desired.Reason,
-			"message":            desired.Message,
-			"lastTransitionTime": desired.LastTransitionTime.UTC().Format(time.RFC3339),
-		}}},
+		"status": status,
 	}}
 	return w.Status.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
 		client.FieldOwner(owner), client.ForceOwnership)
@@ -66,7 +80,9 @@ func (w Writer) apply(ctx context.Context, owner string, addOn *addonv1alpha1.Ma
 
 // merge writes the whole list of conditions, as OCM's writers do. The other
 // conditions stay as they are stored.
-func (w Writer) merge(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
+func (w Writer) merge(
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+) error {
 	live := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
 		return err
@@ -74,6 +90,9 @@ func (w Writer) merge(ctx context.Context, owner string, addOn *addonv1alpha1.Ma
 	live.ResourceVersion = addOn.ResourceVersion // a conflict if it was written since
 	before := live.DeepCopy()
 	meta.SetStatusCondition(&live.Status.Conditions, desired)
+	if mode != "" {
+		live.Status.HealthCheck.Mode = mode
+	}
 	return w.Status.Status().Patch(ctx, live,
 		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
 }

@@ -27,6 +27,7 @@ var floors = map[string][]string{
 	"catalog":      {"graph", "input", "versions", "policy", "declaration"},
 	"evaluation":   {"graph", "input", "versions", "expression", "policy", "settings", "declaration", "catalog"},
 	"condition":    {"declaration", "evaluation"},
+	"bundle":       {"evaluation"},
 	"resolution":   {"input", "versions", "declaration", "catalog", "evaluation"},
 	"review":       {"versions", "declaration", "catalog"},
 	"suggestion":   {"declaration", "catalog"},

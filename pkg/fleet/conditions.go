@@ -7,6 +7,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
 // Available returns the add-on's condition of that type, or nil.
@@ -22,6 +23,19 @@ func Degraded(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 // Installable returns the add-on's condition of that type, or nil. A cached add-on has it only with a gate.
 func Installable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionInstallable)
+}
+
+// Upgradable returns the add-on's condition of that type, or nil.
+func Upgradable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
+	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionUpgradable)
+}
+
+// WaitingTemplate returns the AddOnTemplate that waits for its dependencies, while another one runs; empty: none does.
+func WaitingTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	if !addOn.DeletionTimestamp.IsZero() {
+		return ""
+	}
+	return gate.WaitingTemplate(Upgradable(addOn))
 }
 
 // GateClosed reports whether OCM does not begin to install the add-on: its gate is closed, and the installation has not

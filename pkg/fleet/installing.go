@@ -107,6 +107,15 @@ func OwnTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return configuredTemplate(addOn.Spec.Configs)
 }
 
+func onlyTemplates(configs []ocmv1alpha1.AddOnConfig) (only []ocmv1alpha1.AddOnConfig) {
+	if template := configuredTemplate(configs); template != "" {
+		only = append(only, ocmv1alpha1.AddOnConfig{
+			ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template},
+		})
+	}
+	return only
+}
+
 func configuredTemplate(configs []ocmv1alpha1.AddOnConfig) string {
 	for _, config := range configs {
 		if config.ConfigGroupResource == declaration.Templates {

@@ -27,14 +27,18 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	lean.Spec.InstallStrategy.Type = full.Spec.InstallStrategy.Type
 	for _, placement := range full.Spec.InstallStrategy.Placements {
 		lean.Spec.InstallStrategy.Placements = append(lean.Spec.InstallStrategy.Placements,
-			ocmv1alpha1.PlacementStrategy{PlacementRef: placement.PlacementRef})
+			ocmv1alpha1.PlacementStrategy{PlacementRef: placement.PlacementRef, Configs: onlyTemplates(placement.Configs)})
 	}
 	if declaration.UsesTemplates(full) {
-		lean.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: declaration.Templates}} //nolint:staticcheck // v1alpha1 has no other field for it
+		supported := ocmv1alpha1.ConfigMeta{ConfigGroupResource: declaration.Templates}
+		if template := DefaultTemplate(full); template != "" {
+			supported.DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: template}
+		}
+		lean.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{supported} //nolint:staticcheck // v1alpha1 has no other field for it
 	}
 	kept := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation, ocmv1alpha1.AddonLifecycleAnnotationKey,
-		addonv1alpha1.InstallOnDemandAnnotation, addonv1alpha1.ApproveInstallAnnotation,
+		addonv1alpha1.InstallOnDemandAnnotation, addonv1alpha1.ApproveInstallAnnotation, addonv1alpha1.BundleAnnotation,
 		addonv1alpha1.ApproveRemovalAnnotation,
 	}
 	for _, name := range append(kept, versions.Annotations...) {
@@ -48,7 +52,10 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 // ofAll are the conditions that are kept of every add-on on a managed cluster, ofGated those that are kept where it has a
 // gate.
 var (
-	ofAll   = []string{addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded}
+	ofAll = []string{
+		addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded,
+		addonv1alpha1.ManagedClusterAddOnConditionUpgradable,
+	}
 	ofGated = []string{addonv1alpha1.ManagedClusterAddOnConditionInstallable, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied}
 )
 

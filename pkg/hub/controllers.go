@@ -49,7 +49,7 @@ import (
 //	declarations ─install→ installations
 //	degraded ─Found→ settings, where the lifecycle is on
 //	AddOnDeploymentConfigs ─settings→ settings, where the lifecycle is on
-//	degraded ─Evaluated→ gates, where the lifecycle is on
+//	degraded ─Evaluated→ gates, bundles and upgrades, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger

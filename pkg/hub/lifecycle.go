@@ -13,18 +13,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/bundles"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/hub/teardown"
+	"open-cluster-management.io/interlock/pkg/hub/upgrades"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // acting are what is called with each add-on once it has been evaluated; nil where the lifecycle is off.
 type acting struct {
-	// gated triggers the controller of gates.
+	// gated triggers the controllers of gates, of bundles and of upgrades.
 	gated func(types.NamespacedName)
 	// found reports what was found to the controller of installations.
 	found func(types.NamespacedName, *evaluation.Evaluator, []evaluation.Finding)
@@ -52,6 +54,19 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Conditions: on.conditions, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
 		Backoff: backoff.New(clock.RealClock{}), Recorder: on.recorder,
 	}
+	bundled := &bundles.Reconciler{
+		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
+		Conditions: on.conditions, Backoff: backoff.New(clock.RealClock{}),
+	}
+	upgraded := &upgrades.Reconciler{
+		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
+		Conditions: on.conditions, Live: mgr.GetAPIReader(), Backoff: backoff.New(clock.RealClock{}),
+	}
+	evaluated := func(addOn types.NamespacedName) {
+		opened.Evaluated(addOn)
+		bundled.Evaluated(addOn)
+		upgraded.Evaluated(addOn)
+	}
 	installed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
@@ -67,7 +82,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		set.Wishes.Found(addOn, declared, findings)
 		installed.Needs.Found(addOn, declared, findings)
 	}
-	return acting{opened.Evaluated, found}, setupEach(mgr, opened, installed, set, &teardown.Reconciler{
+	return acting{evaluated, found}, setupEach(mgr, opened, bundled, upgraded, installed, set, &teardown.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})

@@ -32,6 +32,8 @@ type Description struct {
 	NeededBy []string `json:"neededBy,omitempty"`
 	// ConflictsWith are registered add-ons that do not work beside it, as they declare.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+	// Bundle: it has no agent, and is available where all that it requires is.
+	Bundle bool `json:"bundle,omitempty"`
 	// Ordering is what waits for its dependencies; empty: nothing.
 	Ordering addonv1alpha1.Ordering `json:"ordering,omitempty"`
 	// Problems are what is wrong with the declaration.
@@ -88,7 +90,8 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alp
 		Needs:   needsOf(declared, of), Provides: providedBy(of), Problems: messagesOf(declared.Problems(addOn)),
 	}
 	found.NeededBy, found.ConflictsWith = dependentsOf(declared, addOn)
-	if of.Ordering == addonv1alpha1.OrderingInstall {
+	found.Bundle = declared.Install(addOn).Bundle
+	if of.Ordering != addonv1alpha1.OrderingNone {
 		found.Ordering = of.Ordering
 	}
 	if !of.Empty() {

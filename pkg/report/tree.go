@@ -67,6 +67,8 @@ type Node struct {
 	// Since is when Available changed last. In a tree of several clusters, it and the
 	// message are those of the first one.
 	Since time.Time `json:"since,omitzero"`
+	// Bundle: the add-on has no agent, and is available where all that it requires is.
+	Bundle bool `json:"bundle,omitempty"`
 	// Gate is closed where the add-on is not installed yet, because it waits for its dependencies; else empty.
 	Gate string `json:"gate,omitempty"`
 	// Repeated: its nodes are shown elsewhere in the tree.
@@ -151,6 +153,7 @@ func (g *grower) grow(node Node) Node {
 	if available := fleet.Available(addOn); available != nil {
 		node.Available, node.Reason, node.Since = available.Status, available.Reason, available.LastTransitionTime.UTC()
 	}
+	node.Bundle = g.of.Declared.Install(node.Name).Bundle
 	if fleet.GateClosed(addOn) {
 		node.Gate = addonv1alpha1.GateClosed
 	}

@@ -95,6 +95,8 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 				Gate: &gate.Closer{Fleet: protects.AddOns}, Fleet: protects.AddOns,
 				Live: mgr.GetAPIReader(), Namespace: options.Namespace, Clock: clock.RealClock{},
 			}})
+		register(gate.UpgradePath, limits.Of{Bytes: maxReview, Check: guardable, Waits: true},
+			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: protects.AddOns}})
 	}
 	return webhooks
 }

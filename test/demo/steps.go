@@ -188,8 +188,8 @@ var steps = []step{
 		came:   "All 15 add-ons of the stack are available.",
 	},
 	{
-		title: "It is removed as a unit",
-		story: "clickstream is uninstalled, with all that only clickstream needed, in reverse order.",
+		title:  "It is removed as a unit",
+		story:  "clickstream is uninstalled, with all that only clickstream needed, in reverse order.",
 		do:     removeStack,
 		expect: everywhere(func(cluster, addOn string) expectation { return gone(cluster, addOn) }, stacked),
 		show:   []string{clickstream},

@@ -137,8 +137,14 @@ func (o *options) printDescription(found *report.Description) error {
 	if err := o.printNeeds(found.Needs, found.Problems); err != nil {
 		return err
 	}
-	if found.Ordering == addonv1alpha1.OrderingInstall {
+	if found.Bundle {
+		fmt.Fprintln(out, screen.Wrap("It is a bundle: it has no agent, and is available where all that it requires is, where Interlock's lifecycle is on.", 2))
+	}
+	if found.Ordering != "" {
 		fmt.Fprintln(out, screen.Wrap("Its first installation on a managed cluster waits for what it needs there, where Interlock's lifecycle is on.", 2))
+	}
+	if found.Ordering == addonv1alpha1.OrderingInstallAndUpgrade {
+		fmt.Fprintln(out, screen.Wrap("So does another AddOnTemplate, for what it needs itself.", 2))
 	}
 	o.printLists([]list{
 		{"Provides", found.Provides}, {"Needed by", found.NeededBy}, {"Does not work beside it", found.ConflictsWith},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/manifests"
@@ -43,8 +44,11 @@ func gates(ctx context.Context, h *hub) []result {
 
 // withoutLifecycle reports what waits for the lifecycle to be turned on.
 func (h *hub) withoutLifecycle() []result {
-	var ordered, closed such
+	var ordered, closed, bundles such
 	for _, name := range h.fleet.Declared.AddOns() {
+		if h.fleet.Declared.Install(name).Bundle {
+			bundles.add(name)
+		}
 		if gate.Ordered(h.fleet.Declared.Declaration(name)) {
 			ordered.add(name)
 		}
@@ -63,6 +67,11 @@ func (h *hub) withoutLifecycle() []result {
 	case ordered.count > 0:
 		return []result{{
 			note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %d, such as %s", ordered.count, ordered.first),
+			"docs/ordering.md#turn-it-on",
+		}}
+	case bundles.count > 0:
+		return []result{{
+			note, fmt.Sprintf("The lifecycle is off, so no component writes Available of bundles: %d, such as %s", bundles.count, bundles.first),
 			"docs/ordering.md#turn-it-on",
 		}}
 	}
@@ -91,7 +100,13 @@ func (h *hub) longClosed() []result {
 	var waiting such
 	for i := range h.fleet.AddOns {
 		addOn := &h.fleet.AddOns[i]
-		if installable := fleet.Installable(addOn); fleet.GateClosed(addOn) && gate.Waits(installable) && h.now.Sub(installable.LastTransitionTime.Time) > usual {
+		var since *metav1.Condition
+		if fleet.GateClosed(addOn) {
+			since = fleet.Installable(addOn)
+		} else if fleet.WaitingTemplate(addOn) != "" {
+			since = fleet.Upgradable(addOn)
+		}
+		if gate.Waits(since) && h.now.Sub(since.LastTransitionTime.Time) > usual {
 			waiting.add(addOn.Name + " on " + addOn.Namespace)
 		}
 	}
@@ -99,7 +114,7 @@ func (h *hub) longClosed() []result {
 		return nil
 	}
 	return []result{{
-		note, fmt.Sprintf("Add-ons that have waited behind their gates for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
+		note, fmt.Sprintf("Add-ons that have waited for their dependencies for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
 		"kubectl addon why",
 	}}
 }

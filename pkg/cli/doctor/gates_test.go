@@ -67,7 +67,7 @@ func TestGates(t *testing.T) {
 			func(o objects, c *snapshot.Content) { on(o); gated(c, waiting) },
 			[]string{
 				"✔ The gate rule",
-				"- Add-ons that have waited behind their gates for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
+				"- Add-ons that have waited for their dependencies for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
 			},
 		},
 		"off, and closed gates": {
@@ -91,6 +91,12 @@ func TestGates(t *testing.T) {
 		"off, and declared": {
 			func(_ objects, c *snapshot.Content) { c.Registrations[0].Spec.Ordering = addonv1alpha1.OrderingInstall },
 			[]string{"- The lifecycle is off, so ordering has no effect. Add-ons that declare it: 1, such as b"},
+		},
+		"off, and bundles": {
+			func(_ objects, c *snapshot.Content) {
+				metav1.SetMetaDataAnnotation(&c.Registrations[0].ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
+			},
+			[]string{"- The lifecycle is off, so no component writes Available of bundles: 1, such as b"},
 		},
 	})
 	if got := found(look(t, nil), "gates"); got != "" {

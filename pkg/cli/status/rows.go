@@ -26,7 +26,7 @@ type Row struct {
 	// Since is the last transition of the condition that Reason and Message come from.
 	Since time.Time `json:"since,omitzero"`
 	// Reason and Message are those of Degraded when it is True, else those of
-	// Available. The message begins with the gate where that is closed.
+	// Available. The message begins with the gate where that is closed, and with the AddOnTemplate that waits.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	// Gate is closed where the add-on is not installed yet, because it waits for its dependencies; else empty.
@@ -100,6 +100,8 @@ func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 	if fleet.GateClosed(addOn) {
 		r.Gate = addonv1alpha1.GateClosed
 		r.Message = strings.TrimSpace("Not installed yet, because its gate is closed. " + r.Message)
+	} else if fleet.WaitingTemplate(addOn) != "" {
+		r.Message = strings.TrimSpace(fleet.Upgradable(addOn).Message + " " + r.Message)
 	}
 	return r
 }

@@ -102,6 +102,9 @@ func label(node *report.Node) string {
 	if len(node.Providers) > 0 {
 		shown += " (provided by " + text.Names(node.Providers, " or ") + ")"
 	}
+	if node.Bundle {
+		shown += " (bundle)"
+	}
 	if node.Gate != "" {
 		shown += " (gate closed)"
 	}

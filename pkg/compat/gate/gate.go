@@ -6,6 +6,7 @@
 package gate
 
 import (
+	stdjson "encoding/json"
 	"fmt"
 	"strings"
 
@@ -58,36 +59,45 @@ type written struct {
 		DeletionTimestamp *string           `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Status struct {
-		Conditions []struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-		} `json:"conditions"`
+		Conditions       []writtenCondition   `json:"conditions"`
+		ConfigReferences []stdjson.RawMessage `json:"configReferences"`
 	} `json:"status"`
 }
 
+type writtenCondition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
 // Mutate returns the patch of after, the JSON of a ManagedClusterAddOn that is to replace before: without the condition
-// that starts the installation, while the gate is closed. There is no patch where the installation has begun already, and where the
-// add-on is being deleted, so that OCM can finish that. The
-// mutation of manifests/gate/policy.yaml does the same.
+// that starts the installation, while the gate is closed, and with the AddOnTemplate that runs, while another one waits. There is no
+// patch where the add-on is being deleted, so that OCM can finish that. The mutation of manifests/gate/policy.yaml does the same.
 func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
 	var stored, now written
 	if err := json.Unmarshal(after, &now); err != nil {
 		return nil, fmt.Errorf("object to be written: %w", err)
 	}
-	at := now.registered()
-	if at < 0 {
-		return nil, nil
-	}
 	if err := json.Unmarshal(before, &stored); err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
+	}
+	return append(leaveOut(&stored, &now, dryRun), putBack(&stored, &now)...), nil
+}
+
+// leaveOut returns the patch without RegistrationApplied. There is none where the installation has begun already.
+func leaveOut(stored, now *written, dryRun bool) []jsonpatch.Operation {
+	at := now.registered()
+	if at < 0 {
+		return nil
 	}
 	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
 		stored.Metadata.DeletionTimestamp == nil && stored.registered() < 0
 	probed := dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)
 	if !closed && !probed {
-		return nil, nil
+		return nil
 	}
-	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}, nil
+	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}
 }
 
 // registered returns the index of the condition; a negative one: there is none.

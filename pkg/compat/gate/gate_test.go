@@ -137,6 +137,8 @@ func FuzzPolicyDoesTheSame(f *testing.F) {
 	f.Add([]byte{}, []byte{}, false)
 	f.Add([]byte{1, 3}, []byte{1, 7, 3}, false)
 	f.Add([]byte{0, 5}, []byte{2, 6, 1}, true)
+	f.Add([]byte{1, 0, 13}, []byte{3, 0, 13}, false)
+	f.Add([]byte{1, 4, 13}, []byte{7, 0, 13, 3}, false)
 	f.Fuzz(func(t *testing.T, stored, now []byte, dryRun bool) {
 		policy.DryRun = dryRun
 		compareForms(t, policy, shaped(stored), shaped(now))
@@ -151,13 +153,23 @@ func FuzzMutateSurvives(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, before, after []byte, dryRun bool) { _, _ = Mutate(before, after, dryRun) })
 }
 
+// shaped builds an object of bytes.
 func shaped(bytes []byte) []byte {
+	var references []string
+	if len(bytes) > 2 {
+		references, bytes = shapedReferences(bytes[0]), bytes[1:]
+	}
 	gate := ""
 	if len(bytes) > 0 {
-		gate, bytes = []string{"", closed, opened, absurd}[bytes[0]%4], bytes[1:]
+		gate, bytes = []string{"", closed, opened, absurd, byHand}[bytes[0]%5], bytes[1:]
 	}
 	seen, conditions := map[string]bool{}, []string{}
 	for _, b := range bytes {
+		if b%7 == 6 && !seen[upgradable] {
+			seen[upgradable] = true
+			conditions = append(conditions, waiting([]string{"v1", "v2", "other"}[b>>3%3]))
+			continue
+		}
 		kind := []string{TypeRegistered, available}[b%2]
 		if !seen[kind] {
 			seen[kind] = true
@@ -165,7 +177,7 @@ func shaped(bytes []byte) []byte {
 			conditions = append(conditions, condition(kind, []string{"True", "False"}[b>>1%2], message))
 		}
 	}
-	return []byte(addOn(gate, conditions...))
+	return []byte(deploying(addOn(gate, conditions...), references...))
 }
 
 func compiled(t testing.TB) *guardpolicy.Policy {
@@ -194,6 +206,10 @@ func compareForms(t *testing.T, policy *guardpolicy.Policy, before, after []byte
 	want := object(t, after)
 	for _, operation := range patch {
 		var index int
+		if operation.Operation == "replace" {
+			putBackIn(t, want, operation)
+			continue
+		}
 		if _, err := fmt.Sscanf(operation.Path, "/status/conditions/%d", &index); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,8 @@ import (
 // Changed returns the add-ons, ascending, whose evaluation can differ between
 // the two catalogs for equal add-ons on a cluster: what they declare or the
 // cycles they are on have changed, or the versions and providers of what they
-// depend on, or it became known, or unknown, what they declare.
+// depend on, or it became known, or unknown, what they declare, or
+// Interlock acts on them in another way: they are bundles now, or no longer, or other AddOnTemplates of theirs wait.
 func (c *Catalog) Changed(before *Catalog) []string {
 	var changed []string
 	for addOn := range c.declarations {
@@ -33,10 +34,16 @@ func (c *Catalog) Changed(before *Catalog) []string {
 // equal compares what is meant, not how it is written: an empty list of
 // identifiers is none.
 func (c *Catalog) equal(before *Catalog, addOn string) bool {
-	return before.Registered(addOn) && c.unreadFor(addOn) == before.unreadFor(addOn) &&
+	return before.Registered(addOn) && c.actsAlike(before, addOn) && c.unreadFor(addOn) == before.unreadFor(addOn) &&
 		c.equalDeclaration(before, c.declarations[addOn], before.declarations[addOn]) &&
 		maps.EqualFunc(c.Cycles(addOn), before.Cycles(addOn), slices.Equal) &&
 		c.conditional[addOn].text() == before.conditional[addOn].text() && c.circular[addOn].text() == before.circular[addOn].text()
+}
+
+func (c *Catalog) actsAlike(before *Catalog, addOn string) bool {
+	is, was := c.installs[addOn], before.installs[addOn]
+	return is.Bundle == was.Bundle &&
+		(c.declarations[addOn].Ordering != addonv1alpha1.OrderingInstallAndUpgrade || slices.Equal(is.Templates, was.Templates))
 }
 
 // equalDeclaration compares what is declared, and the versions and providers of what it is on.

@@ -23,6 +23,10 @@ type Install struct {
 	Placements []types.NamespacedName
 	// OnDemand: its owner lets Interlock install a Manual one where edges need it.
 	OnDemand bool
+	// Templates are the AddOnTemplates, ascending, that its registration names.
+	Templates []string
+	// Bundle: it has no agent, and is available where all that it requires is.
+	Bundle bool
 	// Approved is on how many managed clusters Interlock may have it installed by one change.
 	Approved int
 	// RemovalApproved is from how many managed clusters Interlock may have it removed by one change.
@@ -87,6 +91,17 @@ func (c *Catalog) IsSet(addOn string) bool {
 
 // InstallOf returns how OCM installs an add-on with that registration.
 func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
+	install := installOf(addOn)
+	install.Bundle, install.Templates = IsBundle(addOn), declaration.NamedTemplates(addOn)
+	return install
+}
+
+// IsBundle reports whether a registration says that its add-on is a bundle. One with AddOnTemplates has an agent.
+func IsBundle(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
+	return addOn.Annotations[addonv1alpha1.BundleAnnotation] == "true" && !declaration.UsesTemplates(addOn)
+}
+
+func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	// As OCM's install controller: an add-on with another lifecycle is left to its own manager.
 	lifecycle, set := addOn.Annotations[ocmv1alpha1.AddonLifecycleAnnotationKey]
 	if set && lifecycle != ocmv1alpha1.AddonLifecycleAddonManagerAnnotationValue {
@@ -129,6 +144,11 @@ func (i Install) Drops(before Install) bool {
 }
 
 func (i Install) equal(other Install) bool {
+	return i.alike(other) && i.Bundle == other.Bundle && slices.Equal(i.Templates, other.Templates)
+}
+
+// alike reports whether OCM installs the add-on in the same way.
+func (i Install) alike(other Install) bool {
 	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
 		i.RemovalApproved == other.RemovalApproved && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
 }
@@ -154,7 +174,7 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 	reworded := map[string]bool{}
 	for _, registered := range []map[string]Install{c.installs, before.installs} {
 		for addOn := range registered {
-			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).equal(before.Install(addOn)) {
+			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) {
 				continue
 			}
 			for _, dependent := range c.Dependents(addOn) {

@@ -41,3 +41,21 @@ func UsesTemplates(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 		return slices.ContainsFunc(placement.Configs, func(config ocmv1alpha1.AddOnConfig) bool { return config.ConfigGroupResource == Templates })
 	})
 }
+
+// NamedTemplates are the AddOnTemplates, ascending, that a registered add-on has as a default or on a Placement.
+func NamedTemplates(addOn *addonv1alpha1.ClusterManagementAddOn) (names []string) {
+	for _, config := range addOn.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
+		if config.ConfigGroupResource == Templates && config.DefaultConfig != nil {
+			names = append(names, config.DefaultConfig.Name)
+		}
+	}
+	for _, placement := range addOn.Spec.InstallStrategy.Placements {
+		for _, config := range placement.Configs {
+			if config.ConfigGroupResource == Templates {
+				names = append(names, config.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

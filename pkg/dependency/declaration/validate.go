@@ -219,7 +219,7 @@ func validateOrdering(ordering addonv1alpha1.Ordering, path *field.Path) field.E
 	return field.ErrorList{field.NotSupported(path, addonv1alpha1.Ordering(text.Excerpt(string(ordering))), orderings)}
 }
 
-var orderings = []addonv1alpha1.Ordering{addonv1alpha1.OrderingNone, addonv1alpha1.OrderingInstall}
+var orderings = []addonv1alpha1.Ordering{addonv1alpha1.OrderingNone, addonv1alpha1.OrderingInstall, addonv1alpha1.OrderingInstallAndUpgrade}
 
 func tooLong(path *field.Path, value string, limit int) field.ErrorList {
 	if utf8.RuneCountInString(value) <= limit {

@@ -10,7 +10,7 @@ import (
 // add-on waits for, until the add-on may be installed, and then True for as long as the add-on exists.
 const ConditionInstallable = addonv1alpha1.ManagedClusterAddOnConditionInstallable
 
-// The reasons of ConditionInstallable.
+// The reasons of ConditionInstallable and ConditionUpgradable.
 const (
 	ReasonWaiting   = "WaitingForDependencies"
 	ReasonSatisfied = "RequiredDependenciesSatisfied"
@@ -27,8 +27,12 @@ const MessageSatisfied = "All Required dependencies have been satisfied; the add
 // Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.
 // Where nothing is to be done, the stored one stays.
 func Condition(stored *metav1.Condition, decision Decision, now metav1.Time) (desired metav1.Condition, changed bool) {
+	return conditionOf(ConditionInstallable, stored, decision, now)
+}
+
+func conditionOf(kind string, stored *metav1.Condition, decision Decision, now metav1.Time) (desired metav1.Condition, changed bool) {
 	desired = metav1.Condition{
-		Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: decision.Reason, Message: decision.Message, LastTransitionTime: now,
+		Type: kind, Status: metav1.ConditionTrue, Reason: decision.Reason, Message: decision.Message, LastTransitionTime: now,
 	}
 	if decision.Step == Wait {
 		desired.Status = metav1.ConditionFalse

@@ -41,7 +41,8 @@ var Begun = Decision{Open, ReasonOpened, "Open Cluster Management has begun to i
 
 // Ordered reports whether the installation of an add-on with that declaration waits.
 func Ordered(declared declaration.Declaration) bool {
-	return !declared.Invalid && declared.Ordering == addonv1alpha1.OrderingInstall
+	return !declared.Invalid &&
+		(declared.Ordering == addonv1alpha1.OrderingInstall || declared.Ordering == addonv1alpha1.OrderingInstallAndUpgrade)
 }
 
 // Decide decides on a gate that is closed, or about to be: when the add-on is created, only Wait closes it. An Optional dependency, a waived one, and one that tolerates the failure, do
@@ -53,17 +54,22 @@ func Decide(registered declaration.Declaration, findings []evaluation.Finding) D
 	if !Ordered(registered) {
 		return Decision{Open, ReasonOpened, "The add-on does not declare ordering: Install."}
 	}
+	return decide(findings, "", MessageSatisfied)
+}
+
+// decide decides on what waits for these; the message of Wait begins with a prefix.
+func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
 	blocking := only(findings, evaluation.Finding.Blocks)
 	if at := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); at >= 0 {
 		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[at].Cycle, " → ") + "."}
 	}
 	if unsatisfied := only(blocking, evaluation.Finding.Unsatisfied); len(unsatisfied) > 0 {
-		return Decision{Wait, ReasonWaiting, condition.Message(unsatisfied, condition.MaxMessage)}
+		return Decision{Wait, ReasonWaiting, prefix + condition.Message(unsatisfied, condition.MaxMessage-len(prefix))}
 	}
 	if slices.ContainsFunc(blocking, evaluation.Finding.Held) {
 		return Decision{Step: Stay}
 	}
-	return Decision{Open, ReasonSatisfied, MessageSatisfied}
+	return Decision{Open, ReasonSatisfied, satisfied}
 }
 
 func only(findings []evaluation.Finding, which func(evaluation.Finding) bool) []evaluation.Finding {

@@ -93,7 +93,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	known := r.Metrics.SetFindings(key, findings)
 	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
-	again := sooner(evaluation.HeldUntil(findings), r.observeStuck(addOn, findings, changed, started))
+	awaited, err := r.awaited(ctx, declared, addOn, state, findings)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	again := sooner(evaluation.HeldUntil(findings), r.observeStuck(addOn, awaited, changed, started))
 	if !changed && r.Guarded.missed(addOn) {
 		return r.write(ctx, addOn, *fleet.Degraded(addOn))
 	}

@@ -1,17 +1,20 @@
 package degraded
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
@@ -94,16 +97,16 @@ func (r *Reconciler) observeStuck(
 	addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding, changed bool, now time.Time,
 ) (next time.Time) {
 	var waits, held []string
-	gated := fleet.GateClosed(addOn)
+	behind := waitsBehind(addOn)
 	for _, finding := range findings {
 		switch {
-		case finding.Pending(), gated && finding.Blocks() && finding.Unsatisfied():
+		case finding.Pending(), behind != "" && finding.Blocks() && finding.Unsatisfied():
 			waits = append(waits, finding.Name())
 		case finding.Held():
 			held = append(held, finding.Name())
 		}
 	}
-	report, next := r.stuck.observe(key(addOn), waits, held, condition.WaitsSince(fleet.Degraded(addOn), changed, now), now)
+	report, next := r.stuck.observe(key(addOn), waits, held, waitsSince(addOn, changed, now), now)
 	if len(report) == 0 {
 		return next
 	}
@@ -113,10 +116,60 @@ func (r *Reconciler) observeStuck(
 	}
 	pending := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !slices.Contains(report, f.Name()) })
 	waited := "Not installed within"
-	if gated {
-		waited = "Its gate is closed, because these were not satisfied within"
+	if behind != "" {
+		waited = behind + ", because these were not satisfied within"
 	}
 	note := fmt.Sprintf("%s %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
-	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
+	r.Recorder.Eventf(
+		events.About(events.ManagedClusterAddOn, addOn),
+		nil,
+		corev1.EventTypeWarning,
+		EventStuck,
+		actionEvaluate,
+		"%s",
+		events.Note(note),
+	)
 	return next
+}
+
+// waitsBehind says what keeps an add-on, or its other AddOnTemplate, from being installed; empty: nothing.
+func waitsBehind(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	if fleet.GateClosed(addOn) {
+		return "Its gate is closed"
+	}
+	if waiting := fleet.WaitingTemplate(addOn); waiting != "" {
+		return "AddOnTemplate '" + waiting + "' waits"
+	}
+	return ""
+}
+
+// waitsSince is since when an add-on waits, if that was not observed: by the condition of what it waits behind, or else by Degraded.
+func waitsSince(addOn *addonv1alpha1.ManagedClusterAddOn, changed bool, now time.Time) time.Time {
+	for _, one := range []*metav1.Condition{fleet.Installable(addOn), fleet.Upgradable(addOn)} {
+		if waitsBehind(addOn) != "" && gate.Waits(one) {
+			return one.LastTransitionTime.Time
+		}
+	}
+	return condition.WaitsSince(fleet.Degraded(addOn), changed, now)
+}
+
+// awaited returns the findings on what an add-on waits for: those of the AddOnTemplate that is to be installed, where that declares, and
+// else those that count anyway.
+func (r *Reconciler) awaited(
+	ctx context.Context,
+	declared *evaluation.Evaluator,
+	addOn *addonv1alpha1.ManagedClusterAddOn,
+	state evaluation.State,
+	findings []evaluation.Finding,
+) ([]evaluation.Finding, error) {
+	if waiting := fleet.WaitingTemplate(addOn); waiting != "" {
+		version, _, err := r.Loader.Reader.TemplateVersion(ctx, waiting)
+		return declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, gate.Upgrade{Template: waiting, Version: version})), err
+	}
+	if fleet.GateClosed(addOn) && declared.Templated(addOn.Name) {
+		if installing, known := gate.Installing(declared.Catalog, state, addOn.Name); known {
+			return declared.Evaluate(addOn.Name, installing), nil
+		}
+	}
+	return findings, nil
 }

@@ -10,6 +10,11 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // An event says once that a dependency was not installed within StuckAfter, and does not say it
@@ -140,6 +145,55 @@ func TestAGatedAddOnThatWaitsIsReported(t *testing.T) {
 			const want = "Warning DependencyStuck Its gate is closed, because these were not satisfied within 15 minutes: Required addon 'base'"
 			if test.events > 0 && !strings.HasPrefix(got[0], want) {
 				t.Errorf("event %q", got[0])
+			}
+		})
+	}
+}
+
+// Behind a gate, or while another one runs, what an AddOnTemplate declares is waited for, although it does not run.
+func TestWhatATemplateWaitsForIsReported(t *testing.T) {
+	for name, test := range map[string]struct {
+		gate      string
+		condition metav1.Condition
+		runs      bool
+		want      string // of the event, begins with
+	}{
+		"behind a gate": {
+			addonv1alpha1.GateClosed, conditionOf("Installable", metav1.ConditionFalse, gate.ReasonWaiting), false,
+			"Warning DependencyStuck Its gate is closed, because these were not satisfied within 15 minutes: Required addon 'base'",
+		},
+		"another template": {
+			"", conditionOf("Upgradable", metav1.ConditionFalse, gate.ReasonWaiting), true,
+			"Warning DependencyStuck AddOnTemplate 'v2' waits, because these were not satisfied within 15 minutes: Required addon 'base'",
+		},
+		"open": {"", conditionOf("Upgradable", metav1.ConditionTrue, gate.ReasonSatisfied), true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.condition.Message = "AddOnTemplate 'v2' waits: Required addon 'base'"
+			test.condition.LastTransitionTime = metav1.NewTime(aTime)
+			waiting := fleet.WithTemplate(addOn(leaf.Name, test.condition), "v2", false)
+			if test.runs {
+				waiting = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1", true)
+			}
+			if test.gate != "" {
+				waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+			}
+			v2 := fixture.Template(leaf.Name, "v2", "[{name: base}]")
+			b := newBench(t, waiting, &v2)
+			registered := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: InstallAndUpgrade}"))
+			b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered}, v2)))
+			for range 3 {
+				if _, err := b.reconcile(t); err != nil {
+					t.Fatal(err)
+				}
+				b.clock.Step(StuckAfter)
+			}
+			if got := strings.Join(
+				b.emitted(),
+				"; ",
+			); !strings.HasPrefix(got, test.want) || test.want == "" && strings.Contains(got, EventStuck) ||
+				strings.Count(got, EventStuck) > 1 {
+				t.Errorf("events %q", got)
 			}
 		})
 	}

@@ -11,14 +11,17 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/bundle"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // passes bounds the passes over all add-ons. The last pass finds nothing to
@@ -133,10 +136,19 @@ func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]by
 	if len(kept) == len(conditions) {
 		return nil, nil
 	}
+	after := statusWith(status, kept)
+	if fields, has := after.(map[string]any); has && isBundle(addOn) {
+		fields["healthCheck"] = nil
+	}
 	return json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion()},
-		"status":   statusWith(status, kept),
+		"status":   after,
 	})
+}
+
+// isBundle reports whether Interlock set the mode of the add-on's health check, which OCM's agent then leaves alone.
+func isBundle(addOn *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(addOn.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == names.Bundle })
 }
 
 // statusWith returns the merge patch of a status with these conditions. An empty
@@ -158,7 +170,8 @@ func isOurs(entry any) bool {
 	case addonv1alpha1.ManagedClusterAddOnConditionDegraded:
 		return slices.Contains(condition.Reasons, reason)
 	case availability.ConditionAvailable:
-		return reason == availability.ReasonRequiredDependencyNotSatisfied || reason == availability.ReasonAwaitingHealthCheck
+		return reason == availability.ReasonRequiredDependencyNotSatisfied || reason == availability.ReasonAwaitingHealthCheck ||
+			slices.Contains(bundle.Reasons, reason)
 	}
 	return false
 }

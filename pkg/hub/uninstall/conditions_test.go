@@ -2,10 +2,14 @@ package uninstall
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 func TestConditionsThatAreRemoved(t *testing.T) {
@@ -15,6 +19,7 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 		foreign   = `{"reason":"DiskFull","status":"True","type":"Degraded"}`
 		stopped   = `{"reason":"RequiredDependencyNotSatisfied","status":"False","type":"Available"}`
 		awaiting  = `{"reason":"AwaitingHealthCheck","status":"Unknown","type":"Available"}`
+		bundled   = `{"reason":"BundleAvailable","status":"True","type":"Available"}`
 		available = `{"reason":"ManagedClusterAddOnLeaseUpdated","status":"True","type":"Available"}`
 	)
 	for name, test := range map[string]struct{ status, want string }{
@@ -40,6 +45,14 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 			`{"conditions":[` + awaiting + `,` + foreign + `]}`,
 			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + foreign + `]}}`,
 		},
+		"an Available of a bundle": {
+			`{"conditions":[` + bundled + `],"healthCheck":{"mode":"Customized"}}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":null,"healthCheck":null}}`,
+		},
+		"the mode of an add-on that is no bundle": {
+			`{"conditions":[` + stopped + `],"healthCheck":{"mode":"Customized"}}`,
+			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":null}}`,
+		},
 		"a status with other fields": {
 			`{"conditions":[` + required + `,` + available + `],"addOnMeta":{}}`,
 			`{"metadata":{"resourceVersion":"7"},"status":{"conditions":[` + available + `]}}`,
@@ -51,6 +64,9 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 			addOn := &unstructured.Unstructured{}
 			if err := json.Unmarshal([]byte(text), &addOn.Object); err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(test.status, bundled) {
+				addOn.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: names.Bundle}})
 			}
 			if test.status != "" {
 				var status map[string]any

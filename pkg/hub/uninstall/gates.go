@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
-// removeGates removes the gate of every add-on that has one, with its condition Installable. The gate rule is removed before,
-// so that Open Cluster Management then installs what waited.
+// removeGates removes the gate of every add-on that has one, with its condition Installable, and every condition Upgradable. The gate
+// rule is removed before, so that Open Cluster Management then installs what waited.
 func (u *uninstallation) removeGates(ctx context.Context) (string, error) {
 	cleaned, seen, err := u.cleanAll(ctx, "gates", u.removeGate)
 	return fmt.Sprintf("%d opened and removed, none is left on any of %d ManagedClusterAddOns", cleaned, seen), err
@@ -23,9 +23,9 @@ func (u *uninstallation) removeGates(ctx context.Context) (string, error) {
 
 func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
 	if _, gated := addOn.GetAnnotations()[addonv1alpha1.GateAnnotation]; !gated {
-		return false, nil
+		return u.removeEach(ctx, addOn, isUpgradable)
 	}
-	if _, err := u.removeEach(ctx, addOn, isInstallable); err != nil {
+	if _, err := u.removeEach(ctx, addOn, func(entry any) bool { return isInstallable(entry) || isUpgradable(entry) }); err != nil {
 		return false, err
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
@@ -35,6 +35,13 @@ func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Uns
 		return false, err
 	}
 	return true, u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+}
+
+// isUpgradable reports whether a condition lets AddOnTemplates wait. Without it, none does.
+func isUpgradable(entry any) bool {
+	stored, _ := entry.(map[string]any)
+	reason, _ := stored["reason"].(string)
+	return stored["type"] == gate.ConditionUpgradable && slices.Contains(gate.UpgradeReasons, reason)
 }
 
 // isInstallable reports whether a condition is that of a gate. Without a gate, the add-on's own manager may have set it.

@@ -40,14 +40,21 @@ func TestGatesAreRemoved(t *testing.T) {
 		withGate("closed", "closed", "Installable WaitingForDependencies", "Other Mine"), withGate("open", "open", "Installable GateOpened"),
 		withGate("of-its-author", "", "Installable WaitingForDependencies"),
 		withGate("of-another", "closed", "Installable TheirOwn"), withGate("none", ""),
-	).WithInterceptorFuncs(interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			if broken != nil {
-				return broken
-			}
-			return c.Patch(ctx, object, patch, options...)
-		},
-	}).Build()
+		withGate(
+			"held-back",
+			"",
+			"Upgradable WaitingForDependencies",
+			"Other Mine",
+		), withGate("both", "open", "Installable GateOpened", "Upgradable NothingWaits"),
+	).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				if broken != nil {
+					return broken
+				}
+				return c.Patch(ctx, object, patch, options...)
+			},
+		}).Build()
 	u := &uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}
 	broken = errors.New("away")
 	if _, err := u.removeGates(t.Context()); err == nil || !strings.Contains(err.Error(), "ManagedClusterAddOn cluster1/") {
@@ -55,7 +62,7 @@ func TestGatesAreRemoved(t *testing.T) {
 	}
 	broken = nil
 	done, err := u.removeGates(t.Context())
-	if err != nil || done != "3 opened and removed, none is left on any of 5 ManagedClusterAddOns" {
+	if err != nil || done != "4 opened and removed, none is left on any of 7 ManagedClusterAddOns" {
 		t.Errorf("%q, %v", done, err)
 	}
 	var all addonv1alpha1.ManagedClusterAddOnList
@@ -72,7 +79,10 @@ func TestGatesAreRemoved(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"closed": "Other Mine", "of-its-author": "Installable WaitingForDependencies", "of-another": "Installable TheirOwn",
+		"closed":        "Other Mine",
+		"held-back":     "Other Mine",
+		"of-its-author": "Installable WaitingForDependencies",
+		"of-another":    "Installable TheirOwn",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

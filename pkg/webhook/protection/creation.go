@@ -3,9 +3,14 @@ package protection
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // Registered returns what the registration of an add-on declares, by the cache; the zero value where it has none.
@@ -43,11 +48,46 @@ func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 	if err != nil {
 		return nil, false, err
 	}
-	is.addOns[addOn.Name] = installing
+	findings, err = v.findingsWith(ctx, under, is, installing)
+	return findings, err == nil, err
+}
+
+// findingsWith returns the verdicts on an add-on as it would be, on a managed cluster that is otherwise as it is.
+func (v *Validator) findingsWith(
+	ctx context.Context, under declared, is clusterReader, addOn *addonv1alpha1.ManagedClusterAddOn,
+) ([]evaluation.Finding, error) {
+	is.addOns[addOn.Name] = addOn
 	is.hub = v.apisOfHub(ctx, under, []string{addOn.Name})
 	state, err := is.state(ctx, under, addOn.Name)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return under.Evaluate(addOn.Name, state), true, nil
+	return under.Evaluate(addOn.Name, state), nil
+}
+
+// Upgraded returns the verdicts on an add-on as it would be with another AddOnTemplate, and what that is. known is false where nothing
+// can be said: the cluster is being detached, or there is no such add-on or template.
+func (v *Validator) Upgraded(
+	ctx context.Context, addOn types.NamespacedName, template string,
+) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error) {
+	found, err := v.declared.template(ctx, template)
+	if err != nil || found == nil {
+		return nil, upgrade, false, err
+	}
+	upgrade = gate.Upgrade{Template: template, Version: versions.OfTemplate(found.Annotations, found.Labels)}
+	under, done, err := v.begin(ctx)
+	if err != nil {
+		return nil, upgrade, false, err
+	}
+	defer done()
+	is, ok, err := v.attachedCluster(ctx, addOn.Namespace)
+	if !ok {
+		return nil, upgrade, false, err
+	}
+	is.addOns, err = v.installed(ctx, addOn.Namespace)
+	if err != nil || is.addOns[addOn.Name] == nil {
+		return nil, upgrade, false, err
+	}
+	findings, err = v.findingsWith(ctx, under, is, fleet.WithTemplate(is.addOns[addOn.Name], template, true))
+	return findings, upgrade, err == nil, err
 }

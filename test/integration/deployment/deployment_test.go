@@ -241,6 +241,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 				Eventually(ruleOf(ctx, kind, names.Gate)).Should(BeTrue())
 			}
 			expectGateOpened(ctx)
+			expectBundle(ctx)
 			if mode == "policy" { // the form does not matter
 				requests.begin("installs what is needed (--lifecycle)")
 				expectInstallations(ctx)

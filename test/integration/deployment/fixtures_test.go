@@ -243,6 +243,16 @@ func expectGateOpened(ctx context.Context) {
 	Expect(admin.Delete(ctx, gated)).To(Succeed())
 }
 
+// expectBundle has addon-manager --lifecycle report an add-on without an agent as available.
+func expectBundle(ctx context.Context) {
+	GinkgoHelper()
+	remove := register(ctx, "bundle", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+		registered.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
+	})
+	Eventually(condition(ctx, types.NamespacedName{Namespace: cluster, Name: "bundle"}, "Available")).Should(Equal("True/BundleAvailable"))
+	remove()
+}
+
 // leaveAgent leaves an installation of the agent without its registration, which the garbage collector does not delete:
 // with the registration, it may be faster than the uninstallation.
 func leaveAgent(ctx context.Context) {

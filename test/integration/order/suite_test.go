@@ -148,6 +148,14 @@ func userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...st
 	return user
 }
 
+// lifecycleOn runs both with the lifecycle on, whatever the specs before have left.
+func lifecycleOn(ctx context.Context) {
+	GinkgoHelper()
+	Expect(webhook.Stop(ctx)).To(Succeed())
+	serve("--lifecycle")
+	manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
+}
+
 // serve runs addon-manager webhook.
 func serve(flags ...string) {
 	GinkgoHelper()

@@ -68,7 +68,7 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		})
 	}
 
-	It("changes Installable, where it may open gates", func(ctx context.Context) {
+	It("changes Installable and Upgradable, and Available of bundles, where it may open gates", func(ctx context.Context) {
 		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "without-lifecycle"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{group}, Resources: []string{"managedclusteraddons/status"}, Verbs: []string{"patch"}},
 		}}
@@ -83,11 +83,33 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 			return patchStatus(ctx, user, addOn, map[string]any{"conditions": with(addOn, one["type"].(string), one)})
 		}
 		Eventually(set).WithArguments(withoutLifecycle, condition("Degraded", "True", "After")).Should(Succeed())
-		for _, kind := range []string{"Installable", "RegistrationApplied"} {
+		for _, kind := range []string{"Installable", "Upgradable", "RegistrationApplied"} {
 			Expect(set(withoutLifecycle, condition(kind, "False", "After"))).To(MatchError(ContainSubstring("may change no condition but Degraded")))
 		}
 		Expect(as(withoutLifecycle).Patch(ctx, addOn.DeepCopy(), setting(`"open"`))).To(Satisfy(apierrors.IsForbidden))
 		Expect(set(manager, condition("RegistrationApplied", "False", "After"))).To(Satisfy(apierrors.IsForbidden))
 		Expect(set(manager, condition("Installable", "False", "WaitingForDependencies"))).To(Succeed())
+		Expect(set(manager, condition("Upgradable", "False", "WaitingForDependencies"))).To(Succeed())
+
+		By("Available of a bundle")
+		checked := func(user, mode, status, reason string) error {
+			return patchStatus(ctx, user, addOn, map[string]any{
+				"healthCheck": map[string]any{"mode": mode}, "conditions": with(addOn, "Available", condition("Available", status, reason)),
+			})
+		}
+		for _, refused := range []error{
+			checked(withoutLifecycle, "Customized", "True", "BundleAvailable"), checked(manager, "Lease", "True", "BundleAvailable"),
+			checked(manager, "Customized", "True", "ManagedClusterAddOnLeaseUpdated"),
+			checked(manager, "Customized", "True", "RequiredDependencyNotSatisfied"),
+			set(manager, condition("Available", "True", "BundleAvailable")), // while OCM's agent writes it
+		} {
+			Expect(refused).To(Satisfy(apierrors.IsForbidden))
+		}
+		for status, reason := range map[string]string{
+			"True": "BundleAvailable", "False": "RequiredDependencyNotSatisfied", "Unknown": "BundleUnknown",
+		} {
+			Expect(checked(manager, "Customized", status, reason)).To(Succeed(), reason)
+		}
+		Expect(checked(manager, "Lease", "Unknown", "BundleUnknown")).To(Succeed(), "it gives Available back")
 	})
 })

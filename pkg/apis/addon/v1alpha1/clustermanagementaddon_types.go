@@ -58,12 +58,14 @@ type ClusterManagementAddOnSpec struct {
 	// - "None" (default): nothing. OCM installs the add-on at once.
 	// - "Install": the first installation on a managed cluster, until all Required dependencies and requirements are
 	//   satisfied there.
+	// - "InstallAndUpgrade": the same, and on a managed cluster where the add-on is installed, another AddOnTemplate of it,
+	//   until all that it requires itself is satisfied there.
 	// +optional
 	Ordering Ordering `json:"ordering,omitempty"`
 }
 
 // Ordering says what waits for the dependencies of an add-on.
-// +kubebuilder:validation:Enum=None;Install
+// +kubebuilder:validation:Enum=None;Install;InstallAndUpgrade
 type Ordering string
 
 const (
@@ -71,6 +73,8 @@ const (
 	OrderingNone Ordering = "None"
 	// OrderingInstall is that the first installation on a managed cluster waits.
 	OrderingInstall Ordering = "Install"
+	// OrderingInstallAndUpgrade is that the first installation waits, and each other AddOnTemplate.
+	OrderingInstallAndUpgrade Ordering = "InstallAndUpgrade"
 )
 
 // AddonDependency represents a dependency on another add-on.

@@ -69,6 +69,13 @@ type DependencyPrereleases struct {
 // Interlock: with the value "true", Interlock creates a ManagedClusterAddOn where an edge with install Auto needs it.
 const InstallOnDemandAnnotation = "dependency.addon.open-cluster-management.io/install-on-demand"
 
+// UpgradeAnnotation is on a ManagedClusterAddOn. Its value is the name of an AddOnTemplate that does not wait for its dependencies there.
+const UpgradeAnnotation = "dependency.addon.open-cluster-management.io/upgrade"
+
+// BundleAnnotation is on a ClusterManagementAddOn. With the value "true", the add-on is a bundle: it has no agent, and is available
+// where all that it requires is.
+const BundleAnnotation = "dependency.addon.open-cluster-management.io/bundle"
+
 // InstalledByLabel is on ManagedClusterAddOns that Interlock has created. Its value is InstalledByInterlock, or InstalledByPlugin
 // where a user of kubectl addon install has created it.
 const (

@@ -31,6 +31,8 @@ const (
 	ManagedClusterAddOnConditionDegraded = addonv1alpha1.ManagedClusterAddOnConditionDegraded
 	// ManagedClusterAddOnConditionInstallable is the type of the condition that reports what an installation waits for.
 	ManagedClusterAddOnConditionInstallable = "Installable"
+	// ManagedClusterAddOnConditionUpgradable is the type of the condition that reports what another AddOnTemplate waits for.
+	ManagedClusterAddOnConditionUpgradable = "Upgradable"
 )
 
 // the reasons of condition ManagedClusterAddOnConditionDegraded

@@ -1,0 +1,68 @@
+package catalog
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+const (
+	runsV1   = `supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: v1}}]`
+	runsV2   = `supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: v2}}]`
+	placesV2 = runsV1 + `
+installStrategy:
+  type: Placements
+  placements: [{namespace: ns, name: p, configs: [{group: addon.open-cluster-management.io, resource: addontemplates, name: v2}]}]`
+)
+
+func TestBundle(t *testing.T) {
+	for name, test := range map[string]struct {
+		annotation, spec string
+		want             bool
+	}{
+		"Is": {"true", `{}`, true}, "IsNot": {"false", `{}`, false}, "NotSaid": {"", `{}`, false}, "HasAnAgent": {"true", runsV1, false},
+	} {
+		registered := fixture.Specified(t, "x", test.spec)
+		metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, test.annotation)
+		if got := New([]addonv1alpha1.ClusterManagementAddOn{registered}).Install("x").Bundle; got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// An add-on is evaluated again where Interlock acts on it in another way, and its dependents are not.
+func TestWhatInterlockActsOnIsEvaluatedAgain(t *testing.T) {
+	const ordered = "\nordering: InstallAndUpgrade"
+	of := func(spec, bundle string) addonv1alpha1.ClusterManagementAddOn {
+		registered := fixture.Specified(t, "base", spec)
+		metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, bundle)
+		return registered
+	}
+	for name, test := range map[string]struct {
+		before, after addonv1alpha1.ClusterManagementAddOn
+		want          []string
+		same          bool
+	}{
+		"Same":              {of(`{}`, "true"), of(`{}`, "true"), nil, true},
+		"ABundle":           {of(`{}`, ""), of(`{}`, "true"), []string{"base"}, false},
+		"ABundleNoMore":     {of(`{}`, "true"), of(`{}`, "false"), []string{"base"}, false},
+		"AnotherDefault":    {of(runsV1+ordered, ""), of(runsV2+ordered, ""), []string{"base"}, false},
+		"OfAPlacement":      {of(runsV1+ordered, ""), of(placesV2+ordered, ""), []string{"base"}, false},
+		"NotOrdered":        {of(runsV1, ""), of(runsV2, ""), nil, false},
+		"OnlyInstallations": {of(runsV1+"\nordering: Install", ""), of(runsV2+"\nordering: Install", ""), nil, false},
+	} {
+		dependent := fixture.Registration("x", fixture.Required("base"))
+		before := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.before})
+		after := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.after})
+		if got := after.Changed(before); !slices.Equal(got, test.want) || Same(&test.before, &test.after) != test.same {
+			t.Errorf("%s: %q, the same: %t", name, got, Same(&test.before, &test.after))
+		}
+		if reworded := after.Reworded(before); name != "OfAPlacement" && len(reworded) > 0 {
+			t.Errorf("%s: dependents are evaluated again: %q", name, reworded)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package upgrades
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/actingbench"
+	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/triggertest"
+)
+
+const upgradesOrdered = "{ordering: InstallAndUpgrade}"
+
+// given is what is on the hub: leaf runs v1, and v2, its default, needs base.
+type given struct {
+	declares string
+	// wants is the default of the registration, and own what leaf names itself.
+	wants, own string
+	// live is the default that the catalog does not know yet; empty: it knows all.
+	live   string
+	stored []metav1.Condition
+	// runs is what leaf runs, and desires what OCM deploys instead; empty: nothing else.
+	runs, desires string
+	base          bool
+	lost          bool
+}
+
+func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
+	t.Helper()
+	registered := fixture.Deployed(fixture.Specified(t, "leaf", is.declares))
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	registered.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: is.wants}
+	leaf := actingbench.AddOn("leaf", is.stored...)
+	if is.own != "" {
+		own := ocmv1alpha1.AddOnConfig{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: is.own}}
+		leaf.Spec.Configs = []ocmv1alpha1.AddOnConfig{own}
+	}
+	if is.runs != "" {
+		leaf.Status.ConfigReferences = fleet.WithTemplate(leaf, is.runs, true).Status.ConfigReferences
+	}
+	if is.desires != "" {
+		leaf.Status.ConfigReferences = fleet.WithTemplate(leaf, is.desires, false).Status.ConfigReferences
+	}
+	base := actingbench.AddOn("other")
+	if is.base {
+		base = actingbench.AddOn("base", actingbench.Condition("Available", metav1.ConditionTrue, "Fine", ""))
+	}
+	v2 := fixture.Template("leaf", "v2", "[{name: base}]")
+	v2.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "2.0.0"
+	hub := actingbench.New(t, []addonv1alpha1.ClusterManagementAddOn{registered},
+		[]addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v1", "[]"), v2}, is.lost, leaf, base)
+	if is.live != "" {
+		registered.Spec.SupportedConfigs[0].DefaultConfig.Name = is.live //nolint:staticcheck // v1alpha1 has no other field for it
+		if err := hub.Create(t.Context(), &registered); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hub, &Reconciler{
+		Clock: hub.Clock, Fleet: hub.Reader, Declarations: hub.Declarations, Loader: hub.Loader, Conditions: hub.Conditions,
+		Live: hub, Backoff: backoff.New(hub.Clock), Evaluate: trigger.New(),
+	}
+}
+
+// waits is the condition while v2 waits.
+func waits(message string) []metav1.Condition {
+	return []metav1.Condition{actingbench.Condition("Upgradable", metav1.ConditionFalse, gate.ReasonWaiting, message)}
+}
+
+const missing = "AddOnTemplate 'v2' (version 2.0.0) waits: Required addon 'base' is not installed or not available. " +
+	"(not installed: it has no ClusterManagementAddOn on this hub)"
+
+func TestReconcile(t *testing.T) {
+	marked := []metav1.Condition{actingbench.Condition("Upgradable", metav1.ConditionTrue, gate.ReasonNothingWaits, gate.NothingWaits.Message)}
+	for name, test := range map[string]struct {
+		is     given
+		want   string // begins with; empty: no condition
+		writes int
+	}{
+		"Marked":       {given{declares: upgradesOrdered, wants: "v1", runs: "v1"}, "True NothingWaits", 1},
+		"IsMarked":     {given{declares: upgradesOrdered, wants: "v1", runs: "v1", stored: marked}, "True NothingWaits", 0},
+		"NotInstalled": {given{declares: upgradesOrdered, wants: "v1"}, "", 0},
+		"Installing":   {given{declares: upgradesOrdered, wants: "v1", desires: "v1"}, "", 0},
+		"NotOrdered":   {given{declares: "{ordering: Install}", wants: "v1", runs: "v1"}, "", 0},
+		"Waits": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits(missing)}, "False WaitingForDependencies " + missing, 0,
+		},
+		"ForSomethingElse": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits("AddOnTemplate 'v2' (version 2.0.0) waits: x")},
+			"False WaitingForDependencies " + missing, 1,
+		},
+		"Opens": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)},
+			"True RequiredDependenciesSatisfied All that AddOnTemplate 'v2' (version 2.0.0) requires", 1,
+		},
+		"Lost": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, lost: true, stored: waits(missing)}, "False Waiting", 0,
+		},
+		"OrderedNoMore": {
+			given{declares: "{ordering: Install}", wants: "v2", runs: "v1", stored: waits(missing)},
+			"True GateOpened The add-on does not declare", 1,
+		},
+		"RolledOut": {
+			given{declares: upgradesOrdered, wants: "v2", desires: "v2", stored: waits(missing)},
+			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is rolled out", 1,
+		},
+		"IsThere": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v2", stored: waits(missing)},
+			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is rolled out", 1,
+		},
+		"TakenBack": {
+			given{declares: upgradesOrdered, wants: "v1", runs: "v1", stored: waits(missing)},
+			"True GateOpened AddOnTemplate 'v2' (version 2.0.0) is not to be", 1,
+		},
+		"CatalogIsBehind": {
+			given{declares: upgradesOrdered, wants: "v1", live: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0,
+		},
+		"OnlyForItself": {given{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
+		"NotForItself":  {given{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened", 1},
+		"CannotBeUsed": {
+			given{declares: "{ordering: InstallAndUpgrade, dependencies: [{name: b, version: x}]}", wants: "v2", runs: "v1", stored: waits(missing)},
+			"False Waiting", 0,
+		},
+		"AnotherMessage": {given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits("Mine")}, "False Waiting", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, r := newBench(t, test.is)
+			got := ""
+			if one := fleet.Upgradable(hub.Settle(t, r)); one != nil {
+				got = string(one.Status) + " " + one.Reason + " " + one.Message
+			}
+			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || hub.Writes != test.writes {
+				t.Errorf("%q, %d writes", got, hub.Writes)
+			}
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
+	resource, broken := schema.GroupResource{Resource: "managedclusteraddons"}, errors.New("the hub is busy")
+	for name, test := range map[string]struct {
+		refused error
+		again   bool
+		fails   string
+	}{
+		"Conflict": {apierrors.NewConflict(resource, "leaf", broken), true, ""},
+		"NotFound": {apierrors.NewNotFound(resource, "leaf"), false, ""},
+		"Refused":  {broken, false, "write Upgradable=True/RequiredDependenciesSatisfied of cluster1/leaf: the hub is busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, r := newBench(t, given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)})
+			hub.Refused = test.refused
+			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: actingbench.Leaf})
+			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.again {
+				t.Errorf("%+v, %v", result, err)
+			}
+			hub.Refused = nil
+			if one := fleet.Upgradable(hub.Settle(t, r)); one == nil || one.Status != metav1.ConditionTrue {
+				t.Errorf("after it: %+v", one)
+			}
+		})
+	}
+}
+
+// Where admission lets the template wait again and again, it is opened at growing intervals.
+func TestAdmissionIsNotFought(t *testing.T) {
+	hub, r := newBench(t, given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)})
+	waited := false
+	for range 3 {
+		found := hub.Settle(t, r)
+		found.Status.Conditions = waits(missing)
+		if err := hub.Status().Update(t.Context(), found); err != nil {
+			t.Fatal(err)
+		}
+		result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: actingbench.Leaf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited = waited || result.RequeueAfter > 0
+	}
+	if !waited {
+		t.Error("it is opened again at once, each time")
+	}
+}
+
+func TestWhatIsEnqueued(t *testing.T) {
+	for name, test := range map[string]struct {
+		is   given
+		want int
+	}{
+		"to be marked": {given{declares: upgradesOrdered, wants: "v1", runs: "v1"}, 1},
+		"it waits":     {given{declares: "{}", wants: "v2", runs: "v1", stored: waits(missing)}, 1},
+		"not ordered":  {given{declares: "{ordering: Install}", wants: "v1", runs: "v1"}, 0},
+		"not there":    {given{declares: upgradesOrdered, wants: "v1"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, r := newBench(t, test.is)
+			enqueued := triggertest.Enqueued(t, r.Evaluate)
+			r.Evaluated(actingbench.Leaf)
+			if got := enqueued(); len(got) != test.want {
+				t.Errorf("enqueued by its evaluation: %q", got)
+			}
+			leaf := &addonv1alpha1.ManagedClusterAddOn{}
+			if err := hub.Get(t.Context(), actingbench.Leaf, leaf); err != nil {
+				t.Fatal(err)
+			}
+			queue := triggertest.NewQueue(t)
+			r.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: leaf, ObjectNew: leaf}, queue)
+			if got := triggertest.Drain(queue); len(got) != test.want {
+				t.Errorf("enqueued by its change: %q", got)
+			}
+		})
+	}
+}
