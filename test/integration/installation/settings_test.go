@@ -181,5 +181,4 @@ var _ = Describe("Settings", func() {
 		})
 		Eventually(installed(ctx, "r-base")).Should(ConsistOf("edge"))
 	})
-
 })
