@@ -91,10 +91,9 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}
 		configs  = &settings.Changes{Changed: on.settings}
-		addOns   = lazywatch.AddOns{
-			Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies, Configured: configs.Config,
-		}
+		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies}
 	)
+	addOns.Configured = configs.Config
 	watches, lazy, err := addLazyWatches(mgr, addOns)
 	if err != nil {
 		return err

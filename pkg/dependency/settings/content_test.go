@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 func spec(t *testing.T, written string) map[string]any {
@@ -41,12 +41,12 @@ func TestMake(t *testing.T) {
 		changed, undone   bool
 	}{
 		"First":     {reason: "it is created", agreed: of(set("mode", "grpc")), want: grpc, changed: true},
-		"Displaces": {reason: "all that it displaces stays in force", agreed: of(sealed("mode", "grpc")), displaced: rich, want: richGRPC, changed: true},
+		"Displaces": {reason: "all that it displaces stays in force", agreed: of(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
 		"AdministratorsDefaultWins": {
 			reason: "Default: the value that the displaced one has wins, as Helm's parent values win over those of a subchart",
 			agreed: of(set("mode", "grpc")), displaced: http, want: http, changed: true,
 		},
-		"SealWins": {reason: "Seal: the pushed value wins", agreed: of(sealed("mode", "grpc")), displaced: http, want: grpc, changed: true},
+		"SealWins": {reason: "Seal: the pushed value wins", agreed: of(sealed("grpc")), displaced: http, want: grpc, changed: true},
 		"Settled":  {reason: "no write without a change", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: grpc, want: grpc},
 		"UserWins": {
 			reason: "Default: what a user has set stays", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: http, want: http,
@@ -56,7 +56,7 @@ func TestMake(t *testing.T) {
 			stored: http, want: http,
 		},
 		"SealPutsBack": {
-			reason: "Seal: a change is put back", agreed: of(sealed("mode", "grpc")), written: ptr(of(sealed("mode", "grpc"))), stored: http,
+			reason: "Seal: a change is put back", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))), stored: http,
 			want: grpc, changed: true, undone: true,
 		},
 		"DeletedVariable": {
@@ -83,7 +83,7 @@ func TestMake(t *testing.T) {
 			stored: `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
 		},
 		"Unsealed": {
-			reason: "the seal ends, the value stays", agreed: of(set("mode", "grpc")), written: ptr(of(sealed("mode", "grpc"))), stored: grpc, want: grpc,
+			reason: "the seal ends, the value stays", agreed: of(set("mode", "grpc")), written: ptr(of(sealed("grpc"))), stored: grpc, want: grpc,
 			changed: true,
 		},
 	} {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func set(name, value string) Variable    { return Variable{Name: name, Value: value} }
-func sealed(name, value string) Variable { return Variable{Name: name, Value: value, Sealed: true} }
+func set(name, value string) Variable { return Variable{Name: name, Value: value} }
+func sealed(value string) Variable    { return Variable{Name: "mode", Value: value, Sealed: true} }
 
 func TestAgree(t *testing.T) {
 	empty := Variable{Name: "region", Required: true, Problem: "has no value"}
@@ -40,13 +40,13 @@ func TestAgree(t *testing.T) {
 		},
 		"CarvelOverrideBeatsADefault": {
 			reason: "as an override of a PackageInstall: who seals wins against who only suggests",
-			wishes: []Wish{{"a", []Variable{set("mode", "http")}}, {"b", []Variable{sealed("mode", "grpc")}}},
-			want:   Agreed{Variables: []Variable{sealed("mode", "grpc")}},
+			wishes: []Wish{{"a", []Variable{set("mode", "http")}}, {"b", []Variable{sealed("grpc")}}},
+			want:   Agreed{Variables: []Variable{sealed("grpc")}},
 		},
 		"SealsConflict": {
 			reason: "two seals are a conflict of those two; who only suggests is not part of it",
 			wishes: []Wish{
-				{"a", []Variable{sealed("mode", "http")}}, {"b", []Variable{sealed("mode", "grpc")}}, {"c", []Variable{set("mode", "ftp")}},
+				{"a", []Variable{sealed("http")}}, {"b", []Variable{sealed("grpc")}}, {"c", []Variable{set("mode", "ftp")}},
 			},
 			want: Agreed{Conflicts: []Conflict{{"mode", []string{"a", "b"}}}},
 		},

@@ -175,7 +175,7 @@ func (r *Reconciler) config(ctx context.Context, key types.NamespacedName) (*uns
 	case client.IgnoreNotFound(err) != nil:
 		return nil, fmt.Errorf("read AddOnDeploymentConfig %s: %w", key, err)
 	case err != nil:
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilerr,nilnil // there is none
 	}
 	return config, nil
 }

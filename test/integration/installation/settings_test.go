@@ -37,13 +37,13 @@ func setting(on, variables, policy string) string {
 	return fmt.Sprintf("[{name: %s, install: Auto, settings: {policy: %s, variables: [%s]}}]", on, policy, variables)
 }
 
-// rendered is what OCM deploys of an add-on on the managed cluster east.
-func rendered(ctx context.Context, addOn string) func() (string, error) {
+// rendered is what OCM deploys of s-base on the managed cluster east.
+func rendered(ctx context.Context) func() (string, error) {
 	return func() (string, error) {
 		works := &unstructured.UnstructuredList{}
 		works.SetAPIVersion("work.open-cluster-management.io/v1")
 		works.SetKind("ManifestWorkList")
-		err := hub.Client.List(ctx, works, client.InNamespace("east"), client.MatchingLabels{"open-cluster-management.io/addon-name": addOn})
+		err := hub.Client.List(ctx, works, client.InNamespace("east"), client.MatchingLabels{"open-cluster-management.io/addon-name": "s-base"})
 		for _, work := range works.Items {
 			manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests")
 			for _, manifest := range manifests {
@@ -111,7 +111,7 @@ var _ = Describe("Settings", func() {
 		register(ctx, "s-leaf", manual, setting("s-base",
 			"{name: mode, value: grpc}, {name: level, value: high}, {name: region, valueFrom: \"cluster.labels['name']\"}", "Default"), "")
 		install(ctx, "east", "s-leaf")
-		Eventually(rendered(ctx, "s-base")).Should(Equal("mode=grpc level=low region=east"))
+		Eventually(rendered(ctx)).Should(Equal("mode=grpc level=low region=east"))
 		config := kept(ctx, "s-base")
 		namespace, _, err := unstructured.NestedString(config.Object, "spec", "agentInstallNamespace")
 		Expect(namespace, err).To(Equal("of-the-default"))
@@ -122,23 +122,23 @@ var _ = Describe("Settings", func() {
 		source.SetNamespace("west")
 		source.SetName("s-base")
 		merge(ctx, source, `{"spec": {"customizedVariables": [{"name": "level", "value": "mid"}]}}`)
-		Eventually(rendered(ctx, "s-base")).Should(Equal("mode=grpc level=mid region=east"))
+		Eventually(rendered(ctx)).Should(Equal("mode=grpc level=mid region=east"))
 
 		By("keeping what a user has set")
 		edit(ctx, "s-base", "mode", "http")
-		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=http "))
-		Consistently(rendered(ctx, "s-base")).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
+		Eventually(rendered(ctx)).Should(HavePrefix("mode=http "))
+		Consistently(rendered(ctx)).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
 
 		By("putting back what is sealed, and giving up")
 		register(ctx, "s-sealing", manual, setting("s-base", "{name: mode, value: quic}", "Seal"), "")
 		install(ctx, "east", "s-sealing")
-		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=quic "))
+		Eventually(rendered(ctx)).Should(HavePrefix("mode=quic "))
 		edited := edit(ctx, "s-base", "mode", "http")
 		Eventually(func() int64 { return kept(ctx, "s-base").GetGeneration() }).Should(BeNumerically(">", edited))
-		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=quic "))
+		Eventually(rendered(ctx)).Should(HavePrefix("mode=quic "))
 		edit(ctx, "s-base", "mode", "http")
 		Eventually(notes(ctx, "s-base", "SettingGivenUp")).Should(HaveLen(1))
-		Eventually(rendered(ctx, "s-base")).Should(HavePrefix("mode=http "))
+		Eventually(rendered(ctx)).Should(HavePrefix("mode=http "))
 
 		By("warning a user who changes them")
 		for _, file := range []string{"sealed-settings-policy.yaml", "sealed-settings-policybinding.yaml"} {
@@ -146,7 +146,8 @@ var _ = Describe("Settings", func() {
 			Expect(err).NotTo(HaveOccurred())
 			create(ctx, string(content))
 		}
-		Eventually(func() (warned, error) { return change(ctx, kept(ctx, "s-base")) }).Should(ContainElement(ContainSubstring("Interlock puts sealed variables back")))
+		Eventually(func() (warned, error) { return change(ctx, kept(ctx, "s-base")) }).Should(ContainElement(
+			ContainSubstring("Interlock puts sealed variables back")))
 		Expect(change(ctx, source)).To(BeEmpty())
 	})
 
@@ -181,5 +182,4 @@ var _ = Describe("Settings", func() {
 		})
 		Eventually(installed(ctx, "r-base")).Should(ConsistOf("edge"))
 	})
-
 })
