@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/airgap"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/install"
@@ -72,6 +73,7 @@ func TestEveryFieldOfJSONIsExplained(t *testing.T) {
 func TestEveryFieldOfAFileIsExplained(t *testing.T) {
 	explains(t, "docs/resolve.md", index.WishesKind, index.Wishes{})
 	explains(t, "docs/resolve.md", index.ReleaseKind, index.Release{})
+	explains(t, "docs/air-gap.md", airgap.Kind, airgap.Description{})
 }
 
 // explains compares the fields of a type with those that a page explains.

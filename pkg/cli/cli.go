@@ -17,6 +17,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/index"
 	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/lint"
+	"open-cluster-management.io/interlock/pkg/cli/pack"
+	"open-cluster-management.io/interlock/pkg/cli/pull"
+	"open-cluster-management.io/interlock/pkg/cli/push"
 	"open-cluster-management.io/interlock/pkg/cli/report"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/snapshot"
@@ -47,6 +50,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand, install.NewCommand,
 		uninstall.NewCommand, status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
 		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
+		pack.NewCommand, push.NewCommand, pull.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))
 	}

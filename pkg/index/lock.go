@@ -104,6 +104,21 @@ func (l *Lock) Bytes() ([]byte, error) {
 	return append([]byte(note), content...), err
 }
 
+// DecodeLock reads a lock that is no file.
+func DecodeLock(content []byte) (*Lock, error) {
+	var lock Lock
+	return &lock, decode(content, LockKind, &lock)
+}
+
+// Locked returns the releases of an index that the lock names, in the order of the index.
+func (l *Lock) Locked(entries []Entry) []Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(entry Entry) bool {
+		return !slices.ContainsFunc(l.ClusterKinds, func(kind LockedKind) bool {
+			return slices.ContainsFunc(kind.AddOns, func(one LockedAddOn) bool { return one.Name == entry.Name && one.Version == entry.Version })
+		})
+	})
+}
+
 // ReadLock reads a lock.
 func ReadLock(path string) (*Lock, error) {
 	var lock Lock
