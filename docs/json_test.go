@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/index"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -42,6 +43,7 @@ var printed = []struct {
 	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
 	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so it has no kind of Interlock's
+	{"AddOnUpgrade", "upgrade", upgrade.Upgrade{}, "upgrade " + resolvable},
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
 	{"Rows", "status", []status.Row{}, "status -A"},
