@@ -30,11 +30,15 @@ import (
 const actsAs = "INTERLOCK_TEST_ACTS_AS"
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(args []string) int{"kubectl": kubectl, "crane": crane, "openssl": openssl}
 	if program, is := programs[os.Getenv(actsAs)]; is {
 		os.Exit(program(os.Args[1:]))
 	}
 	os.Exit(m.Run())
+}
+
+// programs are those that pages use, as far as they use them. Not every machine has the real ones.
+var programs = map[string]func(args []string) int{
+	"kubectl": kubectl, "kubectl-addon": plugged, "crane": crane, "openssl": openssl, "curl": curl,
 }
 
 // kubectl is the plugin, of this code.
@@ -42,8 +46,12 @@ func kubectl(args []string) int {
 	if len(args) == 0 || args[0] != "addon" {
 		return fail("kubectl %q: only kubectl addon is here", args)
 	}
+	return plugged(args[1:])
+}
+
+func plugged(args []string) int {
 	command := cli.NewCommand(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
-	command.SetArgs(args[1:])
+	command.SetArgs(args)
 	return cmdline.Run(context.Background(), command, os.Stderr)
 }
 
@@ -65,7 +73,7 @@ func crane(args []string) int {
 	return fail("crane %q", args)
 }
 
-// openssl has what pages do with it: it makes a key. Not every machine has the real one.
+// openssl has what pages do with it: it makes a key.
 func openssl(args []string) int {
 	file := args[len(args)-1]
 	var block pem.Block
@@ -102,50 +110,101 @@ func openssl(args []string) int {
 	return 0
 }
 
+// curl downloads a file.
+func curl(args []string) int {
+	if len(args) != 4 || args[0] != "-fsSL" || args[1] != "-o" {
+		return fail("curl %q", args)
+	}
+	response, err := http.Get(args[3])
+	if err != nil {
+		return fail("%v", err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return fail("%s: %v", response.Status, err)
+	}
+	if err := os.WriteFile(args[2], content, 0o600); err != nil {
+		return fail("%v", err)
+	}
+	return 0
+}
+
 func fail(format string, args ...any) int {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 	return 1
 }
 
-// runPage runs the commands of a page in a new folder that has the docs of the checkout, with the words that stand for something
-// replaced. It returns the folder.
-func runPage(t *testing.T, page string, replaced ...string) string {
+// reader is one who runs commands of a page, in a new folder that has the docs of the checkout.
+type reader struct{ folder, tools string }
+
+func newReader(t *testing.T) reader {
 	t.Helper()
-	folder, tools := t.TempDir(), t.TempDir()
-	top, err := filepath.Abs(root)
+	r := reader{t.TempDir(), t.TempDir()}
+	if err := os.Symlink(filepath.Join(top(t), "docs"), filepath.Join(r.folder, "docs")); err != nil {
+		t.Fatal(err)
+	}
+	for name := range programs {
+		r.write(t, filepath.Join(r.tools, name), program(t, name))
+	}
+	return r
+}
+
+func top(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(top, "docs"), filepath.Join(folder, "docs")); err != nil {
-		t.Fatal(err)
-	}
+	return path
+}
+
+// program is a script that runs this test as one of the programs.
+func program(t *testing.T, name string) string {
+	t.Helper()
 	test, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"kubectl", "crane", "openssl"} {
-		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec %q \"$@\"\n", actsAs, name, test)
-		if err := os.WriteFile(filepath.Join(tools, name), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	copied := filepath.Join(tools, "page.md")
-	if err := os.WriteFile(copied, []byte(strings.NewReplacer(replaced...).Replace(read(t, page))), 0o600); err != nil {
+	return fmt.Sprintf("#!/bin/sh\n%s=%s exec %q \"$@\"\n", actsAs, name, test)
+}
+
+func (r reader) write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	runner := filepath.Join(tools, "pagecommands")
+	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a program in the folder. Its error has the output.
+func (r reader) run(t *testing.T, environment []string, name string, args ...string) error {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Dir, command.WaitDelay = r.folder, 10*time.Second
+	command.Env = append(os.Environ(), "PATH="+r.tools+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+r.tools)
+	command.Env = append(command.Env, environment...)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %q: %w\n%s", name, args, err, output)
+	}
+	return nil
+}
+
+// runPage runs the commands of a page, with the words that stand for something replaced.
+func (r reader) runPage(t *testing.T, page string, replaced ...string) error {
+	t.Helper()
+	copied := filepath.Join(r.tools, "page.md")
+	r.write(t, copied, strings.NewReplacer(replaced...).Replace(read(t, page)))
+	runner := filepath.Join(r.tools, "pagecommands")
 	build := exec.Command("go", "build", "-o", runner, "./hack/pagecommands")
-	build.Dir = top
+	build.Dir = top(t)
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	run := exec.CommandContext(t.Context(), runner, copied)
-	run.Dir, run.WaitDelay = folder, 10*time.Second
-	run.Env = append(os.Environ(), "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+tools)
-	if output, err := run.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", page, err, output)
-	}
-	return folder
+	return r.run(t, nil, runner, copied)
 }
 
 // freeAddress is an address on loopback at which nothing listens.
@@ -160,9 +219,12 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestTheWayAcrossAnAirGap(t *testing.T) {
-	folder := runPage(t, "docs/air-gap.md", "localhost:5000", freeAddress(t))
+	r := newReader(t)
+	if err := r.runPage(t, "docs/air-gap.md", "localhost:5000", freeAddress(t)); err != nil {
+		t.Fatal(err)
+	}
 	for _, made := range []string{"manifests/01/cluster-gateway.yaml", "inside/addons/cluster-proxy/0.8.0.yaml", "inside/package.yaml"} {
-		if _, err := os.Stat(filepath.Join(folder, made)); err != nil {
+		if _, err := os.Stat(filepath.Join(r.folder, made)); err != nil {
 			t.Error(err)
 		}
 	}
