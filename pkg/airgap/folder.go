@@ -8,17 +8,18 @@ import (
 	"path/filepath"
 
 	"sigs.k8s.io/yaml"
-
-	"open-cluster-management.io/interlock/pkg/cmdline"
 )
 
 // DescriptionFile is the file of a folder with what the package says of itself.
 const DescriptionFile = "package.yaml"
 
+// ErrNotEmpty is returned where a folder has files already.
+var ErrNotEmpty = errors.New("is not empty: name a new folder")
+
 // WriteFolder writes the files of a package to a new folder, as a whole: an index, with the wishes and the lock.
 func (c *Content) WriteFolder(folder string) (err error) {
 	if content, err := os.ReadDir(folder); err == nil && len(content) > 0 {
-		return cmdline.UsageError(fmt.Errorf("%s is not empty: name a new folder", folder))
+		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
 	}
 	files, err := c.Files()
 	if err != nil {

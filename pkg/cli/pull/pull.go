@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/airgap"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -60,6 +62,9 @@ func (o *options) run(ctx context.Context, from string) (err error) {
 		err = pulled.WriteFile(o.to)
 	} else {
 		err = pulled.WriteFolder(o.to)
+	}
+	if errors.Is(err, airgap.ErrNotEmpty) {
+		return cmdline.UsageError(err)
 	}
 	if err != nil {
 		return err
