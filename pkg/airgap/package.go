@@ -129,7 +129,7 @@ type Source struct {
 // Open reads a package from an archive, or from a registry. It has to be closed.
 func (s Source) Open(ctx context.Context, from string) (*Package, error) {
 	reference, isReference := strings.CutPrefix(from, Scheme)
-	if _, err := os.Stat(from); !isReference && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(from); !isReference && (strings.HasSuffix(from, ".tar") || !errors.Is(err, fs.ErrNotExist)) {
 		return s.OpenArchive(from)
 	}
 	return s.pull(ctx, reference)

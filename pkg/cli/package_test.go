@@ -13,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
 // packable is what resolvable has, with a lock and a key.
@@ -118,7 +121,52 @@ func TestPackageGoesThroughARegistry(t *testing.T) {
 	expectRun(t, "pull "+host+"/team/addons:1.0.0", "kubectl addon pull: ", "without TLS is refused", "exit code 1")
 	expectRun(t, "push addons.tar "+host+"/team/addons@"+digest+" --insecure", "kubectl addon push: name a tag", "exit code 2")
 	expectRun(t, "push addons.tar registry.example.com/addons:1 --insecure", "kubectl addon push: --insecure is for registries on loopback", "exit code 2")
-	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: stat none.tar", "exit code 1")
+	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: stat none.tar", "exit code 2")
+	expectRun(t, "pull none.tar", "kubectl addon pull: stat none.tar", "exit code 1")
+}
+
+// One image is on loopback, without TLS, and another one has a variable.
+func TestPackageWithImages(t *testing.T) {
+	packable(t)
+	outer := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(outer.Close)
+	image := strings.TrimPrefix(outer.URL, "http://") + "/team/agent:1"
+	reference, err := name.ParseReference(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(reference, empty.Image); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := empty.Image.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := "\n---\napiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\nmetadata: {name: gateway}\nspec:\n  addonName: gateway\n" +
+		"  agentSpec: {workload: {manifests: [{kind: Pod, spec: {containers: [{image: '" + image + "'}, {image: '{{AGENT}}'}]}}]}}\n"
+	if err := os.WriteFile("gateway/a.yaml", []byte(gateway+template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "index build gateway --version gateway=2.0.0", "gateway 2.0.0 was added\n")
+	expectRun(t, "resolve", "CLUSTERS")
+	variable := `The image "{{AGENT}}" has a variable, so it is not packed.` + "\n"
+	expectRun(t, "package", "sha256:", variable, "addons.tar has 2 releases and names 2 images, of which it has 0.")
+	expectRun(t, "package --images", "kubectl addon package: image "+image, "without TLS is refused", "exit code 1")
+	expectRun(t, "package --images --insecure", "sha256:", variable, "addons.tar has 2 releases and names 2 images, of which it has 1.")
+	expectRun(t, "pull addons.tar --to inner", "sha256:")
+	expectFile(t, "inner/package.yaml", "digest: "+digest.String(), "image: "+image)
+
+	inner := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(inner.Close)
+	host := strings.TrimPrefix(inner.URL, "http://")
+	expectRun(t, "push addons.tar "+host+"/team/addons:1 --insecure --images-to "+host+"/mirror/", host, "was pushed with 1 image.\n")
+	mirrored, err := name.ParseReference(host + "/mirror/team/agent:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := remote.Head(mirrored); err != nil || found.Digest != digest {
+		t.Errorf("%v, %v", found, err)
+	}
 }
 
 func TestPackageRefuses(t *testing.T) {

@@ -32,32 +32,33 @@ type Client struct {
 
 // Reference reads the reference of an artifact. It has to name its registry, and a tag or a digest.
 func (c Client) Reference(reference string) (name.Reference, error) {
-	return c.parse(reference, append(c.names(), name.StrictValidation))
-}
-
-// Image reads the reference of an image, as manifests have them: without a registry, it is of Docker Hub.
-func (c Client) Image(reference string) (name.Reference, error) {
-	return c.parse(reference, c.names())
-}
-
-func (c Client) names() []name.Option {
-	if c.Insecure {
-		return []name.Option{name.Insecure}
-	}
-	return nil
-}
-
-// parse refuses a registry that is not on loopback where the client is insecure.
-func (c Client) parse(reference string, options []name.Option) (parsed name.Reference, err error) {
-	if strings.Contains(reference, "@") { // name.ParseReference would not say what is wrong
-		parsed, err = name.NewDigest(reference, options...)
-	} else {
-		parsed, err = name.NewTag(reference, options...)
-	}
+	parsed, err := c.parse(reference, name.StrictValidation)
 	if err == nil && c.Insecure && !isLoopback(hostOf(parsed)) {
 		err = fmt.Errorf("--insecure is for registries on loopback, and %s is none", parsed.Context().RegistryStr())
 	}
 	return parsed, err
+}
+
+// Image reads the reference of an image, as manifests have them: without a registry, it is of Docker Hub.
+func (c Client) Image(reference string) (name.Reference, error) {
+	return c.parse(reference, name.WeakValidation)
+}
+
+// parse reads a reference. TLS is left out for registries on loopback only.
+func (c Client) parse(reference string, validation name.Option) (parsed name.Reference, err error) {
+	parsed, err = parse(reference, validation)
+	if err == nil && c.Insecure && isLoopback(hostOf(parsed)) {
+		parsed, err = parse(reference, validation, name.Insecure)
+	}
+	return parsed, err
+}
+
+// parse is name.ParseReference, which does not say what is wrong.
+func parse(reference string, options ...name.Option) (name.Reference, error) {
+	if strings.Contains(reference, "@") {
+		return name.NewDigest(reference, options...)
+	}
+	return name.NewTag(reference, options...)
 }
 
 func hostOf(reference name.Reference) string {

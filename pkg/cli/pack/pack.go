@@ -113,7 +113,7 @@ func (o *options) report(packed *airgap.Package) {
 	fmt.Fprintln(o.Out, packed.Of.Digest)
 	for i := range packed.Images {
 		if one := &packed.Images[i]; one.Variable() {
-			fmt.Fprintf(o.ErrOut, "The image %q has a variable: its images cannot be known here.\n", text.Excerpt(one.Image))
+			fmt.Fprintf(o.ErrOut, "The image %q has a variable, so it is not packed.\n", text.Excerpt(one.Image))
 		}
 	}
 	signed := "not signed"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -59,6 +60,9 @@ pushed below another registry or repository.`,
 
 func (o *options) run(ctx context.Context, file string, to name.Reference) (err error) {
 	packed, err := o.from.OpenArchive(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cmdline.UsageError(err)
+	}
 	if err != nil {
 		return err
 	}
