@@ -179,7 +179,21 @@ func TestReadRefusesAnotherPackage(t *testing.T) {
 			change: func(c *Content) { c.Images = append(c.Images, Image{Image: "quay.io/evil:1"}) },
 			want:   "its images are not those that its releases name",
 		},
-		"another lock":   {change: func(c *Content) { c.Description.Lock = "" }, want: "its wishes or its lock are not those of its configuration"},
+		"another lock": {change: func(c *Content) { c.Description.Lock = "" }, want: "its wishes or its lock are not those of its configuration"},
+		"wishes that the lock does not satisfy": {
+			change: func(c *Content) {
+				rewish(c, strings.Replace(wishes, "{name: gateway}", "{name: gateway, version: < 2}", 1))
+			},
+			want: "addons.lock: it does not satisfy the wishes: on clusters of kind default, this wish cannot be satisfied",
+		},
+		"wishes for other clusters": {
+			change: func(c *Content) { rewish(c, wishes+"clusterKinds: [{name: default, kubernetes: 1.32.0}]\n") },
+			want:   "clusters of kind default are others than those of the wishes",
+		},
+		"wishes for more clusters": {
+			change: func(c *Content) { rewish(c, wishes+"clusterKinds: [{name: default}, {name: edge}]\n") },
+			want:   "it is for other kinds of clusters than the wishes",
+		},
 		"another kind":   {change: func(c *Content) { c.Kind = "List" }, want: `its configuration is of kind "List"`},
 		"no wishes":      {change: func(c *Content) { c.Locked.Wishes = nil }, want: "addons.yaml"},
 		"no lock":        {change: func(c *Content) { c.Locked.Lock = nil }, want: "addons.lock"},
@@ -209,6 +223,12 @@ func TestReadRefusesAnotherPackage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rewish gives a package other wishes.
+func rewish(c *Content, other string) {
+	c.Locked.Wishes = []byte(other)
+	c.Description.Wishes = digestOf(c.Locked.Wishes)
 }
 
 // retitled gives a file of a package another name.

@@ -90,7 +90,8 @@ func New(wishes, lock []byte, entries []index.Entry) (*Content, error) {
 
 // check compares the files of a package with each other.
 func (c *Content) check() error {
-	if _, err := index.DecodeWishes(c.Locked.Wishes); err != nil {
+	wishes, err := index.DecodeWishes(c.Locked.Wishes)
+	if err != nil {
 		return fmt.Errorf("%s: %w", WishesFile, err)
 	}
 	lock, err := index.DecodeLock(c.Locked.Lock)
@@ -102,6 +103,9 @@ func (c *Content) check() error {
 	}
 	if len(lock.Locked(c.Entries)) != len(c.Entries) {
 		return errors.New("it has releases that its lock does not name")
+	}
+	if err := lock.Satisfies(wishes, c.Entries); err != nil {
+		return fmt.Errorf("%s: it does not satisfy the wishes: %w", LockFile, err)
 	}
 	if c.TypeMeta != typeOf() {
 		return fmt.Errorf("its configuration is of kind %q", text.Excerpt(c.Kind))

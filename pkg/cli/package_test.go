@@ -76,7 +76,8 @@ func TestPackageIsAnIndex(t *testing.T) {
 // A lock that passed over what was not packed is still the one of the package.
 func TestPackageHasNoReleaseThatIsNotLocked(t *testing.T) {
 	resolvable(t)
-	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: gateway}, {name: proxy, version: < 3}]\n"
+	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: gateway}, {name: proxy, version: < 3}]\n" +
+		"clusterKinds: [{name: default, labels: {}, claims: {}}]\n"
 	if err := os.WriteFile("addons.yaml", []byte(wishes), 0o600); err != nil {
 		t.Fatal(err)
 	}
