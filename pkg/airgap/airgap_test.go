@@ -357,3 +357,54 @@ func FuzzReadArchive(f *testing.F) {
 		}
 	})
 }
+
+// With right digests, and any content.
+func FuzzRead(f *testing.F) {
+	t := &testing.T{}
+	content, blobs := contentOf(t, releasesOf(t, "quay.io/a/b:1")), layout.Blobs{}
+	of, err := content.Manifest(blobs)
+	if err != nil {
+		f.Fatal(err)
+	}
+	raw, err := blobs.Read(of)
+	if err != nil {
+		f.Fatal(err)
+	}
+	description, err := json.Marshal(content.Description)
+	if err != nil {
+		f.Fatal(err)
+	}
+	release, err := content.Entries[0].Bytes()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw, description, content.Locked.Wishes, content.Locked.Lock, release)
+	f.Fuzz(func(t *testing.T, raw, description, wishes, lock, release []byte) {
+		blobs := layout.Blobs{}
+		for _, one := range [][]byte{description, wishes, lock, release} {
+			if _, err := blobs.Add("", one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		of, err := blobs.Add("application/vnd.oci.image.manifest.v1+json", raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := Read(blobs, of)
+		if err != nil {
+			return
+		}
+		if err := read.check(); err != nil {
+			t.Error(err)
+		}
+		files, err := read.Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !filepath.IsLocal(file.Name) {
+				t.Errorf("%q leads out of a folder", file.Name)
+			}
+		}
+	})
+}

@@ -12,7 +12,8 @@ func TestThePageHasWhatIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		string(ConfigType), string(wishesType), string(lockType), string(releaseType), title, kindAnnotation, kindSigned, kindSignatures, referenceOf,
+		string(ConfigType), string(wishesType), string(lockType), string(releaseType),
+		title, kindAnnotation, kindSigned, kindSignatures, referenceOf,
 		WishesFile, LockFile, DescriptionFile,
 	} {
 		if !strings.Contains(string(page), "`"+name+"`") {

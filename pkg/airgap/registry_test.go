@@ -74,7 +74,8 @@ func TestAPackageIsPulledAsItWasPushed(t *testing.T) {
 	inner := serve(t)
 	packed := pack(t, contentOf(t, releasesOf(t, "a")), key)
 	reference := push(t, inner, packed)
-	for _, from := range []string{reference.String(), Scheme + reference.String(), reference.Context().Digest(packed.Of.Digest.String()).String()} {
+	byDigest := reference.Context().Digest(packed.Of.Digest.String()).String()
+	for _, from := range []string{reference.String(), Scheme + reference.String(), byDigest} {
 		pulled, err := Source{insecure, public}.Open(t.Context(), from)
 		if err != nil {
 			t.Fatal(from, err)
@@ -191,12 +192,14 @@ func TestARegistryThatLies(t *testing.T) {
 		instead func(http.ResponseWriter, *http.Request) bool
 		want    string
 	}{
-		"another blob":     {answer("/blobs/", "something else", "application/octet-stream"), "error verifying sha256 checksum"},
-		"an image":         {answer("/manifests/1.0.0", `{"schemaVersion":2,"config":{},"layers":[]}`, manifest), "it is no package of add-ons"},
-		"an index":         {answer("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[]}`, index), "it is no package of add-ons"},
-		"an index of some": {answer("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[{"mediaType":"`+manifest+`"}]}`, index), "must not refer"},
-		"no manifest":      {answer("/manifests/1.0.0", "<html>", "text/html"), "its manifest"},
-		"a large one":      {answer("/manifests/1.0.0", strings.Repeat(" ", 5<<20), manifest), "are refused"},
+		"another blob": {answer("/blobs/", "something else", "application/octet-stream"), "error verifying sha256 checksum"},
+		"an image":     {answer("/manifests/1.0.0", `{"schemaVersion":2,"config":{},"layers":[]}`, manifest), "it is no package of add-ons"},
+		"an index":     {answer("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[]}`, index), "it is no package of add-ons"},
+		"an index of some": {
+			answer("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[{"mediaType":"`+manifest+`"}]}`, index), "must not refer",
+		},
+		"no manifest": {answer("/manifests/1.0.0", "<html>", "text/html"), "its manifest"},
+		"a large one": {answer("/manifests/1.0.0", strings.Repeat(" ", 5<<20), manifest), "are refused"},
 		"a redirection to elsewhere": {func(to http.ResponseWriter, request *http.Request) bool {
 			if strings.Contains(request.URL.Path, "/blobs/") {
 				http.Redirect(to, request, "http://registry.example.com/", http.StatusTemporaryRedirect)
@@ -218,7 +221,8 @@ func TestARegistryThatLies(t *testing.T) {
 
 func TestTLSIsRequired(t *testing.T) {
 	registry := serve(t)
-	if _, err := (Source{}).Open(t.Context(), registry.host+"/some/addons:1"); err == nil || !strings.Contains(err.Error(), "without TLS is refused") {
+	_, err := Source{}.Open(t.Context(), registry.host+"/some/addons:1")
+	if err == nil || !strings.Contains(err.Error(), "without TLS is refused") {
 		t.Error(err)
 	}
 	if len(registry.requests) > 0 {

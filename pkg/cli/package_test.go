@@ -36,7 +36,9 @@ func packable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string]pem.Block{"key.pem": {Type: "PRIVATE KEY", Bytes: pkcs8}, "key.pub": {Type: "PUBLIC KEY", Bytes: pkix}} {
+	for name, block := range map[string]pem.Block{
+		"key.pem": {Type: "PRIVATE KEY", Bytes: pkcs8}, "key.pub": {Type: "PUBLIC KEY", Bytes: pkix},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(&block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +66,8 @@ func TestPackageIsAnIndex(t *testing.T) {
 	if err := os.RemoveAll("index"); err != nil {
 		t.Fatal(err)
 	}
-	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: proxy, version: '>= 3'}]\n"
+	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n" +
+		"addOns: [{name: proxy, version: '>= 3'}]\n"
 	if err := os.WriteFile("inner/addons.yaml", []byte(wishes), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +79,7 @@ func TestPackageIsAnIndex(t *testing.T) {
 // A lock that passed over what was not packed is still the one of the package.
 func TestPackageHasNoReleaseThatIsNotLocked(t *testing.T) {
 	resolvable(t)
-	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: gateway}, {name: proxy, version: < 3}]\n" +
-		"clusterKinds: [{name: default, labels: {}, claims: {}}]\n"
-	if err := os.WriteFile("addons.yaml", []byte(wishes), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeWishes(t, "addOns: [{name: gateway}, {name: proxy, version: < 3}]\nclusterKinds: [{name: default, labels: {}, claims: {}}]\n")
 	expectRun(t, "resolve", "CLUSTERS")
 	expectFile(t, "addons.lock", "passedOver:")
 	expectRun(t, "package", "sha256:", "addons.tar has 2 releases")
@@ -117,11 +116,13 @@ func TestPackageGoesThroughARegistry(t *testing.T) {
 
 	expectRun(t, "package --to unsigned.tar", digest+"\n", "It is not signed.\n")
 	expectRun(t, "push unsigned.tar "+host+"/team/unsigned:1 --insecure", host)
-	expectRun(t, "pull "+host+"/team/unsigned:1 --insecure --key key.pub", "kubectl addon pull: "+host+"/team/unsigned:1: it is not signed", "exit code 1")
+	expectRun(t, "pull "+host+"/team/unsigned:1 --insecure --key key.pub",
+		"kubectl addon pull: "+host+"/team/unsigned:1: it is not signed", "exit code 1")
 	expectRun(t, "pull "+host+"/team/none:1 --insecure", "kubectl addon pull: GET http://"+host, "exit code 1")
 	expectRun(t, "pull "+host+"/team/addons:1.0.0", "kubectl addon pull: ", "without TLS is refused", "exit code 1")
 	expectRun(t, "push addons.tar "+host+"/team/addons@"+digest+" --insecure", "kubectl addon push: name a tag", "exit code 2")
-	expectRun(t, "push addons.tar registry.example.com/addons:1 --insecure", "kubectl addon push: --insecure is for registries on loopback", "exit code 2")
+	expectRun(t, "push addons.tar registry.example.com/addons:1 --insecure",
+		"kubectl addon push: --insecure is for registries on loopback", "exit code 2")
 	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: stat none.tar", "exit code 2")
 	expectRun(t, "pull none.tar", "kubectl addon pull: stat none.tar", "exit code 1")
 }
@@ -143,7 +144,8 @@ func TestPackageWithImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := "\n---\napiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\nmetadata: {name: gateway}\nspec:\n  addonName: gateway\n" +
+	template := "\n---\napiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\n" +
+		"metadata: {name: gateway}\nspec:\n  addonName: gateway\n" +
 		"  agentSpec: {workload: {manifests: [{kind: Pod, spec: {containers: [{image: '" + image + "'}, {image: '{{AGENT}}'}]}}]}}\n"
 	if err := os.WriteFile("gateway/a.yaml", []byte(gateway+template), 0o600); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +22,8 @@ func writeWishes(t *testing.T, addOns string) {
 
 func TestUpgradeShowsMoves(t *testing.T) {
 	resolvable(t)
-	expectRun(t, "upgrade", "kubectl addon upgrade: stat addons.lock: no such file or directory: kubectl addon resolve writes it", "exit code 2")
+	expectRun(t, "upgrade",
+		"kubectl addon upgrade: stat addons.lock: no such file or directory: kubectl addon resolve writes it", "exit code 2")
 	writeWishes(t, "addOns: [{name: gateway}, {name: proxy, version: < 3}]\n")
 	expectRun(t, "resolve", "CLUSTERS")
 	before, err := os.ReadFile("addons.lock")
@@ -52,14 +52,16 @@ func TestUpgradeShowsMoves(t *testing.T) {
 	expectRun(t, "upgrade --write", "kubectl addon upgrade: on clusters of kind default, this wish cannot be satisfied", "exit code 1")
 }
 
+// tiers are two kinds of clusters.
+const tiers = "clusterKinds: [{name: edge, labels: {tier: edge}}, {name: core, labels: {tier: core}}]\n"
+
 // upgradable has a lock with proxy 2.0.0 for clusters of two kinds, and wishes for 3.0.0.
 func upgradable(t *testing.T) snapshot.Content {
 	t.Helper()
 	resolvable(t)
-	kinds := "clusterKinds: [{name: edge, labels: {tier: edge}}, {name: core, labels: {tier: core}}]\n"
-	writeWishes(t, kinds+"addOns: [{name: proxy, version: < 3}]\n")
+	writeWishes(t, tiers+"addOns: [{name: proxy, version: < 3}]\n")
 	expectRun(t, "resolve", "CLUSTERS")
-	writeWishes(t, kinds+"addOns: [{name: proxy, version: < 3, clusterKinds: [core]}, {name: proxy, clusterKinds: [edge]}]\n")
+	writeWishes(t, tiers+"addOns: [{name: proxy, version: < 3, clusterKinds: [core]}, {name: proxy, clusterKinds: [edge]}]\n")
 	edge := fixture.Required("proxy")
 	edge.Version = "< 3"
 	content := snapshot.Content{
@@ -100,13 +102,7 @@ func TestUpgradeIsTriedOnTheFleet(t *testing.T) {
 		t.Errorf("the lock was written all the same: %v", err)
 	}
 	// Where all kinds have it, clusters of no kind get it too.
-	wishes, err := os.ReadFile("addons.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("addons.yaml", []byte(strings.Replace(string(wishes), "version: < 3, clusterKinds: [core]", "clusterKinds: [core]", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeWishes(t, tiers+"addOns: [{name: proxy}]\n")
 	expectRun(t, "upgrade --from "+file(t, fleet)+" -o jsonpath={range.items[*]}{.clusterKind}:{.clusters}:{.breaks},{end}",
 		`:["cluster3"]:true,core:["cluster2"]:true,edge:["cluster1"]:true,`, "exit code 1")
 	expectRun(t, "upgrade --live --server http://127.0.0.1:1", "kubectl addon upgrade: ", "connection refused", "exit code 3")
@@ -139,7 +135,8 @@ func TestUpgradeTriesWhatTemplatesDeclare(t *testing.T) {
 		AddOns:        []addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "agent", true, "Running", 1)},
 	}
 	// proxy would be installed too, so nothing breaks.
-	expectRun(t, "upgrade --from "+file(t, fleet), "CLUSTERS", "default    agent    1.0.0   2.0.0   wanted\n", "default    proxy    -       3.0.0   agent 2.0.0 requires proxy\n",
+	expectRun(t, "upgrade --from "+file(t, fleet), "CLUSTERS", "default    agent    1.0.0   2.0.0   wanted\n",
+		"default    proxy    -       3.0.0   agent 2.0.0 requires proxy\n",
 		"2 changes, tried on 1 managed cluster.\n")
 	expectRun(t, "upgrade -o jsonpath={.items[*].edge}:{.items[*].after} --from "+file(t, fleet), "proxy:Satisfied")
 }

@@ -156,10 +156,16 @@ func TestReadRefuses(t *testing.T) {
 			empty := named(blobsFolder+"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", tar.TypeReg)
 			return append(all, empty)
 		}, "nothing in the archive refers to this file"},
-		"a file twice":          {func(all []file) []file { return append(all, all[1]) }, `"index.json": it is there twice`},
-		"another file":          {func(all []file) []file { return append(all, named("README.md", tar.TypeReg)) }, "a package has no such file"},
-		"a path that leads out": {func(all []file) []file { return append(all, named("../../etc/passwd", tar.TypeReg)) }, "a package has no such file"},
-		"an absolute path":      {func(all []file) []file { return append(all, named("/etc/passwd", tar.TypeReg)) }, "a package has no such file"},
+		"a file twice": {func(all []file) []file { return append(all, all[1]) }, `"index.json": it is there twice`},
+		"another file": {func(all []file) []file { return append(all, named("README.md", tar.TypeReg)) }, "a package has no such file"},
+		"a path that leads out": {
+			func(all []file) []file { return append(all, named("../../etc/passwd", tar.TypeReg)) },
+			"a package has no such file",
+		},
+		"an absolute path": {
+			func(all []file) []file { return append(all, named("/etc/passwd", tar.TypeReg)) },
+			"a package has no such file",
+		},
 		"a path below blobs": {
 			func(all []file) []file { return append(all, named(blobsFolder+"../x", tar.TypeReg)) },
 			"a package has no such file",
@@ -193,7 +199,8 @@ func TestReadRefusesWhatIsNoWholeArchive(t *testing.T) {
 	index, blobs := stored(t)
 	archive := written(t, index, blobs)
 	behind := append(bytes.Clone(archive), "more"...)
-	if _, _, err := Read(bytes.NewReader(behind), int64(len(behind))); err == nil || !strings.Contains(err.Error(), "there is more behind the end") {
+	_, _, err := Read(bytes.NewReader(behind), int64(len(behind)))
+	if err == nil || !strings.Contains(err.Error(), "there is more behind the end") {
 		t.Error(err)
 	}
 	for _, size := range []int{0, 100, 700, len(archive) / 2} {
@@ -206,7 +213,8 @@ func TestReadRefusesWhatIsNoWholeArchive(t *testing.T) {
 	if err := tar.NewWriter(&large).WriteHeader(&tar.Header{Name: "index.json", Typeflag: tar.TypeReg, Size: 1 << 60}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Read(bytes.NewReader(large.Bytes()), int64(large.Len())); err == nil || !strings.Contains(err.Error(), "the archive ends before it does") {
+	_, _, err = Read(bytes.NewReader(large.Bytes()), int64(large.Len()))
+	if err == nil || !strings.Contains(err.Error(), "the archive ends before it does") {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,8 @@ const (
 		`"digest":"sha256:93d80fb8f833c640df63c682f1840b1185e785d023f83443e5ae4ac33f4bfb1f"},"layers":[{"mediaType":` +
 		`"application/vnd.dev.cosign.simplesigning.v1+json","size":243,` +
 		`"digest":"sha256:3958ff68d2211baa853131484227782dfcd170e2fcb671417c75b9bb2a5a629f","annotations":{` +
-		`"dev.cosignproject.cosign/signature":"MEUCIBsVHJPvzR3hVBVXkDK8c3GBXUErqWcCpKRzURzTUvDjAiEAhbQbUT59Ev+iR1OO06MxQblGrwGzSa5Jv76lrjeYvIk="}}]}`
+		`"dev.cosignproject.cosign/signature":"` +
+		`MEUCIBsVHJPvzR3hVBVXkDK8c3GBXUErqWcCpKRzURzTUvDjAiEAhbQbUT59Ev+iR1OO06MxQblGrwGzSa5Jv76lrjeYvIk="}}]}`
 	cosignConfig = `{"architecture":"","created":"0001-01-01T00:00:00Z","history":[{"created":"0001-01-01T00:00:00Z"}],"os":"",` +
 		`"rootfs":{"type":"layers","diff_ids":["sha256:3958ff68d2211baa853131484227782dfcd170e2fcb671417c75b9bb2a5a629f"]},"config":{}}`
 	cosignPayload = `{"critical":{"identity":{"docker-reference":"registry.example.com/addons"},"image":{"docker-manifest-digest":` +
