@@ -72,7 +72,7 @@ func LockedIn(folder string) (*Locked, error) {
 	for i, name := range []string{DescriptionFile, WishesFile, LockFile} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil //nolint:nilnil // another folder has no lock, and that is no error
+			return nil, nil // another folder has no lock
 		}
 		if err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func LockedIn(folder string) (*Locked, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(folder, DescriptionFile), err)
 	}
 	if of.Wishes != digestOf(read[1]) || of.Lock != digestOf(read[2]) {
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil // it is for no wishes any more
 	}
 	return &Locked{read[1], read[2]}, nil
 }
