@@ -70,7 +70,7 @@ func writeFiles(folder string, files []File) error {
 func LockedIn(folder string) (*Locked, error) {
 	var read [3][]byte
 	for i, name := range []string{DescriptionFile, WishesFile, LockFile} {
-		content, err := os.ReadFile(filepath.Join(folder, name))
+		content, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // the user names the folder
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil // another folder has no lock
 		}

@@ -138,7 +138,7 @@ func readFiles(file io.ReaderAt, size int64) (files, error) {
 		switch hex, isBlob := strings.CutPrefix(name, blobsFolder); {
 		case err != nil:
 			return nil, err
-		case header.Typeflag != tar.TypeReg || name != versionFile && name != indexFile && !(isBlob && isDigest(hex)):
+		case header.Typeflag != tar.TypeReg || name != versionFile && name != indexFile && (!isBlob || !isDigest(hex)):
 			return nil, fmt.Errorf("%q: a package has no such file", text.Excerpt(name))
 		case found[name] != nil:
 			return nil, fmt.Errorf("%q: it is there twice", text.Excerpt(name))

@@ -81,7 +81,8 @@ type guarded struct {
 
 // RoundTrip implements http.RoundTripper.
 func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.URL.Scheme != "https" && !(g.insecure && isLoopback(request.URL.Hostname())) {
+	allowed := request.URL.Scheme == "https" || g.insecure && isLoopback(request.URL.Hostname())
+	if !allowed {
 		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
 	}
 	return g.RoundTripper.RoundTrip(request)
