@@ -14,10 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/airgap"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/index"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -41,6 +43,7 @@ var printed = []struct {
 	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
 	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so it has no kind of Interlock's
+	{"AddOnUpgrade", "upgrade", upgrade.Upgrade{}, "upgrade " + resolvable},
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RemovalPlan", "uninstall --plan", report.RemovalPlan{}, "uninstall application-portal --cluster cluster1 --plan"},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
@@ -73,6 +76,7 @@ func TestEveryFieldOfJSONIsExplained(t *testing.T) {
 func TestEveryFieldOfAFileIsExplained(t *testing.T) {
 	explains(t, "docs/resolve.md", index.WishesKind, index.Wishes{})
 	explains(t, "docs/resolve.md", index.ReleaseKind, index.Release{})
+	explains(t, "docs/air-gap.md", airgap.Kind, airgap.Description{})
 }
 
 // explains compares the fields of a type with those that a page explains.

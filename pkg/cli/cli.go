@@ -17,6 +17,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/index"
 	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/lint"
+	"open-cluster-management.io/interlock/pkg/cli/pack"
+	"open-cluster-management.io/interlock/pkg/cli/pull"
+	"open-cluster-management.io/interlock/pkg/cli/push"
 	"open-cluster-management.io/interlock/pkg/cli/report"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/snapshot"
@@ -25,6 +28,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/suggest"
 	"open-cluster-management.io/interlock/pkg/cli/tree"
 	"open-cluster-management.io/interlock/pkg/cli/uninstall"
+	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/cli/wait"
 	"open-cluster-management.io/interlock/pkg/cli/why"
@@ -47,6 +51,7 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand, install.NewCommand,
 		uninstall.NewCommand, status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
 		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
+		pack.NewCommand, push.NewCommand, pull.NewCommand, upgrade.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))
 	}

@@ -223,7 +223,7 @@ func TestWishesAreReadStrictly(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "addons.yaml")
 		write(t, "/", map[string]string{path: begin + content})
-		_, err := index.ReadWishes(path)
+		_, _, err := index.ReadWishes(path)
 		if (err != nil) != (want != "") || err != nil && err.Error() != path+": "+want {
 			t.Errorf("%s: got %v, want %s", content, err, want)
 		}
@@ -238,7 +238,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		folder := t.TempDir()
 		write(t, folder, map[string]string{"addons/a/1.0.0.yaml": content, "addons.yaml": content})
-		if wishes, err := index.ReadWishes(filepath.Join(folder, "addons.yaml")); err == nil && len(wishes.ClusterKinds) == 0 {
+		if wishes, _, err := index.ReadWishes(filepath.Join(folder, "addons.yaml")); err == nil && len(wishes.ClusterKinds) == 0 {
 			t.Error("no kind of clusters")
 		}
 		if entries, err := index.Read(folder); err == nil && len(entries) != 1 {

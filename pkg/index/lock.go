@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // LockKind is the kind of the file that says what was chosen.
@@ -102,6 +104,42 @@ const note = "# Written by kubectl addon resolve. Change the wishes instead of t
 func (l *Lock) Bytes() ([]byte, error) {
 	content, err := yaml.Marshal(l)
 	return append([]byte(note), content...), err
+}
+
+// DecodeLock reads a lock that is no file.
+func DecodeLock(content []byte) (*Lock, error) {
+	var lock Lock
+	return &lock, decode(content, LockKind, &lock)
+}
+
+// Locked returns the releases of an index that the lock names, in the order of the index.
+func (l *Lock) Locked(entries []Entry) []Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(entry Entry) bool {
+		return !slices.ContainsFunc(l.ClusterKinds, func(kind LockedKind) bool {
+			return slices.ContainsFunc(kind.AddOns, func(one LockedAddOn) bool { return one.Name == entry.Name && one.Version == entry.Version })
+		})
+	})
+}
+
+// Satisfies returns an error unless the locked releases, without all others, satisfy the wishes. It does not find out whether
+// other releases would be higher.
+func (l *Lock) Satisfies(wishes *Wishes, entries []Entry) error {
+	if len(l.ClusterKinds) != len(wishes.ClusterKinds) {
+		return errors.New("it is for other kinds of clusters than the wishes")
+	}
+	for _, kind := range wishes.ClusterKinds {
+		own, err := l.Only(kind.Name)
+		if err != nil {
+			return err
+		}
+		if !equality.Semantic.DeepEqual(own.ClusterKinds[0].ClusterKind, kind) {
+			return fmt.Errorf("clusters of kind %s are others than those of the wishes", text.Name(kind.Name))
+		}
+		if _, err := Resolve(own.Locked(entries), &Wishes{AddOns: wishes.AddOns, ClusterKinds: []ClusterKind{kind}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReadLock reads a lock.

@@ -27,7 +27,7 @@ func wishesOf(t testing.TB, content string) *index.Wishes {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{"addons.yaml": "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\n" +
 		"kind: AddOnWishes\n" + content})
-	wishes, err := index.ReadWishes(filepath.Join(folder, "addons.yaml"))
+	wishes, _, err := index.ReadWishes(filepath.Join(folder, "addons.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

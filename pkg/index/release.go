@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -203,6 +204,24 @@ func readRelease(root, path string) (entry Entry, err error) {
 	return entry, nil
 }
 
+// DecodeRelease reads a release that is no file.
+func DecodeRelease(content []byte) (entry Entry, err error) {
+	if err := decode(content, ReleaseKind, &entry.Release); err != nil {
+		return entry, err
+	}
+	of, err := entry.check()
+	if err == nil {
+		entry.Of = *of
+	}
+	return entry, err
+}
+
+// Path is the file of the release in an index, with slashes.
+func (r *Release) Path() string { return path.Join(folder, r.Name, r.Version+".yaml") }
+
+// Bytes is the release as a file.
+func (r *Release) Bytes() ([]byte, error) { return yaml.Marshal(r) }
+
 func (r *Release) path() string { return filepath.Join(r.Name, r.Version+".yaml") }
 
 // Write adds a release to an index. A version that is there with another content is an error, because locks name it.
@@ -218,7 +237,7 @@ func Write(index string, release *Release) (written bool, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
-	content, err := yaml.Marshal(release)
+	content, err := release.Bytes()
 	if err != nil {
 		return false, err
 	}

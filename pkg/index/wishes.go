@@ -48,14 +48,27 @@ type ClusterKind struct {
 	APIs []addonv1alpha1.AddonAPI `json:"apis,omitempty"`
 }
 
-// ReadWishes reads and checks a file.
-func ReadWishes(path string) (*Wishes, error) {
+// ReadWishes reads and checks a file. It returns its content too.
+func ReadWishes(path string) (*Wishes, []byte, error) {
+	content, err := contentOf(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	wishes, err := DecodeWishes(content)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return wishes, content, nil
+}
+
+// DecodeWishes reads and checks wishes that are no file.
+func DecodeWishes(content []byte) (*Wishes, error) {
 	var wishes Wishes
-	if err := readFile(path, WishesKind, &wishes); err != nil {
+	if err := decode(content, WishesKind, &wishes); err != nil {
 		return nil, err
 	}
 	if err := wishes.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	if len(wishes.ClusterKinds) == 0 {
 		wishes.ClusterKinds = []ClusterKind{{Name: DefaultKind}}

@@ -76,6 +76,8 @@ type Trial struct {
 	Registrations []addonv1alpha1.ClusterManagementAddOn
 	// Policies replace those of their names, or are new.
 	Policies []dependencyv1alpha1.AddOnDependencyPolicy
+	// Templates replace those of their names, or are new.
+	Templates []addonv1alpha1.AddOnTemplate
 	// Placement limits the change; nil: all managed clusters.
 	Placement *Placed
 }
@@ -94,6 +96,7 @@ func (t Trial) declared(now snapshot.Content) *evaluation.Evaluator {
 		return slices.ContainsFunc(t.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == policy.Name })
 	})
 	now.Policies = append(now.Policies, t.Policies...)
+	now.Templates = snapshot.Replaced(now.Templates, t.Templates)
 	return now.Evaluator(append(all, t.Registrations...))
 }
 

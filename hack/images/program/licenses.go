@@ -126,6 +126,7 @@ func readLicense(folder string) (moduleLicense, error) {
 			return err
 		case entry.IsDir() && entry.Name() == "testdata":
 			return fs.SkipDir
+		case path.Ext(file) == ".docs": // of a module's documentation, which is not linked
 		case entry.Type().IsRegular() && licenseFile.MatchString(entry.Name()) && path.Ext(file) != ".go":
 			texts[file], err = fs.ReadFile(source, file)
 		}

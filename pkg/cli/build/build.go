@@ -3,11 +3,10 @@
 package build
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -57,12 +56,12 @@ need --cluster-kind.`,
   # For Argo CD
   kubectl addon build addons.yaml --index index --to manifests --format argocd`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			if !slices.Contains(formats, o.format) {
 				return cmdline.UsageError(fmt.Errorf("--format=%q: must be one of %v", o.format, formats))
 			}
 			o.Named(args)
-			return o.run()
+			return o.run(command.Context())
 		},
 	}
 	o.AddTo(command)
@@ -76,8 +75,8 @@ need --cluster-kind.`,
 	return command
 }
 
-func (o *options) run() error {
-	lock, entries, err := o.read()
+func (o *options) run(ctx context.Context) error {
+	lock, entries, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (o *options) run() error {
 }
 
 // read reads the lock and the releases, and with --locked compares them with what the wishes give.
-func (o *options) read() (*index.Lock, []index.Entry, error) {
+func (o *options) read(ctx context.Context) (*index.Lock, []index.Entry, error) {
 	lock, err := index.ReadLock(o.Lock)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: kubectl addon resolve writes it", err)
@@ -117,19 +116,15 @@ func (o *options) read() (*index.Lock, []index.Entry, error) {
 		return nil, nil, cmdline.UsageError(err)
 	}
 	if !o.locked {
-		entries, err := o.Entries()
+		entries, err := o.Entries(ctx)
 		return lock, entries, err
 	}
-	resolved, entries, err := o.Resolve()
+	resolved, entries, err := o.Resolve(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	want, err := resolved.Bytes()
-	if err != nil {
+	if _, err := o.CheckLock(resolved); err != nil {
 		return nil, nil, err
-	}
-	if have, err := os.ReadFile(o.Lock); err != nil || !bytes.Equal(have, want) {
-		return nil, nil, errors.Join(err, fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", o.Lock, resolve.ErrLock))
 	}
 	return lock, entries, nil
 }

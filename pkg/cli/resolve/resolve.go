@@ -3,6 +3,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,14 +38,21 @@ type Files struct {
 	Wishes, Index, Lock string
 	// Workspace are folders whose add-ons are taken instead of those of the index.
 	Workspace []string
+	Packages
+	// Content is that of the wishes, once they are resolved.
+	Content []byte
+	// found is what Entries has read.
+	found *releases
 }
 
 // AddTo adds their flags to a verb.
 func (f *Files) AddTo(command *cobra.Command) {
-	command.Flags().StringVar(&f.Index, "index", "index", "The folder of the index.")
+	command.Flags().StringVar(&f.Index, "index", "index",
+		"The index: its folder, the `FILE` of a package, or oci://REFERENCE of a package in a registry.")
 	command.Flags().StringVar(&f.Lock, "lock", "", "The `FILE` of the lock. By default, addons.lock in the folder of the wishes.")
 	command.Flags().StringArrayVar(&f.Workspace, "workspace", nil,
 		"A `DIR` with manifests. Its add-ons are taken instead of all of their versions in the index. It may be repeated.")
+	f.Packages.AddTo(command)
 }
 
 // Named sets the wishes from the arguments of a verb.
@@ -87,12 +95,12 @@ other. With --locked, it writes nothing, and exits with 1 when the lock would ch
   # With a version of an add-on that is not released yet
   kubectl addon resolve addons.yaml --index index --workspace ../cluster-gateway/deploy`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.flags.Validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
 			o.Named(args)
-			return o.run()
+			return o.run(command.Context())
 		},
 	}
 	o.AddTo(command)
@@ -101,23 +109,32 @@ other. With --locked, it writes nothing, and exits with 1 when the lock would ch
 	return command
 }
 
-// Resolve reads the files and chooses versions. It returns the releases too.
-func (f *Files) Resolve() (*index.Lock, []index.Entry, error) {
-	wishes, err := index.ReadWishes(f.Wishes)
+// Resolve reads the files and chooses versions. It returns the releases too. Where these were packed for the same wishes, the
+// lock of the package is what was chosen, from more releases than there are here.
+func (f *Files) Resolve(ctx context.Context) (*index.Lock, []index.Entry, error) {
+	wishes, content, err := index.ReadWishes(f.Wishes)
 	if err != nil {
 		return nil, nil, cmdline.UsageError(err)
 	}
-	entries, err := f.Entries()
+	f.Content = content
+	entries, err := f.Entries(ctx)
 	if err != nil {
 		return nil, nil, err
+	}
+	if packed := f.found.locked; packed != nil && packed.For(f.Content) && len(f.Workspace) == 0 {
+		lock, err := index.DecodeLock(packed.Lock)
+		return lock, entries, err
 	}
 	lock, err := index.Resolve(entries, wishes)
 	return lock, entries, err
 }
 
-// Entries reads the releases.
-func (f *Files) Entries() ([]index.Entry, error) {
-	entries, err := index.Read(f.Index)
+// Entries reads the releases, once.
+func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
+	if f.found != nil {
+		return f.found.entries, nil
+	}
+	found, err := f.read(ctx, f.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +147,27 @@ func (f *Files) Entries() ([]index.Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries = index.Workspace(entries, own)
+		found.entries = index.Workspace(found.entries, own)
 	}
-	return entries, nil
+	f.found = &found
+	return found.entries, nil
 }
 
-func (o *options) run() error {
-	lock, _, err := o.Resolve()
+// CheckLock returns the content of the lock. Its error is ErrLock unless that is what was resolved again.
+func (f *Files) CheckLock(resolved *index.Lock) ([]byte, error) {
+	content, err := os.ReadFile(f.Lock)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	want, err := resolved.Bytes()
+	if err == nil && !bytes.Equal(content, want) {
+		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)
+	}
+	return content, err
+}
+
+func (o *options) run(ctx context.Context) error {
+	lock, _, err := o.Resolve(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,15 +178,13 @@ func (o *options) run() error {
 	if err := o.flags.Print(o.Out, lock, func() error { return o.show(lock) }); err != nil {
 		return err
 	}
-	before, err := os.ReadFile(o.Lock)
+	_, err = o.CheckLock(lock)
 	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case err == nil && bytes.Equal(before, content):
+	case err == nil:
 		fmt.Fprintf(o.ErrOut, "%s is current.\n", o.Lock)
 		return nil
-	case o.locked:
-		return fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", o.Lock, ErrLock)
+	case o.locked || !errors.Is(err, ErrLock):
+		return err
 	}
 	if err := index.Replace(o.Lock, content); err != nil {
 		return err

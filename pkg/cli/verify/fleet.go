@@ -16,7 +16,7 @@ import (
 func compareFleet(found *Verification, lock *index.Lock, fleet *snapshot.Snapshot) {
 	for _, name := range fleet.Names() {
 		on := fleet.Whole(name)
-		kind := kindOf(lock, &on.Cluster)
+		kind := KindOf(lock, &on.Cluster)
 		switch {
 		case kind == nil:
 			found.NotLocked++
@@ -37,8 +37,8 @@ func compareFleet(found *Verification, lock *index.Lock, fleet *snapshot.Snapsho
 	}
 }
 
-// kindOf returns the kind with most labels and claims of those that a cluster has all of; nil: there is none.
-func kindOf(lock *index.Lock, cluster *evaluation.Cluster) *index.LockedKind {
+// KindOf returns the kind with most labels and claims of those that a cluster has all of; nil: there is none.
+func KindOf(lock *index.Lock, cluster *evaluation.Cluster) *index.LockedKind {
 	var best *index.LockedKind
 	specific := func(kind *index.LockedKind) int { return len(kind.Labels) + len(kind.Claims) }
 	for i := range lock.ClusterKinds { // by name, so that of equal ones the first counts

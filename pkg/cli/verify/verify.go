@@ -2,11 +2,9 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,7 +98,7 @@ func (o *options) run(ctx context.Context) error {
 		return cmdline.UsageError(err)
 	}
 	o.found = Verification{TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "LockVerification"}, Items: []Difference{}}
-	if err := o.compareFiles(lock); err != nil {
+	if err := o.compareFiles(ctx, lock); err != nil {
 		return err
 	}
 	if o.live || o.source.IsFile() {
@@ -120,8 +118,8 @@ func (o *options) run(ctx context.Context) error {
 }
 
 // compareFiles compares the lock with the index, and with what the wishes give.
-func (o *options) compareFiles(lock *index.Lock) error {
-	entries, err := o.Entries()
+func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
+	entries, err := o.Entries(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,25 +129,19 @@ func (o *options) compareFiles(lock *index.Lock) error {
 	if len(o.found.Items) > 0 {
 		return nil // resolving again would only repeat it
 	}
-	resolved, _, failed := o.Resolve()
+	resolved, _, failed := o.Resolve(ctx)
 	if failed != nil { // which is a difference, too
 		o.found.Items = append(o.found.Items, Difference{Message: "the wishes: " + failed.Error()})
 		return nil //nolint:nilerr // verify reports it as a difference
 	}
-	want, err := resolved.Bytes()
-	if err != nil {
-		return err
-	}
-	have, err := os.ReadFile(o.Lock)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(have, want) {
+	_, err = o.CheckLock(resolved)
+	if errors.Is(err, resolve.ErrLock) {
 		o.found.Items = append(o.found.Items, Difference{
 			Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes",
 		})
+		return nil
 	}
-	return nil
+	return err
 }
 
 // show prints a row for each difference.

@@ -32,6 +32,8 @@ type Change struct {
 	Install []string
 	// Versions are those that add-ons would report, by their names.
 	Versions map[string]string
+	// Templates are the AddOnTemplates that add-ons would run, by their names.
+	Templates map[string]string
 	// RollOut are add-ons whose AddOnTemplate that is being rolled out would run.
 	RollOut []string
 	// Kubernetes is the version of the managed cluster, OCM that of the hub.
@@ -113,6 +115,12 @@ func (c Change) applyVersions(to *Cluster) {
 			to.Facts.Versions = map[string]evaluation.VersionFact{}
 		}
 		to.Facts.Versions[name] = evaluation.VersionFact{Version: version}
+	}
+	for name, template := range c.Templates {
+		if observed, installed := to.AddOns[name]; installed {
+			observed.Template = versions.Templates{Name: template}
+			to.AddOns[name] = observed
+		}
 	}
 	for _, name := range c.RollOut {
 		if observed, installed := to.AddOns[name]; installed && observed.Template.Next != "" {

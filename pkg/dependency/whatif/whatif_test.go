@@ -188,3 +188,30 @@ func TestATemplateThatIsRolledOutBringsItsDeclaration(t *testing.T) {
 		}
 	}
 }
+
+// What the AddOnTemplate declares that would run, counts instead of what the one declares that runs now.
+func TestAnotherTemplateDeclares(t *testing.T) {
+	for name, tt := range map[string]struct {
+		runs string
+		then map[string]string
+		want string
+	}{
+		"one that needs more":           {"one", map[string]string{"a": "two"}, "a/b: ->NotInstalled true"},
+		"the same one":                  {"two", map[string]string{"a": "two"}, ""},
+		"of an add-on that is not here": {"one", map[string]string{"other": "two"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			evaluation := New(evaluation.New(catalog.New(
+				[]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("a")), fixture.Registration("b")},
+				fixture.Template("a", "one", "[]"), fixture.Template("a", "two", "[{name: b}]"))))
+			before := cluster("a")
+			observed := before.AddOns["a"]
+			observed.Template = versions.Templates{Name: tt.runs}
+			before.AddOns["a"] = observed
+			after := Change{Templates: tt.then}.Apply(before)
+			if got := spell(Compare(evaluation.Findings(before), evaluation.Findings(after))); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

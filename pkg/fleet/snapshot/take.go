@@ -66,6 +66,8 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 type Also struct {
 	Registrations []addonv1alpha1.ClusterManagementAddOn
 	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
+	// Templates replace those of their names, or are new.
+	Templates []addonv1alpha1.AddOnTemplate
 	// Placements: any add-on may be installed or removed, so what all of their Placements select matters.
 	Placements bool
 }
@@ -90,6 +92,7 @@ func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluat
 	registered := slices.Clone(t.into.Registrations)
 	for _, one := range also {
 		registered, tried.Policies = append(registered, one.Registrations...), append(tried.Policies, one.Policies...)
+		tried.Templates = append(tried.Templates, one.Templates...)
 	}
 	declared := tried.Evaluator(registered)
 	if !declared.ReadsTemplates() {
@@ -97,8 +100,15 @@ func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluat
 	}
 	var err error
 	t.into.Templates, err = Templates(ctx, t.hub)
-	tried.Templates = t.into.Templates
+	tried.Templates = Replaced(t.into.Templates, tried.Templates)
 	return tried.Evaluator(registered), err
+}
+
+// Replaced returns templates, with others in place of those of their names.
+func Replaced(templates, others []addonv1alpha1.AddOnTemplate) []addonv1alpha1.AddOnTemplate {
+	return append(slices.DeleteFunc(slices.Clone(templates), func(one addonv1alpha1.AddOnTemplate) bool {
+		return slices.ContainsFunc(others, func(other addonv1alpha1.AddOnTemplate) bool { return other.Name == one.Name })
+	}), others...)
 }
 
 // policies reads what administrators override. A hub of an earlier Interlock has no such kind, and a user who could

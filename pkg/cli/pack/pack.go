@@ -1,0 +1,125 @@
+// Package pack is the verb package of kubectl addon: it writes what a lock names to one file.
+package pack
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/airgap"
+	"open-cluster-management.io/interlock/pkg/airgap/layout"
+	"open-cluster-management.io/interlock/pkg/airgap/registry"
+	"open-cluster-management.io/interlock/pkg/airgap/signature"
+	"open-cluster-management.io/interlock/pkg/cli/resolve"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	resolve.Files
+	to, signKey string
+	images      bool
+	key         crypto.Signer
+}
+
+// NewCommand returns the verb.
+func NewCommand(_ *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams}
+	command := &cobra.Command{
+		Use:   "package [FILE]",
+		Short: "Pack locked add-ons into one file, to carry it elsewhere",
+		Long: `Pack the wishes, addons.lock, the releases that it names, and a list of the images in their
+manifests into one file, an archive of an OCI artifact. FILE has the wishes, addons.yaml by
+default. The same input gives the same bytes. It prints the digest of the artifact.
+
+It first resolves the wishes again, and fails where the lock would change.
+
+With --images, it also packs the images, for all platforms that they have. It reads them from
+their registries, with the credentials of Docker's configuration. An image without a digest in
+the manifests gets the one that its registry has now: the list has it.
+
+With --sign-key, it signs the artifact in the format of cosign. The key is a private key in
+PEM, as PKCS#8 without a passphrase: of ECDSA with the curve P-256, or of Ed25519. Keys with a
+passphrase, as cosign makes them, are not supported.`,
+		Example: `  # What the lock names
+  kubectl addon package addons.yaml --index index --to addons.tar
+
+  # With the images, signed
+  openssl genpkey -algorithm ed25519 -out key.pem
+  openssl pkey -in key.pem -pubout -out key.pub
+  kubectl addon package addons.yaml --index index --to addons.tar --images --sign-key key.pem`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) (err error) {
+			if o.signKey != "" {
+				if o.key, err = signature.PrivateKey(o.signKey); err != nil {
+					return cmdline.UsageError(fmt.Errorf("--sign-key: %w", err))
+				}
+			}
+			o.Named(args)
+			return o.run(command.Context())
+		},
+	}
+	o.AddTo(command)
+	command.Flags().StringVarP(&o.to, "to", "o", "addons.tar", "The `FILE` to write.")
+	command.Flags().BoolVar(&o.images, "images", false, "Pack the images too.")
+	command.Flags().StringVar(&o.signKey, "sign-key", "", "Sign it with the private key in this `FILE`.")
+	return command
+}
+
+func (o *options) run(ctx context.Context) error {
+	content, err := o.content(ctx)
+	if err != nil {
+		return err
+	}
+	blobs := layout.Blobs{}
+	var images []v1.Descriptor
+	if o.images {
+		if images, err = content.Fetch(ctx, registry.Client{Insecure: o.Insecure}, blobs); err != nil {
+			return err
+		}
+	}
+	packed, err := airgap.Pack(content, blobs, o.key)
+	if err != nil {
+		return err
+	}
+	packed.Packed = images
+	if err := packed.WriteFile(o.to); err != nil {
+		return err
+	}
+	o.report(packed)
+	return nil
+}
+
+// content reads what is packed.
+func (o *options) content(ctx context.Context) (*airgap.Content, error) {
+	lock, entries, err := o.Resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	file, err := o.CheckLock(lock)
+	if err != nil {
+		return nil, err
+	}
+	return airgap.New(o.Content, file, entries)
+}
+
+func (o *options) report(packed *airgap.Package) {
+	fmt.Fprintln(o.Out, packed.Of.Digest)
+	for i := range packed.Images {
+		if one := &packed.Images[i]; one.Variable() {
+			fmt.Fprintf(o.ErrOut, "The image %q has a variable, so it is not packed.\n", text.Excerpt(one.Image))
+		}
+	}
+	signed := "not signed"
+	if packed.Signatures != nil {
+		signed = "signed"
+	}
+	fmt.Fprintf(o.ErrOut, "%s has %s and names %s, of which it has %d. It is %s.\n", o.to,
+		text.Count(len(packed.Entries), "release"), text.Count(len(packed.Images), "image"), len(packed.Packed), signed)
+}

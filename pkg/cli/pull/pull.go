@@ -1,0 +1,79 @@
+// Package pull is the verb of kubectl addon that reads a package from a registry, and checks it.
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/airgap"
+	"open-cluster-management.io/interlock/pkg/cli/resolve"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	resolve.Packages
+	to string
+}
+
+// NewCommand returns the verb.
+func NewCommand(_ *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams}
+	command := &cobra.Command{
+		Use:   "pull REFERENCE|FILE",
+		Short: "Pull a package from a registry, and check it",
+		Long: `Pull a package of kubectl addon package from a registry, or read one from a file, and write it to
+a new folder, or to a file whose name ends with .tar. The folder is an index with its releases.
+It also has the wishes in addons.yaml, addons.lock, and the list of images in package.yaml.
+
+It refuses a package with anything that differs from its digests, and one with files that its
+lock does not name. With a digest in the reference, it is the package with this digest. With
+--key, it is one that was signed with the key: kubectl addon package --sign-key or cosign does so.
+It prints the digest.
+
+It reads the credentials of Docker's configuration. Images stay in the registry.`,
+		Example: `  # A folder
+  kubectl addon pull registry.example.com/addons:1.0.0 --to addons --key key.pub
+
+  # A file, by its digest
+  kubectl addon pull registry.example.com/addons@sha256:0a1b… --to addons.tar`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error { return o.run(command.Context(), args[0]) },
+	}
+	o.AddTo(command)
+	command.Flags().StringVarP(&o.to, "to", "o", "addons", "The new folder, or the file with a name ending in .tar, to write.")
+	return command
+}
+
+func (o *options) run(ctx context.Context, from string) (err error) {
+	pulled, err := o.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pulled.Close()) }()
+	if strings.HasSuffix(o.to, ".tar") {
+		err = pulled.WriteFile(o.to)
+	} else {
+		err = pulled.WriteFolder(o.to)
+	}
+	if errors.Is(err, airgap.ErrNotEmpty) {
+		return cmdline.UsageError(err)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(o.Out, pulled.Of.Digest)
+	signed := "Its signature was not checked: name a key with --key"
+	if o.Key != "" {
+		signed = "It is signed with the key"
+	}
+	fmt.Fprintf(o.ErrOut, "%s has %s. %s.\n", o.to, text.Count(len(pulled.Entries), "release"), signed)
+	return nil
+}
