@@ -316,32 +316,3 @@ func FuzzResolve(f *testing.F) {
 		}
 	})
 }
-
-// Nine add-ons want different ones of eight versions: a search finds only by trying nearly all that none is left. It ends all
-// the same.
-func TestTooManyStepsAreReported(t *testing.T) {
-	var releases []resolution.Release
-	var wishes []resolution.Wish
-	const addOns = 9
-	name := func(i int) string { return fmt.Sprintf("addon-%d", i) }
-	for i := range addOns {
-		wishes = append(wishes, resolution.Wish{AddOn: name(i)})
-		for v := 1; v < addOns; v++ {
-			version := fmt.Sprintf("%d.0.0", v)
-			registration := fixture.Registration(name(i))
-			for j := range addOns {
-				if edge := fixture.Required(name(j)); j != i {
-					edge.Type, edge.Version = addonv1alpha1.DependencyTypeConflicts, version
-					registration.Spec.Dependencies = append(registration.Spec.Dependencies, edge)
-				}
-			}
-			releases = append(releases, resolution.Release{AddOn: name(i), Version: version, Registration: registration})
-		}
-	}
-	if _, err := resolution.Resolve(releases, wishes, resolution.Kind{}); !errors.Is(err, resolution.ErrTooManySteps) {
-		t.Errorf("got %v", err)
-	}
-	if found, err := resolution.Resolve(releases, wishes[1:], resolution.Kind{}); err != nil || len(found.Choices) != addOns-1 {
-		t.Errorf("got %v, %v", found, err)
-	}
-}
