@@ -54,8 +54,9 @@ An AddOnTemplate belongs to the add-on that it names. Any other object belongs t
 in the same file, else to the one in the same folder. Helm renders a chart for it:
 helm template CHART | kubectl addon index build -
 
-With --live, it adds what is registered on the hub: ClusterManagementAddOns and
-AddOnTemplates, without what the hub has added to them.
+With --live, it adds what is registered on the hub: ClusterManagementAddOns, their
+AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
+Placement, without what the hub has added to them.
 
 A version that the index has with another content is an error: locks name its digest.`,
 		Example: `  # From the manifests of an add-on
