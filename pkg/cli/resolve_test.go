@@ -83,8 +83,8 @@ func TestResolveRefuses(t *testing.T) {
 		`kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `,
 		"exit code 1")
 	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
-	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
-	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
+	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
+	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
 	expectRun(t, "index build --live --from x", "kubectl addon index build: a snapshot has no manifests", "exit code 2")
 	expectRun(t, "index build --live --server http://127.0.0.1:1", "kubectl addon index build: ", "connection refused", "exit code 3")
 	expectRun(t, "index build gateway",
@@ -113,4 +113,26 @@ func TestResolveRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectRun(t, "resolve", "kubectl addon resolve: "+released+": digest: the file was changed after it was made", "exit code 1")
+}
+
+func TestIndexOfAChart(t *testing.T) {
+	resolvable(t)
+	for name, content := range map[string]string{
+		"chart/Chart.yaml":                "apiVersion: v2\nname: gateways\nversion: 1.4.0\ndependencies: [{name: b, version: 1.0.0}]\n",
+		"chart/charts/b/Chart.yaml":       "apiVersion: v2\nname: b\nversion: 1.0.0\n",
+		"chart/templates/gateway.yaml":    gateway,
+		"chart/templates/more/proxy.yaml": strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 4.0.0}", 1),
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectRun(t, "index build --chart chart", "gateway 1.4.0 was added\nproxy 4.0.0 was added\n",
+		"gateways: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: b.")
+	expectRun(t, "index build --chart chart --version gateway=1.4.1", "gateway 1.4.1 was added\nproxy 4.0.0 is there already\n")
+	expectRun(t, "index build --chart chart proxy", "kubectl addon index build: name files and folders, or --chart, or --live", "exit code 2")
+	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
 }
