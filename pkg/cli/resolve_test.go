@@ -136,3 +136,39 @@ func TestIndexOfAChart(t *testing.T) {
 	expectRun(t, "index build --chart chart proxy", "kubectl addon index build: name files and folders, or --chart, or --live", "exit code 2")
 	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
 }
+
+// What helm dependency update does with local dependencies, in its words.
+func TestHelmUpdate(t *testing.T) {
+	versioned := func(version string) string {
+		return strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: "+
+			"{dependency.addon.open-cluster-management.io/version: "+version+"}", 1)
+	}
+	const conflict = "kubectl addon resolve: on clusters of kind default, this wish cannot be satisfied: gateway is wanted; "
+	for name, c := range map[string]struct{ local, command, want string }{
+		"a local dependency (file://../b)":       {versioned("5.0.0-dev"), "resolve --workspace local", conflict},
+		"a local dependency with its version":    {versioned("5.0.0"), "resolve --workspace local", "CLUSTERS   ADD-ON    VERSION   BECAUSE\ndefault    gateway   1.0.0     wanted\ndefault    proxy     5.0.0"},
+		"can't get a valid version for proxy":    {versioned("1.0.0"), "resolve --workspace local", conflict + "gateway 1.0.0 requires proxy in version '>= 2'. The index has gateway 1.0.0; proxy 1.0.0"},
+		"a local dependency without any version": {proxy, "resolve --workspace local", `kubectl addon resolve: local/a.yaml: add-on "proxy": it reports no version`},
+		"a local dependency that is not there":   {"", "resolve --workspace none", "kubectl addon resolve: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resolvable(t)
+			expectRun(t, "resolve", "CLUSTERS")
+			before, err := os.ReadFile("addons.lock")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll("local", 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile("local/a.yaml", []byte(c.local), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			expectRun(t, c.command, c.want)
+			after, err := os.ReadFile("addons.lock")
+			if fails := strings.HasPrefix(c.want, "kubectl"); err != nil || fails && string(after) != string(before) {
+				t.Errorf("restoring pre-update state: the lock was changed: %v", err)
+			}
+		})
+	}
+}

@@ -63,6 +63,7 @@ func (s *search) pick(key needKey) *clause {
 		}
 		return nil
 	}
+	s.steps = s.limit + 1 // all are excluded, which the clauses contradict before; it must not go round for ever
 	return nil
 }
 
