@@ -194,25 +194,36 @@ func TestVersionsThatDiffer(t *testing.T) {
 		wishes []resolution.Wish
 		want   string
 	}{
-		"a hub without v1beta1 of its API": {"1.1.3", wishes("cluster-proxy", "", "config-policy-controller", ""),
-			"cluster-proxy 0.10.0 config-policy-controller 0.12.0"},
-		"a hub with it": {"1.2.0", wishes("cluster-proxy", "", "config-policy-controller", ""),
-			"cluster-proxy 0.11.0 config-policy-controller 0.19.0"},
-		"tokens of v1beta1": {"1.3.1", wishes("multicluster-kueue-manager", ""),
-			"managed-serviceaccount 0.10.0 multicluster-kueue-manager 0.1.4"},
-		"tokens of v1alpha1": {"1.3.1", wishes("managed-serviceaccount", "< 0.4", "multicluster-kueue-manager", ""),
+		"a hub without v1beta1 of its API": {
+			"1.1.3", wishes("cluster-proxy", "", "config-policy-controller", ""),
+			"cluster-proxy 0.10.0 config-policy-controller 0.12.0",
+		},
+		"a hub with it": {
+			"1.2.0", wishes("cluster-proxy", "", "config-policy-controller", ""),
+			"cluster-proxy 0.11.0 config-policy-controller 0.19.0",
+		},
+		"tokens of v1beta1": {
+			"1.3.1", wishes("multicluster-kueue-manager", ""),
+			"managed-serviceaccount 0.10.0 multicluster-kueue-manager 0.1.4",
+		},
+		"tokens of v1alpha1": {
+			"1.3.1", wishes("managed-serviceaccount", "< 0.4", "multicluster-kueue-manager", ""),
 			"these wishes exclude each other: managed-serviceaccount in version '< 0.4' is wanted; multicluster-kueue-manager is wanted; " +
 				"multicluster-kueue-manager 0.1.4 requires managed-serviceaccount in version '>= 0.4.0'. " +
-				"The index has managed-serviceaccount 0.10.0, 0.3.0; multicluster-kueue-manager 0.1.4"},
-		"templating with a controller that does not know it": {"1.3.1",
-			wishes("config-policy-controller", "< 0.16", "governance-standalone-hub-templating", ""),
+				"The index has managed-serviceaccount 0.10.0, 0.3.0; multicluster-kueue-manager 0.1.4",
+		},
+		"templating with a controller that does not know it": {
+			"1.3.1", wishes("config-policy-controller", "< 0.16", "governance-standalone-hub-templating", ""),
 			"these wishes exclude each other: config-policy-controller in version '< 0.16' is wanted; " +
 				"governance-standalone-hub-templating is wanted; " +
 				"governance-standalone-hub-templating 0.19.0 requires config-policy-controller in version '>= 0.16.0'. " +
-				"The index has config-policy-controller 0.19.0, 0.12.0; governance-standalone-hub-templating 0.19.0"},
+				"The index has config-policy-controller 0.19.0, 0.12.0; governance-standalone-hub-templating 0.19.0",
+		},
 		"a chart instead of an operator": {"1.3.1", wishes("volsync", ""), "volsync 2.13.0"},
-		"the operator": {"1.3.1", wishes("volsync", "< 2.13"), "volsync 2.12.0 assumed: volsync 2.12.0, " +
-			"dependency operator-lifecycle-manager: Subscription.operators.coreos.com/v1alpha1 is served"},
+		"the operator": {
+			"1.3.1", wishes("volsync", "< 2.13"), "volsync 2.12.0 assumed: volsync 2.12.0, " +
+				"dependency operator-lifecycle-manager: Subscription.operators.coreos.com/v1alpha1 is served",
+		},
 	} {
 		var releases []resolution.Release
 		for i := range entries {

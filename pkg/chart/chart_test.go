@@ -98,10 +98,13 @@ func TestRender(t *testing.T) {
 	depends := func(on string) string {
 		return strings.Replace(gateway, "version: 1.4.0\n", "version: 1.4.0\ndependencies:\n- "+on+"\n", 1)
 	}
+	const own = "gateway 1.4.0: CustomResourceDefinition gateways.example.com, ClusterManagementAddOn cluster-gateway"
 	for name, c := range map[string]struct{ files, want string }{
-		"a chart":                              {gateway, "gateway 1.4.0: CustomResourceDefinition gateways.example.com, ClusterManagementAddOn cluster-gateway"},
-		"a dependency in charts/":              {depends("{name: b, version: 1.0.0}") + dependency, "ConfigMap b"},
-		"a dependency that a condition leaves": {depends("{name: b, version: 1.0.0, condition: b.enabled}") + dependency + "== values.yaml\nstrategy: Manual\nb: {enabled: false}\n", "gateway 1.4.0: CustomResourceDefinition gateways.example.com, ClusterManagementAddOn cluster-gateway"},
+		"a chart":                 {gateway, own},
+		"a dependency in charts/": {depends("{name: b, version: 1.0.0}") + dependency, "ConfigMap b"},
+		"a dependency that a condition leaves": {
+			depends("{name: b, version: 1.0.0, condition: b.enabled}") + dependency + "== values.yaml\nstrategy: Manual\nb: {enabled: false}\n", own,
+		},
 		"a dependency that is missing in charts/": {
 			depends("{name: b, version: 1.0.0, repository: 'https://helm-example.com/charts'}"),
 			"found in Chart.yaml, but missing in charts/ directory: b: run helm dependency update",

@@ -28,7 +28,9 @@ func TestConfigures(t *testing.T) {
 		"a template": {
 			"{defaultConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, namespace: d, name: settings}]}", false, false,
 		},
-		"another group":  {"{defaultConfigs: [{group: example.com, resource: addondeploymentconfigs, namespace: d, name: settings}]}", false, false},
+		"another group": {
+			"{defaultConfigs: [{group: example.com, resource: addondeploymentconfigs, namespace: d, name: settings}]}", false, false,
+		},
 		"no list at all": {"{defaultConfigs: 1, installStrategy: {placements: [1]}}", false, false},
 	} {
 		var spec map[string]any

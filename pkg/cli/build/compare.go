@@ -24,7 +24,7 @@ func Compare(folder string, lock *index.Lock, entries []index.Entry) (difference
 	}
 	if len(built.ClusterKinds) == 1 && len(lock.ClusterKinds) > 1 { // as with --cluster-kind
 		if lock, err = lock.Only(built.ClusterKinds[0].Name); err != nil {
-			return []string{fmt.Sprintf("%s: %v", folder, err)}, nil //nolint:nilerr // it is a difference
+			return []string{fmt.Sprintf("%s: %v", folder, err)}, nil
 		}
 	}
 	planned, err := index.Plan(lock, entries)

@@ -30,16 +30,6 @@ func (b *bitset) join(other bitset) {
 	}
 }
 
-// meets reports whether both sets have anything in common.
-func (b bitset) meets(other bitset) bool {
-	for i := range min(len(b), len(other)) {
-		if b[i]&other[i] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // and returns what is in both sets.
 func (b bitset) and(other bitset) bitset {
 	both := make(bitset, min(len(b), len(other)))

@@ -272,7 +272,7 @@ pkg3 0.1.0`
 			"pkg 1.0.0 dependencies: [{name: pkg6, type: Optional, version: 0.6.0}]\npkg6 0.5.0", "pkg", "pkg 1.0.0",
 		},
 		"prereleases that no wish asks for": {"pkg 1.0.0\npkg 1.1.0-rc.1", "pkg >= 1.0", "pkg 1.0.0"},
-		"prereleases by a constraint":      {"pkg 1.0.0\npkg 1.1.0-rc.1", "pkg >= 1.0-0", "pkg 1.1.0-rc.1"},
+		"prereleases by a constraint":       {"pkg 1.0.0\npkg 1.1.0-rc.1", "pkg >= 1.0-0", "pkg 1.1.0-rc.1"},
 		"a dependency that is a prerelease only": {
 			"pkg 1.0.0 dependencies: [{name: pkg1}]\npkg1 1.0.0-rc.1", "pkg",
 			"this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1. The index has pkg 1.0.0; " +

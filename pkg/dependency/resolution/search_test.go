@@ -36,7 +36,9 @@ func tangled(t *testing.T, seed uint64, wished string) *problem {
 			releases = append(releases, Release{AddOn: addOn.Name, Version: fmt.Sprintf("%d.0.0", v), Registration: addOn})
 		}
 	}
-	p, err := newProblem(releases, []Wish{{AddOn: name(0), Version: wished}, {AddOn: name(1), Version: "< 4"}, {AddOn: name(2), Version: wished}}, &Kind{})
+	p, err := newProblem(releases, []Wish{
+		{AddOn: name(0), Version: wished}, {AddOn: name(1), Version: "< 4"}, {AddOn: name(2), Version: wished},
+	}, &Kind{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package resolution
 import "slices"
 
 // literal is a statement about the choices, or its negation. Statement v is 2v, and its negation 2v+1.
-type literal int32
+type literal int
 
 func (l literal) not() literal  { return l ^ 1 }
 func (l literal) negated() bool { return l&1 == 1 }
