@@ -83,8 +83,8 @@ func TestResolveRefuses(t *testing.T) {
 		`kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `,
 		"exit code 1")
 	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
-	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
-	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --live for the hub", "exit code 2")
+	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
+	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
 	expectRun(t, "index build --live --from x", "kubectl addon index build: a snapshot has no manifests", "exit code 2")
 	expectRun(t, "index build --live --server http://127.0.0.1:1", "kubectl addon index build: ", "connection refused", "exit code 3")
 	expectRun(t, "index build gateway",
@@ -113,4 +113,62 @@ func TestResolveRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectRun(t, "resolve", "kubectl addon resolve: "+released+": digest: the file was changed after it was made", "exit code 1")
+}
+
+func TestIndexOfAChart(t *testing.T) {
+	resolvable(t)
+	for name, content := range map[string]string{
+		"chart/Chart.yaml":                "apiVersion: v2\nname: gateways\nversion: 1.4.0\ndependencies: [{name: b, version: 1.0.0}]\n",
+		"chart/charts/b/Chart.yaml":       "apiVersion: v2\nname: b\nversion: 1.0.0\n",
+		"chart/templates/gateway.yaml":    gateway,
+		"chart/templates/more/proxy.yaml": strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 4.0.0}", 1),
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectRun(t, "index build --chart chart", "gateway 1.4.0 was added\nproxy 4.0.0 was added\n",
+		"gateways: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: b.")
+	expectRun(t, "index build --chart chart --version gateway=1.4.1", "gateway 1.4.1 was added\nproxy 4.0.0 is there already\n")
+	expectRun(t, "index build --chart chart proxy", "kubectl addon index build: name files and folders, or --chart, or --live", "exit code 2")
+	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
+}
+
+// What helm dependency update does with local dependencies, in its words.
+func TestHelmUpdate(t *testing.T) {
+	versioned := func(version string) string {
+		return strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: "+
+			"{dependency.addon.open-cluster-management.io/version: "+version+"}", 1)
+	}
+	const conflict = "kubectl addon resolve: on clusters of kind default, this wish cannot be satisfied: gateway is wanted; "
+	for name, c := range map[string]struct{ local, command, want string }{
+		"a local dependency (file://../b)":       {versioned("5.0.0-dev"), "resolve --workspace local", conflict},
+		"a local dependency with its version":    {versioned("5.0.0"), "resolve --workspace local", "CLUSTERS   ADD-ON    VERSION   BECAUSE\ndefault    gateway   1.0.0     wanted\ndefault    proxy     5.0.0"},
+		"can't get a valid version for proxy":    {versioned("1.0.0"), "resolve --workspace local", conflict + "gateway 1.0.0 requires proxy in version '>= 2'. The index has gateway 1.0.0; proxy 1.0.0"},
+		"a local dependency without any version": {proxy, "resolve --workspace local", `kubectl addon resolve: local/a.yaml: add-on "proxy": it reports no version`},
+		"a local dependency that is not there":   {"", "resolve --workspace none", "kubectl addon resolve: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resolvable(t)
+			expectRun(t, "resolve", "CLUSTERS")
+			before, err := os.ReadFile("addons.lock")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll("local", 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile("local/a.yaml", []byte(c.local), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			expectRun(t, c.command, c.want)
+			after, err := os.ReadFile("addons.lock")
+			if fails := strings.HasPrefix(c.want, "kubectl"); err != nil || fails && string(after) != string(before) {
+				t.Errorf("restoring pre-update state: the lock was changed: %v", err)
+			}
+		})
+	}
 }

@@ -72,3 +72,63 @@ func TestVerifyFleet(t *testing.T) {
 	expectRun(t, "verify --from "+file(t, content), "0 differences, 2 managed clusters compared.\n")
 	expectRun(t, "verify --live --server http://127.0.0.1:1", "kubectl addon verify: ", "connection refused", "exit code 3")
 }
+
+func TestVerifyKubernetes(t *testing.T) {
+	resolvable(t)
+	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n" +
+		"clusterKinds: [{name: all, kubernetes: 1.32.4}]\naddOns: [{name: proxy}]\n"
+	if err := os.WriteFile("addons.yaml", []byte(wishes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "resolve", "CLUSTERS")
+	for version, want := range map[string]string{
+		"v1.32.4": "", "v1.32.9-gke.100": "", "v1.32.1+k3s1": "it has an older Kubernetes version than its kind",
+		"v1.31.9": "it has another Kubernetes version than its kind", "v1.33.4": "it has another Kubernetes version than its kind",
+		"": "its Kubernetes version is not reported", "x": "its Kubernetes version cannot be read: ",
+	} {
+		one := cluster("cluster1", "edge", metav1.ConditionTrue)
+		one.Status.Version.Kubernetes = version
+		content := snapshot.Content{
+			Taken:         fixture.Now.Time,
+			Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Versioned(fixture.Registration("proxy"), "3.0.0")},
+			Clusters:      []clusterv1.ManagedCluster{one},
+			AddOns:        []addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "proxy", true, "Running", 1)},
+		}
+		if want == "" {
+			expectRun(t, "verify --from "+file(t, content), "0 differences, 1 managed cluster compared.\n")
+			continue
+		}
+		expectRun(t, "verify --from "+file(t, content)+" -o jsonpath={.items[0].cluster}{'/'}{.items[0].locked}{'/'}{.items[0].message}",
+			"cluster1/1.32.4/"+want, "exit code 1")
+	}
+}
+
+func TestVerifyManifests(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve", "CLUSTERS")
+	expectRun(t, "verify --to none", "kubectl addon verify: none was not written by kubectl addon build: it has no build.lock", "exit code 1")
+	for _, format := range []string{"kubectl", "kustomize", "argocd", "flux"} {
+		expectRun(t, "build --format "+format+" --to "+format, format+"/00/proxy.yaml")
+		expectRun(t, "verify --to "+format, "0 differences.\n")
+	}
+	write := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kubectl/00/proxy.yaml", "{}")
+	write("kubectl/00/other.yaml", "{}")
+	if err := os.Remove("kubectl/01/gateway.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "verify --to kubectl -o jsonpath={.items[*].message}",
+		"kubectl/00/other.yaml is nothing that the lock has kubectl/00/proxy.yaml is not what kubectl addon build writes for the lock "+
+			"kubectl/01/gateway.yaml is missing", "exit code 1")
+	write("kustomize/kustomization.yaml", "{}")
+	expectRun(t, "verify --to kustomize -o jsonpath={.items[*].message}",
+		"kustomize/kustomization.yaml is not what kubectl addon build writes for the lock", "exit code 1")
+	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")
+	expectRun(t, "resolve", "CLUSTERS")
+	expectRun(t, "verify --to argocd -o jsonpath={.items[*].message}",
+		"argocd/00/proxy.yaml is not what kubectl addon build writes for the lock argocd/build.lock is not what", "exit code 1")
+}

@@ -159,16 +159,9 @@ func templateNamed(registration map[string]any, objects []manifest.Object) (stri
 	if len(templates) == 1 {
 		return templates[0], nil
 	}
-	supported, _, _ := unstructured.NestedSlice(registration, "spec", "supportedConfigs")
-	defaults, _, _ := unstructured.NestedSlice(registration, "spec", "defaultConfigs")
-	for _, one := range append(supported, defaults...) {
-		config, _ := one.(map[string]any)
-		name, _ := config["name"].(string)
-		if byDefault, is := config["defaultConfig"].(map[string]any); is {
-			name, _ = byDefault["name"].(string)
-		}
-		if config["resource"] == declaration.Templates.Resource && slices.Contains(templates, name) {
-			return name, nil
+	for _, one := range defaultsOf(registration) {
+		if one.resource == declaration.Templates.Resource && slices.Contains(templates, one.name) {
+			return one.name, nil
 		}
 	}
 	return "", fmt.Errorf("it has %d AddOnTemplates: name one as its default configuration", len(templates))

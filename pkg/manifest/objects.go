@@ -31,16 +31,23 @@ func Objects(paths []string, in io.Reader) ([]Object, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			objects, err := objectsOfAnyKind(content)
+			objects, err := Decode(file, content)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			for _, one := range objects {
-				all = append(all, Object{file, one})
-			}
+			all = append(all, objects...)
 		}
 	}
 	return all, nil
+}
+
+// Decode reads all objects of a file with that content.
+func Decode(path string, content []byte) (all []Object, err error) {
+	objects, err := objectsOfAnyKind(content)
+	for _, one := range objects {
+		all = append(all, Object{path, one})
+	}
+	return all, err
 }
 
 func objectsOfAnyKind(content []byte) (all []unstructured.Unstructured, err error) {

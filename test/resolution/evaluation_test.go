@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -23,15 +24,18 @@ import (
 type world struct {
 	releases []resolution.Release
 	wishes   []resolution.Wish
+	// allowed are the releases without prereleases that no wish asks for.
+	allowed []resolution.Release
 }
 
-// allowed are the releases without prereleases that no wish asks for.
-func (w world) allowed() []resolution.Release {
-	return slices.DeleteFunc(slices.Clone(w.releases), func(one resolution.Release) bool {
+func newWorld(s shape, random *rand.Rand) world {
+	w := world{releases: s.catalog(random), wishes: s.wishes(random)}
+	w.allowed = slices.DeleteFunc(slices.Clone(w.releases), func(one resolution.Release) bool {
 		return semver.MustParse(one.Version).Prerelease() != "" && !slices.ContainsFunc(w.wishes, func(wish resolution.Wish) bool {
 			return wish.AddOn == one.AddOn && wish.Version != "" && (wish.Version != "*" || wish.Prereleases != nil) && accepts(wish, one.Version)
 		})
 	})
+	return w
 }
 
 func accepts(wish resolution.Wish, version string) bool {
@@ -99,10 +103,10 @@ func (w world) served(chosen choice) []addonv1alpha1.AddonAPI {
 		})
 	}
 	for _, name := range kinds {
-		nowhere := !provided(addonv1alpha1.AddonAPI{Group: "example.com", Kind: name}, w.allowed(), true)
+		nowhere := !provided(addonv1alpha1.AddonAPI{Group: "example.com", Kind: name}, w.allowed, true)
 		for _, version := range []string{"v1", "v2"} {
 			api := addonv1alpha1.AddonAPI{Group: "example.com", Version: version, Kind: name}
-			if nowhere || provided(api, w.allowed(), false) {
+			if nowhere || provided(api, w.allowed, false) {
 				served = append(served, api)
 			}
 		}
@@ -125,35 +129,47 @@ func TestResolutionAgreesWithEvaluation(t *testing.T) {
 	if testing.Short() {
 		rounds = 150
 	}
-	resolved, refused := 0, 0
-	for seed := range rounds {
-		random := fixture.Random(uint64(seed))
-		s := shape{addOns: 3 + random.IntN(2), releases: 3, edges: 3}
-		w := world{s.catalog(random), s.wishes(random)}
-		found, err := resolution.Resolve(w.releases, w.wishes, kind)
-		if conflict := (*resolution.Conflict)(nil); err != nil && !errors.As(err, &conflict) {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if err != nil {
-			refused++
-			every(w.allowed(), func(chosen choice) bool {
-				wrong := w.wrong(chosen)
-				if wrong == "" {
-					t.Errorf("seed %d: %v satisfies all, and is not found: %v", seed, chosen, err)
+	const parts = 4
+	for part := range parts {
+		t.Run(fmt.Sprint(part), func(t *testing.T) {
+			t.Parallel()
+			resolved := 0
+			for seed := part; seed < rounds; seed += parts {
+				if agreesWithEvaluation(t, seed) {
+					resolved++
 				}
-				return wrong != ""
-			})
-			continue
-		}
-		resolved++
-		if wrong := w.wrong(chosenBy(found)); wrong != "" {
-			t.Errorf("seed %d: %v does not satisfy %s", seed, chosenBy(found), wrong)
-		}
-		w.expectHighest(t, seed, chosenBy(found))
+			}
+			if all := rounds / parts; resolved < all/5 || resolved > all*4/5 {
+				t.Errorf("%d of %d resolved: the catalogs are too much alike", resolved, all)
+			}
+		})
 	}
-	if resolved < rounds/5 || refused < rounds/5 {
-		t.Errorf("%d resolved, %d refused: the catalogs are too much alike", resolved, refused)
+}
+
+// agreesWithEvaluation compares one catalog, and returns whether it was resolved.
+func agreesWithEvaluation(t *testing.T, seed int) bool {
+	t.Helper()
+	random := fixture.Random(uint64(seed))
+	w := newWorld(shape{addOns: 3 + random.IntN(2), releases: 3, edges: 3}, random)
+	found, err := resolution.Resolve(w.releases, w.wishes, kind)
+	if conflict := (*resolution.Conflict)(nil); err != nil && !errors.As(err, &conflict) {
+		t.Fatalf("seed %d: %v", seed, err)
 	}
+	if err != nil {
+		every(w.allowed, func(chosen choice) bool {
+			wrong := w.wrong(chosen)
+			if wrong == "" {
+				t.Errorf("seed %d: %v satisfies all, and is not found: %v", seed, chosen, err)
+			}
+			return wrong != ""
+		})
+		return false
+	}
+	if wrong := w.wrong(chosenBy(found)); wrong != "" {
+		t.Errorf("seed %d: %v does not satisfy %s", seed, chosenBy(found), wrong)
+	}
+	w.expectHighest(t, seed, chosenBy(found))
+	return true
 }
 
 // expectHighest compares the versions of wished add-ons, by their names, with all choices.
@@ -166,7 +182,7 @@ func (w world) expectHighest(t *testing.T, seed int, found choice) {
 		}
 	}
 	slices.Sort(wished)
-	every(w.allowed(), func(chosen choice) bool {
+	every(w.allowed, func(chosen choice) bool {
 		order := slices.CompareFunc(wished, wished, func(a, _ string) int {
 			if chosen[a] == "" {
 				return -1

@@ -23,7 +23,7 @@ type formula struct {
 
 // formulaOf says what the releases declare, and what is wished, as clauses.
 func formulaOf(w world) *formula {
-	f := &formula{releases: w.allowed(), variables: map[string][]int{}}
+	f := &formula{releases: w.allowed, variables: map[string][]int{}}
 	for i := range f.releases {
 		f.variables[f.releases[i].AddOn] = append(f.variables[f.releases[i].AddOn], i+1)
 	}
@@ -120,8 +120,7 @@ func TestResolutionAgreesWithSAT(t *testing.T) {
 	resolved, refused := 0, 0
 	for seed := range rounds {
 		random := fixture.Random(uint64(seed))
-		s := shape{addOns: 6 + random.IntN(20), releases: len(numbers), edges: 2 + random.IntN(4), ordered: true}
-		w := world{s.catalog(random), s.wishes(random)}
+		w := newWorld(shape{addOns: 6 + random.IntN(20), releases: len(numbers), edges: 2 + random.IntN(4), ordered: true}, random)
 		f := formulaOf(w)
 		found, err := resolution.Resolve(w.releases, w.wishes, kind)
 		if is := f.satisfiable(); is != (err == nil) {

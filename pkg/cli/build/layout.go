@@ -25,6 +25,9 @@ const (
 
 var formats = []string{formatKubectl, formatKustomize, formatArgoCD, formatFlux}
 
+// fluxFile has the Kustomizations of Flux.
+const fluxFile = "flux.yaml"
+
 // syncWave is the annotation of Argo CD for the order of objects.
 const syncWave = "argocd.argoproj.io/sync-wave"
 
@@ -55,7 +58,7 @@ func (l *layout) files(planned []index.Planned) (map[string][]byte, error) {
 			"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,
 		})
 	case formatFlux:
-		files["flux.yaml"], err = l.flux(planned)
+		files[fluxFile], err = l.flux(planned)
 	default:
 	}
 	return files, err

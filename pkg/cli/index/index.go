@@ -6,24 +6,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/chart"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/index"
 	"open-cluster-management.io/interlock/pkg/manifest"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 type options struct {
 	genericiooptions.IOStreams
 	from *source.Source
 	// to is the folder of the index.
-	to, source string
-	live       bool
-	versions   map[string]string
+	to, source, chart string
+	live              bool
+	versions          map[string]string
 }
 
 // NewCommand returns the verb.
@@ -51,25 +54,36 @@ AddOnTemplate or ClusterManagementAddOn. If they report none, name it with --ver
 adds the annotation to the ClusterManagementAddOn in the index.
 
 An AddOnTemplate belongs to the add-on that it names. Any other object belongs to the add-on
-in the same file, else to the one in the same folder. Helm renders a chart for it:
-helm template CHART | kubectl addon index build -
+in the same file, else to the one in the same folder.
 
-With --live, it adds what is registered on the hub: ClusterManagementAddOns and
-AddOnTemplates, without what the hub has added to them.
+With --chart, it renders a Helm chart with the values of the chart. Add-ons whose manifests
+report no version have that of the chart. For other values, use Helm:
+helm template CHART --values FILE | kubectl addon index build -
+The dependencies of Chart.yaml are charts and no add-ons, so nothing is read of them.
+
+With --live, it adds what is registered on the hub: ClusterManagementAddOns, their
+AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
+Placement, without what the hub has added to them.
 
 A version that the index has with another content is an error: locks name its digest.`,
 		Example: `  # From the manifests of an add-on
   kubectl addon index build deploy/ --to index
 
   # From a Helm chart
-  helm template cluster-gateway ./chart | kubectl addon index build - --to index --version cluster-gateway=1.4.0
+  kubectl addon index build --chart cluster-gateway-1.4.0.tgz --to index
 
   # From a hub
   kubectl addon index build --live --to index`,
 		RunE: func(command *cobra.Command, args []string) error {
+			named := 0
+			for _, is := range []bool{o.live, o.chart != "", len(args) > 0} {
+				if is {
+					named++
+				}
+			}
 			switch {
-			case o.live == (len(args) > 0):
-				return cmdline.UsageError(errors.New("name files and folders, or --live for the hub"))
+			case named != 1:
+				return cmdline.UsageError(errors.New("name files and folders, or --chart, or --live for the hub"))
 			case o.live && from.IsFile():
 				return cmdline.UsageError(errors.New("a snapshot has no manifests: --live reads a hub, without --from"))
 			}
@@ -78,6 +92,7 @@ A version that the index has with another content is an error: locks name its di
 	}
 	command.Flags().StringVar(&o.to, "to", "index", "The folder of the index.")
 	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
+	command.Flags().StringVar(&o.chart, "chart", "", "A Helm chart, as a `DIR|TGZ`.")
 	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
 	command.Flags().StringToStringVar(&o.versions, "version", nil, "The version of an add-on whose manifests report none, as `ADDON=VERSION`.")
 	return command
@@ -86,9 +101,12 @@ A version that the index has with another content is an error: locks name its di
 func (o *options) build(ctx context.Context, paths []string) error {
 	var entries []index.Entry
 	var err error
-	if o.live {
+	switch {
+	case o.live:
 		entries, err = o.buildLive(ctx)
-	} else {
+	case o.chart != "":
+		entries, err = o.buildChart()
+	default:
 		entries, err = o.buildFiles(paths)
 	}
 	if err != nil {
@@ -116,6 +134,25 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	}
 	entries, err := index.Build(objects, cmp.Or(o.source, strings.Join(paths, " ")), o.versions)
 	return entries, advise(err)
+}
+
+// buildChart makes releases of a chart. Its version is that of the add-ons which report none.
+func (o *options) buildChart() ([]index.Entry, error) {
+	rendered, err := chart.Render(o.chart)
+	if err != nil {
+		return nil, cmdline.UsageError(err)
+	}
+	if len(rendered.Dependencies) > 0 {
+		fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf(
+			"%s: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: %s. What add-ons depend on is declared in a ClusterManagementAddOn",
+			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
+	}
+	versions := map[string]string{}
+	for _, one := range rendered.Objects {
+		versions[one.GetName()] = rendered.Version
+	}
+	maps.Copy(versions, o.versions)
+	return index.Build(rendered.Objects, cmp.Or(o.source, "chart "+rendered.Name+" "+rendered.Version), versions)
 }
 
 // advise names the flag for an add-on without a version.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,9 +24,17 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var registered, templates []manifest.Object
-	for kind, to := range map[string]*[]manifest.Object{"ClusterManagementAddOn": &registered, "AddOnTemplate": &templates} {
-		if *to, err = list(ctx, hub, kind); err != nil {
+	registered, err := list(ctx, hub, "ClusterManagementAddOn")
+	if err != nil {
+		return nil, err
+	}
+	templates, err := list(ctx, hub, "AddOnTemplate")
+	if err != nil {
+		return nil, err
+	}
+	var configs []manifest.Object
+	if slices.ContainsFunc(registered, func(one manifest.Object) bool { return index.HasConfigurations(&one.Unstructured) }) {
+		if configs, err = list(ctx, hub, "AddOnDeploymentConfig"); err != nil {
 			return nil, err
 		}
 	}
@@ -35,6 +44,11 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 		for _, template := range templates {
 			if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == one.GetName() {
 				objects = append(objects, template)
+			}
+		}
+		for _, config := range configs {
+			if index.Configures(&config.Unstructured, &one.Unstructured) {
+				objects = append(objects, config)
 			}
 		}
 		made, err := index.Build(objects, cmp.Or(o.source, "a hub"), o.versions)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,6 +25,11 @@ func compareFleet(found *Verification, lock *index.Lock, fleet *snapshot.Snapsho
 			found.NotReached++
 		default:
 			found.Clusters++
+			if message := compareKubernetes(kind.Kubernetes, on.KubernetesVersion); message != "" {
+				found.Items = append(found.Items, Difference{
+					Cluster: name, Kind: kind.Name, Locked: kind.Kubernetes, Found: on.KubernetesVersion, Message: message,
+				})
+			}
 			for i := range kind.AddOns {
 				locked := &kind.AddOns[i]
 				runs, message := compare(locked, &on, fleet.Declared.Version(locked.Name))
@@ -57,6 +63,32 @@ func within(wanted, has map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// compareKubernetes returns how the Kubernetes of a cluster differs from that of its kind; empty: it does not. What was resolved
+// for a version is taken to hold for newer patch versions. What a vendor appends does not count.
+func compareKubernetes(locked, has string) string {
+	if locked == "" {
+		return ""
+	}
+	if has == "" {
+		return "its Kubernetes version is not reported"
+	}
+	want, err := versions.ParsePlatform(locked)
+	if err != nil {
+		return fmt.Sprintf("the Kubernetes version in the lock cannot be read: %v", err)
+	}
+	is, err := versions.ParsePlatform(has)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("its Kubernetes version cannot be read: %v", err)
+	case is.Major() != want.Major() || is.Minor() != want.Minor():
+		return "it has another Kubernetes version than its kind"
+	case is.Patch() < want.Patch():
+		return "it has an older Kubernetes version than its kind"
+	default:
+		return ""
+	}
 }
 
 // compare returns the version that runs on a cluster, and what differs from the lock; empty: nothing does.

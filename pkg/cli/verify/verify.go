@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/build"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/source"
@@ -40,7 +41,7 @@ type Difference struct {
 	Cluster string `json:"cluster,omitempty"`
 	Kind    string `json:"clusterKind,omitempty"`
 	AddOn   string `json:"addOn,omitempty"`
-	// Locked and Found are versions.
+	// Locked and Found are versions: of the add-on, and without one of Kubernetes.
 	Locked string `json:"locked,omitempty"`
 	Found  string `json:"found,omitempty"`
 	// Message describes the difference, for people.
@@ -53,6 +54,7 @@ type options struct {
 	source *source.Source
 	flags  *output.Flags
 	live   bool
+	to     string
 	found  Verification
 }
 
@@ -66,14 +68,21 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 same digest, and would resolving again give the same lock? FILE has the wishes, addons.yaml
 by default.
 
+With --to, it also compares a folder that kubectl addon build has written with the lock: is
+each file there, and unchanged?
+
 With --live or --from, it also compares the lock with each managed cluster: is each locked
-add-on installed in its version, and available? A cluster is of the kind whose labels and
+add-on installed in its version, and available? Has the cluster the Kubernetes version of its
+kind? A newer patch version makes no difference. A cluster is of the kind whose labels and
 claims it has; of several, of the kind with most of them. Clusters that cannot be reached, or
 are of no kind in the lock, are counted and not compared.
 
 It exits with 1 when anything differs.`,
 		Example: `  # Files only
   kubectl addon verify addons.yaml --index index
+
+  # What kubectl addon build has written too
+  kubectl addon verify addons.yaml --index index --to manifests
 
   # The fleet too
   kubectl addon verify addons.yaml --index index --live`,
@@ -87,6 +96,7 @@ It exits with 1 when anything differs.`,
 		},
 	}
 	o.AddTo(command)
+	command.Flags().StringVar(&o.to, "to", "", "Compare with the `FOLDER` that kubectl addon build has written.")
 	command.Flags().BoolVar(&o.live, "live", false, "Compare with the managed clusters of the hub.")
 	o.flags.AddTo(command)
 	return command
@@ -128,6 +138,15 @@ func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
 	}
 	if len(o.found.Items) > 0 {
 		return nil // resolving again would only repeat it
+	}
+	if o.to != "" {
+		differences, err := build.Compare(o.to, lock, entries)
+		if err != nil {
+			return err
+		}
+		for _, one := range differences {
+			o.found.Items = append(o.found.Items, Difference{Message: one})
+		}
 	}
 	resolved, _, failed := o.Resolve(ctx)
 	if failed != nil { // which is a difference, too

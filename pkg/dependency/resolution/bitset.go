@@ -30,16 +30,6 @@ func (b *bitset) join(other bitset) {
 	}
 }
 
-// meets reports whether both sets have anything in common.
-func (b bitset) meets(other bitset) bool {
-	for i := range min(len(b), len(other)) {
-		if b[i]&other[i] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // and returns what is in both sets.
 func (b bitset) and(other bitset) bitset {
 	both := make(bitset, min(len(b), len(other)))
@@ -52,11 +42,24 @@ func (b bitset) and(other bitset) bitset {
 func (b bitset) empty() bool { return b.first() < 0 }
 
 // first is the smallest number of the set, negative where there is none.
-func (b bitset) first() int {
+func (b bitset) first() int { return b.firstWithout(nil) }
+
+// firstWithout is the smallest number of the set that is not in the other one, negative where there is none.
+func (b bitset) firstWithout(other bitset) int {
 	for i, word := range b {
+		if i < len(other) {
+			word &^= other[i]
+		}
 		if word != 0 {
 			return i*64 + bits.TrailingZeros64(word)
 		}
 	}
 	return -1
+}
+
+func (b bitset) count() (count int) {
+	for _, word := range b {
+		count += bits.OnesCount64(word)
+	}
+	return count
 }

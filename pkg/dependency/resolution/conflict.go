@@ -46,28 +46,29 @@ func (p *problem) fails(wishes []wish) bool {
 }
 
 // reduce leaves out the declarations without which the wishes exclude each other all the same.
-func (p *problem) reduce(core []wish, involved map[source]bool) []source {
-	declared := slices.SortedFunc(maps.Keys(involved), p.compareSources)
-	p.ignored = map[source]bool{}
-	defer func() { p.ignored = nil }()
-	// What was not involved does not count, so that the search sees no more than what is left.
-	var kept []source
-	for i, one := range declared {
-		p.ignored[one] = true
-		found := p.solve(core)
-		if found.exhausted || found.chosen != nil {
-			delete(p.ignored, one)
-			kept = append(kept, one)
+func (p *problem) reduce(core []wish, involved map[source]bool) (kept []source) {
+	p.counted = involved
+	defer func() { p.counted = nil }()
+	for _, one := range slices.SortedFunc(maps.Keys(involved), p.compareSources) {
+		if !p.counted[one] {
 			continue
 		}
-		for _, later := range declared[i+1:] {
-			if !found.involved[later] {
-				p.ignored[later] = true
-			}
+		others := maps.Clone(p.counted)
+		delete(others, one)
+		before := p.counted
+		p.counted = others
+		if found := p.solve(core); found.chosen == nil && !found.exhausted {
+			p.counted = found.involved // what is not involved in it does not count
+			continue
 		}
+		p.counted = before
+		kept = append(kept, one)
 	}
-	return slices.DeleteFunc(kept, func(one source) bool { return p.ignored[one] })
+	return kept
 }
+
+// counts reports whether a declaration counts.
+func (p *problem) counts(of source) bool { return p.counted == nil || p.counted[of] }
 
 func (p *problem) compareSources(a, b source) int {
 	return cmp.Or(p.compareNames(a.addOn, b.addOn), cmp.Compare(a.name, b.name))

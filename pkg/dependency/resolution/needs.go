@@ -4,14 +4,15 @@ import "slices"
 
 // nextUnmet returns the first need with several targets that no choice satisfies: by add-on, in the order chosen.
 func (s *search) nextUnmet() (needKey, bool) {
-	for _, id := range s.byLevel {
+	for i := range s.choices {
+		id := s.choices[i].addOn
 		if id == none {
 			continue
 		}
-		one := s.candidate(id, s.state(id).chosen)
+		one := s.candidate(id, s.states[id].only)
 		for c := range one.constraints {
 			key := needKey{id, c}
-			if need := &one.constraints[c]; need.need && !need.single() && !s.ignored[need.source] && s.counts(need) && !s.met(key, need) {
+			if need := &one.constraints[c]; !s.direct(need) && s.counts(need.source) && s.applies(need) && !s.met(key, need) {
 				return key, true
 			}
 		}
@@ -19,132 +20,62 @@ func (s *search) nextUnmet() (needKey, bool) {
 	return needKey{}, false
 }
 
-// counts reports whether a need counts for the choices.
-func (s *search) counts(need *constraint) bool {
-	return need.where == nil || slices.ContainsFunc(need.where, func(id int) bool { return s.state(id).chosen != none })
+// applies reports whether a need is one with the choices.
+func (s *search) applies(need *constraint) bool {
+	return need.where == nil || slices.ContainsFunc(need.where, func(id int) bool { return s.chosen.has(id) })
 }
 
 func (s *search) met(key needKey, need *constraint) bool {
-	if picked, is := s.picked[key]; is && need.targets[picked.target].assumed {
+	if target, is := s.picked[key]; is && need.targets[target].assumed {
 		return true
 	}
-	var unused bitset
-	return slices.ContainsFunc(need.targets, func(on target) bool { return s.satisfies(key.addOn, need, &on, &unused) })
-}
-
-// satisfies reports whether a target is chosen that satisfies the need. Else it joins the levels of the choices
-// because of which the target, where its add-on is chosen, does not.
-func (s *search) satisfies(id int, need *constraint, on *target, cause *bitset) bool {
-	if on.assumed {
-		return false
-	}
-	of := s.state(on.addOn)
-	switch {
-	case of.chosen == none:
-		return false
-	case !on.accepts.has(of.chosen):
-		s.because(need.source, of.level, cause)
-		return false
-	default:
-		return !need.circular || on.api != nil || !s.leadsBack(on.addOn, id, cause)
-	}
-}
-
-// pick tries the targets of a need, in the order declared.
-func (s *search) pick(key needKey) (done bool, cause bitset) {
-	need := &s.candidate(key.addOn, s.state(key.addOn).chosen).constraints[key.constraint]
-	s.because(need.source, s.state(key.addOn).level, &cause)
-	for _, id := range need.where {
-		if of := s.state(id); of.chosen != none {
-			cause.add(of.level)
-			break
-		}
-	}
-	if before, is := s.picked[key]; is { // it waits for the dependent, by choices since
-		cause.add(before.level)
-		s.satisfies(key.addOn, need, &need.targets[before.target], &cause)
-		return false, cause
-	}
-	for t := range need.targets {
-		s.steps++
-		done, why, isCause := s.pickTarget(key, need, t)
-		if done || s.gaveUp() {
-			return done, nil
-		}
-		if !isCause {
-			return false, why
-		}
-		cause.join(why)
-	}
-	return false, cause
-}
-
-// pickTarget tries one target. isCause is false where another target would not help.
-func (s *search) pickTarget(key needKey, need *constraint, t int) (done bool, cause bitset, isCause bool) {
-	on, level, mark := &need.targets[t], len(s.byLevel), len(s.trail)
-	if !on.assumed && s.state(on.addOn).chosen != none { // it is chosen, and does not satisfy the need
-		s.satisfies(key.addOn, need, on, &cause)
-		return false, cause, true
-	}
-	s.byLevel = append(s.byLevel, none)
-	s.picked[key] = pick{t, level}
-	if !on.assumed {
-		var because bitset
-		because.add(level)
-		s.keep(on.addOn, on.accepts, because)
-		s.need(on.addOn, because)
-	}
-	if done, cause = s.descend(); done || s.gaveUp() {
-		return done, nil, true
-	}
-	delete(s.picked, key)
-	s.byLevel = s.byLevel[:level]
-	s.undo(mark)
-	if !cause.has(level) {
-		return false, cause, false
-	}
-	cause.remove(level)
-	return false, cause, true
-}
-
-// leadsBack reports whether an add-on waits for another one, by choices: then it can be no alternative for that.
-func (s *search) leadsBack(from, to int, cause *bitset) bool {
-	return s.path(from, to, func(one *release) []wait { return one.waitsFor }, cause)
-}
-
-// closesCycle reports whether the Required edges of a release close a cycle with the choices.
-func (s *search) closesCycle(id int, one *release, cause *bitset) bool {
-	return slices.ContainsFunc(one.requires, func(w wait) bool {
-		if s.ignored[w.source] || !s.path(w.on, id, func(of *release) []wait { return of.requires }, cause) {
+	return slices.ContainsFunc(need.targets, func(on target) bool {
+		if on.assumed {
 			return false
 		}
-		s.involved[w.source] = true
-		return true
+		return s.chosen.has(on.addOn) && on.accepts.has(s.states[on.addOn].only) && (!need.circular || on.api != nil || s.leadsBack(on.addOn, key.addOn) == nil)
 	})
 }
 
-// path reports whether edges of choices lead from an add-on to another one, and joins the levels of the choices on
-// the way.
-func (s *search) path(from, to int, edges func(*release) []wait, cause *bitset) bool {
-	var seen bitset
-	var walk func(id int) bool
-	walk = func(id int) bool {
-		if id == to {
-			return true
+// pick takes the first target of a need that is possible. It returns what contradicts that all are excluded.
+func (s *search) pick(key needKey) *clause {
+	need := s.constraint(key)
+	first := s.firstTarget(key)
+	for t := range need.targets {
+		l := yes(first + t)
+		if s.isFalse(l) {
+			continue
 		}
-		of := s.state(id)
-		if seen.has(id) || of.chosen == none {
-			return false
-		}
-		seen.add(id)
-		level := of.level
-		for _, w := range edges(s.candidate(id, of.chosen)) {
-			if !s.ignored[w.source] && walk(w.on) {
-				s.because(w.source, level, cause)
-				return true
+		if on := &need.targets[t]; need.circular && !on.assumed && on.api == nil {
+			if against := s.leadsBack(on.addOn, key.addOn); against != nil {
+				against.literals = append(against.literals, l.not())
+				against.sources.add(s.number(need.source))
+				return s.attach(against)
 			}
 		}
-		return false
+		if !s.isTrue(l) {
+			s.decide(l)
+		}
+		s.picked[key] = t
+		s.choices = append(s.choices, choice{addOn: none, key: key, level: s.level()})
+		if on := &need.targets[t]; !on.assumed {
+			s.wants(on.addOn)
+		}
+		return nil
 	}
-	return walk(from)
+	s.steps = s.limit + 1 // all are excluded, which the clauses contradict before; it must not go round for ever
+	return nil
+}
+
+func (s *search) firstTarget(key needKey) int {
+	chosen := s.release(key.addOn, s.states[key.addOn].only)
+	of := s.satisfies[chosen.statement()]
+	at := slices.IndexFunc(of, func(one need) bool { return one.constraint == key.constraint })
+	return of[at].first
+}
+
+// leadsBack returns a clause against choices by which an add-on waits for another one, so that it can be no alternative for
+// that; nil: it does not.
+func (s *search) leadsBack(from, to int) *clause {
+	return s.path(from, to, func(id int) bool { return s.chosen.has(id) }, func(one *release) []wait { return one.waitsFor })
 }

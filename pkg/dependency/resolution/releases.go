@@ -180,14 +180,6 @@ func (p *problem) judge(id int, one *release) {
 			p.addWaits(id, one, &found.declared.Edges[i])
 		}
 	}
-	for c := range one.constraints {
-		for _, on := range one.constraints[c].targets {
-			if pair := [2]int{on.addOn, id}; on.addOn != none && !p.related[pair] {
-				p.related[pair] = true
-				p.dependents[on.addOn] = append(p.dependents[on.addOn], id)
-			}
-		}
-	}
 	for i := range found.findings {
 		if finding := &found.findings[i]; finding.Requirement != nil && finding.Unsatisfied() {
 			one.refusals = append(one.refusals, refusal{

@@ -18,12 +18,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// MaxSteps bounds the search. It counts choices and not time, so that the result is the same on
+// MaxSteps bounds the search. It counts contradictions and not time, so that the result is the same on
 // any machine.
-const MaxSteps = 2_000
-
-// stepsToExplain bounds the searches that explain a conflict, all together.
-const stepsToExplain = 2 * MaxSteps
+const MaxSteps = 30_000
 
 // ErrTooManySteps is returned where neither an answer nor a conflict was found within MaxSteps.
 var ErrTooManySteps = errors.New("gave up, because there are too many combinations of versions: want fewer versions, by narrower ranges")
@@ -109,6 +106,10 @@ func Resolve(releases []Release, wishes []Wish, kind Kind) (*Resolution, error) 
 	if err != nil {
 		return nil, err
 	}
+	return p.resolve()
+}
+
+func (p *problem) resolve() (*Resolution, error) {
 	found := p.solve(p.wishes)
 	switch {
 	case found.exhausted:
@@ -130,14 +131,13 @@ type problem struct {
 	accepted map[string]bitset
 	// provided caches which releases provide an API.
 	provided map[addonv1alpha1.AddonAPI]map[int]bitset
-	// dependents are the add-ons with edges on an add-on; related has them in pairs.
-	dependents map[int][]int
-	related    map[[2]int]bool
-	// ignored are declarations that do not count, to find which of them exclude each other.
-	ignored map[source]bool
-	// size is the number of releases, steps those of all searches.
-	size  int
-	steps int
+	// sourceNumbers and sourcesByNumber number declarations.
+	sourceNumbers   map[source]int
+	sourcesByNumber []source
+	// counted are the only declarations that count, to find which of them exclude each other; nil: all of them.
+	counted map[source]bool
+	// steps are those of all searches. A search rehearses after some, and ends at the limit; all together end at twice that.
+	steps, rehearseAfter, limit int
 }
 
 // wish is a Wish, compiled.
@@ -149,8 +149,8 @@ type wish struct {
 
 func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error) {
 	p := &problem{
-		size: len(releases), kind: kind, cluster: kind.Cluster(), ids: map[string]int{}, accepted: map[string]bitset{},
-		provided: map[addonv1alpha1.AddonAPI]map[int]bitset{}, dependents: map[int][]int{}, related: map[[2]int]bool{},
+		kind: kind, cluster: kind.Cluster(), ids: map[string]int{}, accepted: map[string]bitset{},
+		provided: map[addonv1alpha1.AddonAPI]map[int]bitset{}, sourceNumbers: map[source]int{}, rehearseAfter: stepsToRehearse, limit: MaxSteps,
 	}
 	for _, platform := range [][2]string{{"kubernetes", kind.Kubernetes}, {"ocm", kind.OCM}} {
 		if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {

@@ -261,9 +261,81 @@ pkg3 0.1.0`
 			"some",
 			"provider 1.0.0, some 1.0.0",
 		},
+		"ExistingGVK": {
+			"some 1.0.0 dependencies: [{name: api, api: {group: api.carvel.dev, version: v1, kind: Main}}]", "some", "some 1.0.0",
+		},
+		"FoundPackageInstall": {packages, "pkg, pkg1 1.0.0", "pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0"},
+		"UnknownPackage of an optional dependency": {
+			"pkg 1.0.0 dependencies: [{name: pkg6, type: Optional, version: 0.6.0}]", "pkg", "pkg 1.0.0",
+		},
+		"UnknownPackageVersion of an optional dependency": {
+			"pkg 1.0.0 dependencies: [{name: pkg6, type: Optional, version: 0.6.0}]\npkg6 0.5.0", "pkg", "pkg 1.0.0",
+		},
+		"prereleases that no wish asks for": {"pkg 1.0.0\npkg 1.1.0-rc.1", "pkg >= 1.0", "pkg 1.0.0"},
+		"prereleases by a constraint":       {"pkg 1.0.0\npkg 1.1.0-rc.1", "pkg >= 1.0-0", "pkg 1.1.0-rc.1"},
+		"a dependency that is a prerelease only": {
+			"pkg 1.0.0 dependencies: [{name: pkg1}]\npkg1 1.0.0-rc.1", "pkg",
+			"this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1. The index has pkg 1.0.0; " +
+				"pkg1 1.0.0-rc.1 (a prerelease that no wish asks for)",
+		},
+		"a constraint that excludes a version": {packages, "pkg, ?pkg1 != 1.0.1", "pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := outcome(releasesOf(t, test.releases), wishesOf(test.wishes), resolution.Kind{}); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Prereleases with some identifiers, as in Carvel's versionSelection.
+func TestPrereleasesByIdentifier(t *testing.T) {
+	releases := releasesOf(t, "pkg 1.0.0\npkg 1.1.0-alpha.1\npkg 1.1.0-beta.2\npkg 1.1.0-rc.1")
+	for name, test := range map[string]struct {
+		prereleases *addonv1alpha1.DependencyPrereleases
+		want        string
+	}{
+		"none":            {nil, "pkg 1.0.0"},
+		"all":             {&addonv1alpha1.DependencyPrereleases{}, "pkg 1.1.0-rc.1"},
+		"alpha and beta":  {&addonv1alpha1.DependencyPrereleases{Identifiers: []string{"alpha", "beta"}}, "pkg 1.1.0-beta.2"},
+		"one that is not": {&addonv1alpha1.DependencyPrereleases{Identifiers: []string{"nightly"}}, "pkg 1.0.0"},
+	} {
+		wishes := []resolution.Wish{{AddOn: "pkg", Version: ">= 1.0", Prereleases: test.prereleases}}
+		if got := outcome(releases, wishes, resolution.Kind{}); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// What Helm says of the dependencies of charts, in its words. Those of charts themselves are tested in pkg/chart, and local
+// ones and updates in pkg/cli.
+func TestHelmResolution(t *testing.T) {
+	for name, test := range map[string]struct{ releases, wishes, want string }{
+		"a version range": {"a 1.0.0 dependencies: [{name: b, version: ^1.2.0}]\nb 1.1.0\nb 1.3.0\nb 2.0.0", "a", "a 1.0.0, b 1.3.0"},
+		"improper constraint": {
+			"a 1.0.0 dependencies: [{name: b, version: latest}]\nb 1.0.0", "a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: …",
+		},
+		"no version, which Helm finds improper": {"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0", "a", "a 1.0.0, b 1.0.0"},
+		"can't get a valid version for dependency b": {
+			"a 1.0.0 dependencies: [{name: b, version: 2.0.0}]\nb 1.0.0", "a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires b in version '2.0.0'. The index has a 1.0.0; b 1.0.0",
+		},
+		"found in Chart.yaml, but missing in charts/ directory": {
+			"a 1.0.0 dependencies: [{name: b, version: 1.0.0}]", "a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires b in version '1.0.0'. The index has a 1.0.0; no b",
+		},
+		"an alias": {
+			"a 1.0.0 dependencies: [{name: one, addOn: b, version: '>= 1'}, {name: two, addOn: b, version: < 3}]\nb 1.0.0\nb 2.0.0\nb 3.0.0",
+			"a", "a 1.0.0, b 2.0.0",
+		},
+		"a condition that is not met": {
+			"a 1.0.0 dependencies: [{name: b, when: {clusterSelector: {matchLabels: {b: enabled}}}}]\nb 1.0.0", "a", "a 1.0.0",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := outcome(releasesOf(t, test.releases), wishesOf(test.wishes), resolution.Kind{})
+			if begin, cut := strings.CutSuffix(test.want, "…"); got != test.want && (!cut || !strings.HasPrefix(got, begin)) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
@@ -315,33 +387,4 @@ func FuzzResolve(f *testing.F) {
 			t.Error("nothing is chosen, and nothing is wrong")
 		}
 	})
-}
-
-// Nine add-ons want different ones of eight versions: a search finds only by trying nearly all that none is left. It ends all
-// the same.
-func TestTooManyStepsAreReported(t *testing.T) {
-	var releases []resolution.Release
-	var wishes []resolution.Wish
-	const addOns = 9
-	name := func(i int) string { return fmt.Sprintf("addon-%d", i) }
-	for i := range addOns {
-		wishes = append(wishes, resolution.Wish{AddOn: name(i)})
-		for v := 1; v < addOns; v++ {
-			version := fmt.Sprintf("%d.0.0", v)
-			registration := fixture.Registration(name(i))
-			for j := range addOns {
-				if edge := fixture.Required(name(j)); j != i {
-					edge.Type, edge.Version = addonv1alpha1.DependencyTypeConflicts, version
-					registration.Spec.Dependencies = append(registration.Spec.Dependencies, edge)
-				}
-			}
-			releases = append(releases, resolution.Release{AddOn: name(i), Version: version, Registration: registration})
-		}
-	}
-	if _, err := resolution.Resolve(releases, wishes, resolution.Kind{}); !errors.Is(err, resolution.ErrTooManySteps) {
-		t.Errorf("got %v", err)
-	}
-	if found, err := resolution.Resolve(releases, wishes[1:], resolution.Kind{}); err != nil || len(found.Choices) != addOns-1 {
-		t.Errorf("got %v, %v", found, err)
-	}
 }

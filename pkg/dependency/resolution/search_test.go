@@ -1,46 +1,135 @@
 package resolution
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"testing"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// The search that looks at chosen releases only finds what the other one does, where it finds anything.
-func TestBothSearchesFindTheSame(t *testing.T) {
-	both := 0
-	for seed := range uint64(400) {
-		random := fixture.Random(seed)
-		var releases []Release
-		const addOns, versions = 6, 4
-		name := func(i int) string { return fmt.Sprintf("addon-%d", i%addOns) }
-		for i := range addOns {
-			for v := range versions {
-				addOn := fixture.Registration(name(i))
-				for e := range random.IntN(3) {
-					edge := fixture.Required(fmt.Sprintf("edge-%d", e))
-					edge.AddOn, edge.Version = name(i+1+random.IntN(addOns-1)), fmt.Sprintf(">= %d", random.IntN(versions+1))
-					addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
+// tangled makes a problem with edges in all directions.
+func tangled(t *testing.T, seed uint64, wished string) *problem {
+	t.Helper()
+	random := fixture.Random(seed)
+	var releases []Release
+	const addOns, versions = 8, 5
+	name := func(i int) string { return fmt.Sprintf("addon-%d", i%addOns) }
+	for i := range addOns {
+		for v := range versions {
+			addOn := fixture.Registration(name(i))
+			for e := range random.IntN(4) {
+				edge := fixture.Required(fmt.Sprintf("edge-%d", e))
+				edge.AddOn, edge.Version = name(i+1+random.IntN(addOns-1)), fmt.Sprintf(">= %d", random.IntN(versions+1))
+				switch random.IntN(4) {
+				case 0:
+					edge.Type = addonv1alpha1.DependencyTypeConflicts
+				case 1:
+					edge.AnyOf = []addonv1alpha1.DependencyAlternative{{AddOn: edge.AddOn, Version: edge.Version}, {AddOn: name(random.IntN(addOns))}}
+					edge.AddOn, edge.Version = "", ""
 				}
-				releases = append(releases, Release{AddOn: addOn.Name, Version: fmt.Sprintf("%d.0.0", v), Registration: addOn})
+				addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
+			}
+			releases = append(releases, Release{AddOn: addOn.Name, Version: fmt.Sprintf("%d.0.0", v), Registration: addOn})
+		}
+	}
+	p, err := newProblem(releases, []Wish{
+		{AddOn: name(0), Version: wished}, {AddOn: name(1), Version: "< 4"}, {AddOn: name(2), Version: wished},
+	}, &Kind{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A rehearsal makes choices in another order, and changes nothing.
+func TestRehearsalsChangeNoChoice(t *testing.T) {
+	resolved, rehearsed := 0, 0
+	for seed := range uint64(600) {
+		p := tangled(t, seed, "")
+		p.rehearseAfter = math.MaxInt
+		without := p.solve(p.wishes)
+		p.rehearseAfter = 0
+		with := p.solve(p.wishes)
+		if (without.chosen == nil) != (with.chosen == nil) || !maps.Equal(without.chosen, with.chosen) || without.exhausted || with.exhausted {
+			t.Errorf("seed %d: %v and %v", seed, without.chosen, with.chosen)
+		}
+		if with.chosen != nil {
+			resolved++
+		}
+		if with.rehearsals > 0 {
+			rehearsed++
+		}
+	}
+	if resolved < 100 || rehearsed < 100 {
+		t.Errorf("%d resolved, %d rehearsed", resolved, rehearsed)
+	}
+}
+
+// The declarations of a message are enough for the conflict, and none of them can be left out.
+func TestConflictsHaveNoDeclarationTooManyOrTooFew(t *testing.T) {
+	conflicts, several := 0, 0
+	for seed := range uint64(600) {
+		p := tangled(t, seed, "4.0.0")
+		found := p.solve(p.wishes)
+		if found.chosen != nil {
+			continue
+		}
+		declared := p.reduce(p.wishes, found.involved)
+		conflicts++
+		if len(declared) > 1 {
+			several++
+		}
+		for leftOut := -1; leftOut < len(declared); leftOut++ {
+			p.counted = map[source]bool{}
+			for i, one := range declared {
+				p.counted[one] = i != leftOut
+			}
+			if again := p.solve(p.wishes); (again.chosen == nil) != (leftOut < 0) {
+				t.Errorf("seed %d: %d of %v left out: %v", seed, leftOut, declared, again.chosen)
 			}
 		}
-		p, err := newProblem(releases, []Wish{{AddOn: name(0)}, {AddOn: name(1), Version: "< 3"}}, &Kind{})
+	}
+	if conflicts < 100 || several < 50 {
+		t.Errorf("%d conflicts, %d of several declarations", conflicts, several)
+	}
+}
+
+// Nine add-ons want different ones of eight versions: a search finds only by trying very much that none is left. It ends all
+// the same.
+func TestTooManyStepsAreReported(t *testing.T) {
+	var releases []Release
+	var wishes []Wish
+	const addOns = 9
+	name := func(i int) string { return fmt.Sprintf("addon-%d", i) }
+	for i := range addOns {
+		wishes = append(wishes, Wish{AddOn: name(i)})
+		for v := 1; v < addOns; v++ {
+			version := fmt.Sprintf("%d.0.0", v)
+			registration := fixture.Registration(name(i))
+			for j := range addOns {
+				if edge := fixture.Required(name(j)); j != i {
+					edge.Type, edge.Version = addonv1alpha1.DependencyTypeConflicts, version
+					registration.Spec.Dependencies = append(registration.Spec.Dependencies, edge)
+				}
+			}
+			releases = append(releases, Release{AddOn: name(i), Version: version, Registration: registration})
+		}
+	}
+	for wanted, c := range map[int]struct {
+		limit int
+		want  error
+	}{addOns: {100, ErrTooManySteps}, addOns - 1: {100, nil}} {
+		p, err := newProblem(releases, wishes[:wanted], &Kind{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		shallow, stuck := p.search(p.wishes, false)
-		if stuck {
-			continue
+		p.limit = c.limit
+		if _, err := p.resolve(); !errors.Is(err, c.want) {
+			t.Errorf("%d wishes: got %v", wanted, err)
 		}
-		both++
-		if deep, _ := p.search(p.wishes, true); !maps.Equal(shallow.chosen, deep.chosen) {
-			t.Errorf("seed %d: %v and %v", seed, shallow.chosen, deep.chosen)
-		}
-	}
-	if both < 50 {
-		t.Errorf("both found something %d times", both)
 	}
 }

@@ -27,19 +27,27 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		return addOn
 	}
 
+	configured := func(name string) *ocmv1alpha1.AddOnDeploymentConfig {
+		return &ocmv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	}
+
 	It("makes an index, a lock and manifests, which the hub accepts again", func(ctx context.Context) {
 		gateway := registered("resolve-gateway", map[string]string{
 			addonv1alpha1.DependenciesAnnotation: "[{name: resolve-proxy, version: '>= 2'}]",
 		})
 		templates := ocmv1alpha1.ConfigMeta{ConfigGroupResource: declaration.Templates}
-		gateway.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{templates} //nolint:staticcheck // v1alpha1 has no other field for it
+		settings := ocmv1alpha1.ConfigMeta{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: "addondeploymentconfigs"},
+			DefaultConfig:       &ocmv1alpha1.ConfigReferent{Namespace: "default", Name: "resolve-gateway"},
+		}
+		gateway.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{templates, settings} //nolint:staticcheck // v1alpha1 has no other field for it
 		template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{
 			Name: "resolve-gateway-1", Annotations: map[string]string{addonv1alpha1.AddOnVersionAnnotation: "1.0.0"},
 		}}
 		template.Spec.AddonName = gateway.Name
 		objects := []client.Object{
 			gateway, template, registered("resolve-proxy", map[string]string{addonv1alpha1.AddOnVersionAnnotation: "2.1.0"}),
-			registered("resolve-unversioned", nil),
+			registered("resolve-unversioned", nil), configured("resolve-gateway"), configured("resolve-other"),
 		}
 		for _, object := range objects {
 			Expect(hubClient.Create(ctx, object)).To(Succeed())
@@ -55,7 +63,7 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		content, err := os.ReadFile(in("index/addons/resolve-gateway/1.0.0.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(content)).To(And(
-			ContainSubstring("kind: AddOnTemplate"), Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields")),
+			ContainSubstring("kind: AddOnTemplate"), ContainSubstring("kind: AddOnDeploymentConfig"), Not(ContainSubstring("resolve-other")), Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields")),
 		))
 
 		Expect(os.WriteFile(in("addons.yaml"), []byte(strings.Join([]string{

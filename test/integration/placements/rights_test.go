@@ -158,7 +158,7 @@ metadata:
         when: {expression: 'config["app"] == "yes"'}
       requirements: {ocm: ">= 1.0"}
 spec:
-  supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]
+  supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: any}}]
 `
 
 var _ = Describe("deploy/plugin-reader", func() {
@@ -191,7 +191,8 @@ var _ = Describe("deploy/plugin-reader", func() {
 			installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}, dependencies: [{name: certs, message: m}]}}`)
 		verbs("why", "why needy -n d", "tree needy", "graph", "status -A", "status -n c", "status -l zone=east", "status --summary -A",
 			"report", "describe needy", "suggest", "snapshot -", "events needy -n d", "wait needy -n d --timeout 3s",
-			"impact --remove certs", "impact --install app --placement "+placement, "lint --live "+declared, "doctor")
+			"impact --remove certs", "impact --install app --placement "+placement, "lint --live "+declared, "doctor",
+			"index build --live --to "+GinkgoT().TempDir())
 		for _, name := range []string{"policy", "binding"} { // until then, the gate rule is a webhook
 			content, err := manifests.Gate.ReadFile("gate/" + name + ".yaml")
 			Expect(err).NotTo(HaveOccurred())
