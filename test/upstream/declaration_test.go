@@ -9,25 +9,25 @@ import (
 	"testing"
 )
 
-const interlock = "../../pkg/apis/addon/v1alpha1"
+const declared = interlock + "/pkg/apis/addon/v1alpha1"
 
 // sameDeclaration compares the types of the patches with Interlock's: what OCM's field accepts means the same to
 // Interlock. Interlock's have further fields and values.
-func sameDeclaration(t *testing.T, source patched) {
+func sameDeclaration(t *testing.T, source *Patched) {
 	t.Helper()
 	types := "types_clustermanagementaddon.go"
 	reasons := "types_managedclusteraddon.go"
-	own := declarations(t, filepath.Join(interlock, "clustermanagementaddon_types.go"), filepath.Join(interlock, "managedclusteraddon_types.go"))
+	interlocks := declarations(t, filepath.Join(declared, "clustermanagementaddon_types.go"), filepath.Join(declared, "managedclusteraddon_types.go"))
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
-		folder := filepath.Join(source.module("api"), "addon", version)
+		folder := filepath.Join(source.Module("api"), "addon", version)
 		found := 0
 		for name, text := range declarations(t, filepath.Join(folder, types), filepath.Join(folder, reasons)) {
 			if !strings.Contains(name, "Dependenc") {
 				continue
 			}
 			found++
-			if own[name] != text {
-				t.Errorf("%s of addon/%s is\n%s\nin the patches, and in Interlock\n%s", name, version, text, own[name])
+			if interlocks[name] != text {
+				t.Errorf("%s of addon/%s is\n%s\nin the patches, and in Interlock\n%s", name, version, text, interlocks[name])
 			}
 		}
 		// The field, its type's three fields, two types and two reasons.
