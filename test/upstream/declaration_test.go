@@ -17,7 +17,8 @@ func sameDeclaration(t *testing.T, source *Patched) {
 	t.Helper()
 	types := "types_clustermanagementaddon.go"
 	reasons := "types_managedclusteraddon.go"
-	interlocks := declarations(t, filepath.Join(declared, "clustermanagementaddon_types.go"), filepath.Join(declared, "managedclusteraddon_types.go"))
+	interlocks := declarations(t,
+		filepath.Join(declared, "clustermanagementaddon_types.go"), filepath.Join(declared, "managedclusteraddon_types.go"))
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		folder := filepath.Join(source.Module("api"), "addon", version)
 		found := 0
