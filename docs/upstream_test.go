@@ -23,7 +23,7 @@ func TestUpstreamNamesWhatEndsEachCompatPackage(t *testing.T) {
 	table := strings.Join(rows, " ")
 
 	packages := map[string]bool{}
-	err := filepath.WalkDir(filepath.Join(root, "pkg", "compat"), func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(root, "pkg", "compat"), func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".go" {
 			name, _ := filepath.Rel(root, filepath.Dir(path))
 			packages[filepath.ToSlash(name)] = true

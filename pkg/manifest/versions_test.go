@@ -1,4 +1,4 @@
-package v1beta1
+package manifest_test
 
 import (
 	"encoding/json"
@@ -13,18 +13,19 @@ import (
 
 	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/interlock/pkg/apis/addon/v1beta1"
 )
 
 // A field of one version alone would be lost in the other, without an error.
 func TestBothVersionsDeclareTheSameFields(t *testing.T) {
 	for _, name := range addonv1alpha1.GraftedSpecFields() {
 		alpha := tagged(t, reflect.TypeFor[addonv1alpha1.ClusterManagementAddOnSpec](), name)
-		beta := tagged(t, reflect.TypeFor[ClusterManagementAddOnSpec](), name)
+		beta := tagged(t, reflect.TypeFor[addonv1beta1.ClusterManagementAddOnSpec](), name)
 		if alpha.Type != beta.Type || alpha.Name != beta.Name || alpha.Tag != beta.Tag {
 			t.Errorf("%s is %v in v1alpha1, and %v in v1beta1", name, alpha, beta)
 		}
 	}
-	alpha, beta := reflect.TypeFor[addonv1alpha1.ClusterManagementAddOnSpec](), reflect.TypeFor[ClusterManagementAddOnSpec]()
+	alpha, beta := reflect.TypeFor[addonv1alpha1.ClusterManagementAddOnSpec](), reflect.TypeFor[addonv1beta1.ClusterManagementAddOnSpec]()
 	if alpha.NumField() != beta.NumField() {
 		t.Errorf("the spec of v1alpha1 has %d fields, that of v1beta1 %d", alpha.NumField(), beta.NumField())
 	}
@@ -48,7 +49,7 @@ func TestBothVersionsSerializeTheSame(t *testing.T) {
 		func(*metav1.ObjectMeta, randfill.Continue) {},
 	)
 	for range 500 {
-		beta := &ClusterManagementAddOn{}
+		beta := &addonv1beta1.ClusterManagementAddOn{}
 		fill.Fill(&beta.Spec.Dependencies)
 		fill.Fill(&beta.Spec.Requirements)
 		fill.Fill(&beta.Spec.Provides)
@@ -106,7 +107,7 @@ func TestTheCRDHasTheFieldsInBothVersions(t *testing.T) {
 		}
 	}
 	for _, name := range addonv1alpha1.GraftedSpecFields() {
-		beta := fields[fmt.Sprintf("%s of %s", name, GroupVersion.Version)]
+		beta := fields[fmt.Sprintf("%s of %s", name, addonv1beta1.GroupVersion.Version)]
 		if alpha := fields[name+" of v1alpha1"]; beta == nil || !cmp.Equal(alpha, beta) {
 			t.Errorf("the CRD has another schema of %s in v1beta1 than in v1alpha1: %s", name, cmp.Diff(alpha, beta))
 		}
