@@ -19,7 +19,7 @@ BENCHMARK := test/benchmark
 # The linter checks the main module and the benchmark. Of the others, which have code but are not
 # shipped, only the format: for two mains of a few lines in test/controlplane a
 # linter would have to read all of Kubernetes, which takes longer than to compile it.
-OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference
+OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind test/upstream hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference
 # The examples have dependencies that the main module is to stay free of.
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
@@ -106,10 +106,16 @@ test: build ocm clusteradm ## run all tests, fuzz seeds included, on real API se
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
 	@hack/test-example-copies.sh
 	@echo "test: images and deploy/"; hack/test-modules.sh
+	@echo "test: the patches for OCM"; $(MAKE) --no-print-directory upstream
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
 	KUBEBUILDER_ASSETS=$(ASSETS) hack/test-integration.sh; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -C $(BENCHMARK) -v -timeout 10m ./integration
+
+# Not from Go's cache of results: it does not see the patches, which are outside of the module.
+.PHONY: upstream
+upstream: control-plane ## build and test OCM's own modules with the patches in upstream/
+	@KUBEBUILDER_ASSETS=$(ASSETS) go test -C test/upstream -v -count=1 ./...
 
 .PHONY: demo
 demo: build ocm ## play the main job on a hub and managed clusters (KEEP=1 keeps them running)

@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	ocmaddonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	ocmaddonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	kjson "sigs.k8s.io/json"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/interlock/pkg/apis/addon/v1beta1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -25,7 +26,7 @@ const addOnKind = "ClusterManagementAddOn"
 var ocm = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(ocmaddonv1alpha1.Install(scheme))
-	utilruntime.Must(addonv1beta1.Install(scheme))
+	utilruntime.Must(ocmaddonv1beta1.Install(scheme))
 	return scheme
 }()
 
@@ -62,29 +63,13 @@ func judgeKind(of metav1.TypeMeta) []review.Judgement {
 	}}
 }
 
-// v1beta1AddOn has the fields of the CRD's version v1beta1. Those that declare are the same
-// in both versions.
-type v1beta1AddOn struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-	Spec              struct {
-		addonv1beta1.ClusterManagementAddOnSpec `json:",inline"`
-
-		Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies,omitempty"`
-		Requirements *addonv1alpha1.AddonRequirements `json:"requirements,omitempty"`
-		Provides     []addonv1alpha1.AddonAPI         `json:"provides,omitempty"`
-		Ordering     addonv1alpha1.Ordering           `json:"ordering,omitempty"`
-	} `json:"spec"`
-	Status addonv1beta1.ClusterManagementAddOnStatus `json:"status,omitempty"`
-}
-
 // judgeFields judges each field that the version of the object does not have or, with
 // countTwice, that the object has twice. It decodes as an API server does with fieldValidation=Strict, into the types that the CRD
 // is generated from.
 func judgeFields(object []byte, version string, countTwice bool) (judged []review.Judgement, err error) {
 	var into any = &addonv1alpha1.ClusterManagementAddOn{}
 	if version == addonv1beta1.GroupVersion.Version {
-		into = &v1beta1AddOn{}
+		into = &addonv1beta1.ClusterManagementAddOn{}
 	}
 	strict := []kjson.StrictOption{kjson.DisallowUnknownFields}
 	if countTwice {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/interlock/pkg/apis/addon/v1beta1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -59,6 +60,19 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alph
 		d.templates[templates[i].Name] = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
 	}
 	return d
+}
+
+// NewV1beta1 is New for add-ons that are declared in version v1beta1, as add-ons on addon-framework are.
+func NewV1beta1(addOns []addonv1beta1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) (*Declarations, error) {
+	converted := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(addOns))
+	for i := range addOns {
+		addOn, err := addOns[i].AsV1alpha1()
+		if err != nil {
+			return nil, err
+		}
+		converted = append(converted, *addOn)
+	}
+	return New(converted, templates...), nil
 }
 
 // Findings returns a finding for each dependency of the named add-on on the cluster, in the
