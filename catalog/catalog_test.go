@@ -125,7 +125,7 @@ var (
 
 func TestLockIsCurrentAndEvaluationAcceptsIt(t *testing.T) {
 	entries := read(t)
-	wishes, err := index.ReadWishes("addons.yaml")
+	wishes, _, err := index.ReadWishes("addons.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

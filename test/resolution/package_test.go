@@ -18,7 +18,7 @@ func TestTheChosenReleasesSatisfyTheWishesAlone(t *testing.T) {
 	for seed := range rounds {
 		random := fixture.Random(uint64(seed))
 		s := shape{addOns: 3 + random.IntN(3), releases: 4, edges: 3}
-		w := world{s.catalog(random), s.wishes(random)}
+		w := newWorld(s, random)
 		found, err := resolution.Resolve(w.releases, w.wishes, kind)
 		if err != nil {
 			continue

@@ -74,7 +74,7 @@ func applyInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 	var all []*unstructured.Unstructured
 	for _, cluster := range clusters {
 		for name := range needs {
-			object := &unstructured.Unstructured{}
+			object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 			object.SetAPIVersion(addonv1alpha1.GroupVersion.String())
 			object.SetKind("ManagedClusterAddOn")
 			object.SetNamespace(cluster)
