@@ -98,7 +98,8 @@ var firing = map[string]struct {
 		map[string]string{`interlock_build_info{component="webhook",version="1.0.0"}`: gone}, 10, []string{"InterlockWebhookDown webhook"},
 	},
 	"slow": {
-		map[string]string{`interlock_reaction_duration_seconds_bucket{reaction="noticed",le="1"}`: "0+1x180"}, 60,
+		map[string]string{`interlock_reaction_duration_seconds_bucket{reaction="noticed",le="1"}`: "0+1x180"},
+		60,
 		[]string{"InterlockSlow noticed"},
 	},
 	"writes fail": {

@@ -84,7 +84,8 @@ func TestResolveRefuses(t *testing.T) {
 		"exit code 1")
 	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
 	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
-	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
+	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --chart, or --live for the hub",
+		"exit code 2")
 	expectRun(t, "index build --live --from x", "kubectl addon index build: a snapshot has no manifests", "exit code 2")
 	expectRun(t, "index build --live --server http://127.0.0.1:1", "kubectl addon index build: ", "connection refused", "exit code 3")
 	expectRun(t, "index build gateway",
@@ -118,10 +119,11 @@ func TestResolveRefuses(t *testing.T) {
 func TestIndexOfAChart(t *testing.T) {
 	resolvable(t)
 	for name, content := range map[string]string{
-		"chart/Chart.yaml":                "apiVersion: v2\nname: gateways\nversion: 1.4.0\ndependencies: [{name: b, version: 1.0.0}]\n",
-		"chart/charts/b/Chart.yaml":       "apiVersion: v2\nname: b\nversion: 1.0.0\n",
-		"chart/templates/gateway.yaml":    gateway,
-		"chart/templates/more/proxy.yaml": strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 4.0.0}", 1),
+		"chart/Chart.yaml":             "apiVersion: v2\nname: gateways\nversion: 1.4.0\ndependencies: [{name: b, version: 1.0.0}]\n",
+		"chart/charts/b/Chart.yaml":    "apiVersion: v2\nname: b\nversion: 1.0.0\n",
+		"chart/templates/gateway.yaml": gateway,
+		"chart/templates/more/proxy.yaml": strings.Replace(proxy, "name: proxy",
+			"name: proxy\n  annotations: {dependency.addon.open-cluster-management.io/version: 4.0.0}", 1),
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 			t.Fatal(err)
@@ -145,11 +147,20 @@ func TestHelmUpdate(t *testing.T) {
 	}
 	const conflict = "kubectl addon resolve: on clusters of kind default, this wish cannot be satisfied: gateway is wanted; "
 	for name, c := range map[string]struct{ local, command, want string }{
-		"a local dependency (file://../b)":       {versioned("5.0.0-dev"), "resolve --workspace local", conflict},
-		"a local dependency with its version":    {versioned("5.0.0"), "resolve --workspace local", "CLUSTERS   ADD-ON    VERSION   BECAUSE\ndefault    gateway   1.0.0     wanted\ndefault    proxy     5.0.0"},
-		"can't get a valid version for proxy":    {versioned("1.0.0"), "resolve --workspace local", conflict + "gateway 1.0.0 requires proxy in version '>= 2'. The index has gateway 1.0.0; proxy 1.0.0"},
-		"a local dependency without any version": {proxy, "resolve --workspace local", `kubectl addon resolve: local/a.yaml: add-on "proxy": it reports no version`},
-		"a local dependency that is not there":   {"", "resolve --workspace none", "kubectl addon resolve: "},
+		"a local dependency (file://../b)": {versioned("5.0.0-dev"), "resolve --workspace local", conflict},
+		"a local dependency with its version": {
+			versioned("5.0.0"), "resolve --workspace local",
+			"CLUSTERS   ADD-ON    VERSION   BECAUSE\ndefault    gateway   1.0.0     wanted\ndefault    proxy     5.0.0",
+		},
+		"can't get a valid version for proxy": {
+			versioned("1.0.0"), "resolve --workspace local",
+			conflict + "gateway 1.0.0 requires proxy in version '>= 2'. The index has gateway 1.0.0; proxy 1.0.0",
+		},
+		"a local dependency without any version": {
+			proxy, "resolve --workspace local",
+			`kubectl addon resolve: local/a.yaml: add-on "proxy": it reports no version`,
+		},
+		"a local dependency that is not there": {"", "resolve --workspace none", "kubectl addon resolve: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resolvable(t)

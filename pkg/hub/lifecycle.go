@@ -62,11 +62,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
 		Conditions: on.conditions, Live: mgr.GetAPIReader(), Backoff: backoff.New(clock.RealClock{}),
 	}
-	evaluated := func(addOn types.NamespacedName) {
-		opened.Evaluated(addOn)
-		bundled.Evaluated(addOn)
-		upgraded.Evaluated(addOn)
-	}
+	evaluated := each(opened.Evaluated, bundled.Evaluated, upgraded.Evaluated)
 	installed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
@@ -86,6 +82,15 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})
+}
+
+// each calls all of these.
+func each(do ...func(types.NamespacedName)) func(types.NamespacedName) {
+	return func(addOn types.NamespacedName) {
+		for _, one := range do {
+			one(addOn)
+		}
+	}
 }
 
 // evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.

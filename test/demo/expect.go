@@ -58,8 +58,6 @@ func dead(cluster, addOn string) expectation {
 }
 
 // gone: it is not on the cluster any more.
-//
-//nolint:unparam // all expectations read alike: a cluster, an add-on, what it says
 func gone(cluster, addOn string) expectation {
 	return expectation{cluster: cluster, addOn: addOn, deleted: true}
 }

@@ -191,7 +191,7 @@ var steps = []step{
 		title:  "It is removed as a unit",
 		story:  "clickstream is uninstalled, with all that only clickstream needed, in reverse order.",
 		do:     removeStack,
-		expect: everywhere(func(cluster, addOn string) expectation { return gone(cluster, addOn) }, stacked),
+		expect: everywhere(gone, stacked),
 		show:   []string{clickstream},
 		came:   "All 15 add-ons of the stack are gone.",
 	},

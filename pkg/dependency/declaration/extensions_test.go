@@ -163,10 +163,16 @@ func TestInvalidExtensions(t *testing.T) {
 			[]string{"settings.variables[1].name", "Duplicate value"},
 		},
 		"NameOfVariable": {
-			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: a-b, value: w}]}}]`, []string{"settings.variables[0].name", `"a-b"`},
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: a-b, value: w}]}}]`, []string{
+				"settings.variables[0].name",
+				`"a-b"`,
+			},
 		},
 		"NoValue": {
-			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v}]}}]`, []string{"settings.variables[0]", "one of value and valueFrom"},
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v}]}}]`, []string{
+				"settings.variables[0]",
+				"one of value and valueFrom",
+			},
 		},
 		"TwoValues": {
 			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v, value: w, valueFrom: "'x'"}]}}]`,
@@ -189,7 +195,10 @@ func TestInvalidExtensions(t *testing.T) {
 			[]string{"settings.variables", "at most 16 items"},
 		},
 		"DependenciesInConfig": {
-			`dependencies: [{name: a, config: {expression: "'b' in dependencies"}}]`, []string{"config.expression", "cannot be read here: config is"},
+			`dependencies: [{name: a, config: {expression: "'b' in dependencies"}}]`, []string{
+				"config.expression",
+				"cannot be read here: config is",
+			},
 		},
 		"SeveralPlaces": {
 			`{dependencies: [{name: a, version: x1}], requirements: {ocm: y1}}`,

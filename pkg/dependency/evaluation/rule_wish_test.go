@@ -34,7 +34,10 @@ func TestWishes(t *testing.T) {
 		want         []settings.Variable
 		unread       bool
 	}{
-		"Value": {reason: "as it is written", spec: wishing("{name: mode, value: grpc}"), want: []settings.Variable{{Name: "mode", Value: "grpc"}}},
+		"Value": {reason: "as it is written", spec: wishing("{name: mode, value: grpc}"), want: []settings.Variable{{
+			Name:  "mode",
+			Value: "grpc",
+		}}},
 		"Seal": {
 			reason: "the policy is that of each variable", want: []settings.Variable{{Name: "mode", Value: "grpc", Sealed: true}},
 			spec: "dependencies: [{name: a, install: Auto, settings: {policy: Seal, variables: [{name: mode, value: grpc}]}}]",
@@ -44,12 +47,14 @@ func TestWishes(t *testing.T) {
 			want: []settings.Variable{{Name: "region", Value: "north"}},
 		},
 		"KUDOParentsParameter": {
-			reason: "a parameter of the dependent is handed down", spec: wishing(`{name: NODE_COUNT, valueFrom: "config.ZOOKEEPER_NODES", required: true}`),
+			reason: "a parameter of the dependent is handed down",
+			spec:   wishing(`{name: NODE_COUNT, valueFrom: "config.ZOOKEEPER_NODES", required: true}`),
 			addOns: map[string]evaluation.Observation{"x": configured(map[string]string{"ZOOKEEPER_NODES": "3"})},
 			want:   []settings.Variable{{Name: "NODE_COUNT", Value: "3", Required: true}},
 		},
 		"HelmImportValues": {
-			reason: "a setting of another dependency, by the name of its edge", spec: wishing(`{name: port, valueFrom: "dependencies['b'].config[?'port']"}`),
+			reason: "a setting of another dependency, by the name of its edge",
+			spec:   wishing(`{name: port, valueFrom: "dependencies['b'].config[?'port']"}`),
 			addOns: map[string]evaluation.Observation{"other": configured(map[string]string{"port": "80"})},
 			want:   []settings.Variable{{Name: "port", Value: "80"}},
 		},
@@ -66,7 +71,10 @@ func TestWishes(t *testing.T) {
 			reason: "an optional value", spec: wishing(`{name: zone, valueFrom: "cluster.labels[?'zone']"}`),
 			want: []settings.Variable{{Name: "zone", Problem: none}},
 		},
-		"Empty": {reason: "empty is none", spec: wishing(`{name: zone, valueFrom: "''"}`), want: []settings.Variable{{Name: "zone", Problem: none}}},
+		"Empty": {reason: "empty is none", spec: wishing(`{name: zone, valueFrom: "''"}`), want: []settings.Variable{{
+			Name:    "zone",
+			Problem: none,
+		}}},
 		"Fails": {
 			reason: "nothing is guessed", spec: wishing(`{name: zone, valueFrom: "cluster.labels['zone']"}`),
 			want: []settings.Variable{{Name: "zone", Problem: "has no value: valueFrom failed: no such key: zone"}},
@@ -77,11 +85,17 @@ func TestWishes(t *testing.T) {
 		},
 		"OwnUnread": {
 			reason: "not known yet", spec: wishing(`{name: zone, valueFrom: "config.zone"}`), unread: true,
-			addOns: map[string]evaluation.Observation{"x": unread}, want: []settings.Variable{{Name: "zone", Problem: "what the expression reads could not be read yet"}},
+			addOns: map[string]evaluation.Observation{"x": unread}, want: []settings.Variable{{
+				Name:    "zone",
+				Problem: "what the expression reads could not be read yet",
+			}},
 		},
 		"OthersUnread": {
 			reason: "nor that", spec: wishing(`{name: zone, valueFrom: "dependencies.b.config.zone"}`), unread: true,
-			addOns: map[string]evaluation.Observation{"other": unread}, want: []settings.Variable{{Name: "zone", Problem: "what the expression reads could not be read yet"}},
+			addOns: map[string]evaluation.Observation{"other": unread}, want: []settings.Variable{{
+				Name:    "zone",
+				Problem: "what the expression reads could not be read yet",
+			}},
 		},
 		"NotApplicable": {
 			reason: "an edge that does not apply wishes nothing",
@@ -111,7 +125,8 @@ func TestMessagesOfWishes(t *testing.T) {
 		},
 		"Placed": {placed, "{name: mode, value: grpc}", "settings have no effect, because Placements install it"},
 	} {
-		e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", wishing(test.variables)), fixture.Specified(t, "a", test.registered)})
+		e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", wishing(test.variables)), fixture.Specified(t, "a",
+			test.registered)})
 		found := e.Evaluate("x", e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))[0]
 		if got := found.Found(); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q is not in %q", name, test.want, got)

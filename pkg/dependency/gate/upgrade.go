@@ -17,7 +17,7 @@ import (
 // False while one waits.
 const ConditionUpgradable = addonv1alpha1.ManagedClusterAddOnConditionUpgradable
 
-// ReasonNothingWaits: no AddOnTemplate waits; only ConditionUpgradable has it.
+// ReasonNothingWaits is the reason while no AddOnTemplate waits; only ConditionUpgradable has it.
 const ReasonNothingWaits = "NothingWaits"
 
 // UpgradeReasons are those of ConditionUpgradable.

@@ -39,7 +39,9 @@ func TestDecideUpgrade(t *testing.T) {
 			upgradesOrdered, findings{edge(addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}, Wait, ReasonWaiting, "'base'",
 		},
 		"Satisfied": {
-			upgradesOrdered, findings{edge(required, evaluation.Satisfied)}, Open, ReasonSatisfied,
+			upgradesOrdered,
+			findings{edge(required, evaluation.Satisfied)},
+			Open, ReasonSatisfied,
 			"All that AddOnTemplate 'gateway-2' (version 2.0.0)",
 		},
 		"Optional":   {upgradesOrdered, findings{edge(optional, evaluation.NotInstalled)}, Open, ReasonSatisfied, "requires is satisfied"},

@@ -24,9 +24,11 @@ const (
 	grpc  = `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}]}`
 	http  = `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: http}]}`
 	rich  = `{agentInstallNamespace: agents, nodePlacement: {nodeSelector: {a: b}}, registries: [{source: s, mirror: m}],
-		proxyConfig: {httpProxy: "http://proxy"}, resourceRequirements: [{containerID: "*:*:*"}], customizedVariables: [{name: mode, value: http}]}`
+		proxyConfig: {httpProxy: "http://proxy"}, resourceRequirements: [{containerID: "*:*:*"}],
+		customizedVariables: [{name: mode, value: http}]}`
 	richGRPC = `{agentInstallNamespace: agents, nodePlacement: {nodeSelector: {a: b}}, registries: [{source: s, mirror: m}],
-		proxyConfig: {httpProxy: "http://proxy"}, resourceRequirements: [{containerID: "*:*:*"}], customizedVariables: [{name: mode, value: grpc}]}`
+		proxyConfig: {httpProxy: "http://proxy"}, resourceRequirements: [{containerID: "*:*:*"}],
+		customizedVariables: [{name: mode, value: grpc}]}`
 )
 
 func TestMake(t *testing.T) {
@@ -47,9 +49,13 @@ func TestMake(t *testing.T) {
 			agreed: of(set("mode", "grpc")), displaced: http, want: http, changed: true,
 		},
 		"SealWins": {reason: "Seal: the pushed value wins", agreed: of(sealed("grpc")), displaced: http, want: grpc, changed: true},
-		"Settled":  {reason: "no write without a change", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: grpc, want: grpc},
+		"Settled": {
+			reason: "no write without a change", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: grpc,
+			want: grpc,
+		},
 		"UserWins": {
-			reason: "Default: what a user has set stays", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: http, want: http,
+			reason: "Default: what a user has set stays", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: http,
+			want: http,
 		},
 		"UserWinsAgain": {
 			reason: "also where the dependents wish something new", agreed: of(set("mode", "ftp")), written: ptr(of(set("mode", "grpc"))),
@@ -60,17 +66,22 @@ func TestMake(t *testing.T) {
 			want: grpc, changed: true, undone: true,
 		},
 		"DeletedVariable": {
-			reason: "a variable that is gone is no value of a user", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: plain,
-			want: grpc, changed: true, undone: true,
+			reason: "a variable that is gone is no value of a user", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))),
+			stored: plain,
+			want:   grpc, changed: true, undone: true,
 		},
 		"NewWish": {
-			reason: "another value is wished: that undoes nothing", agreed: of(set("mode", "http")), written: ptr(of(set("mode", "grpc"))), stored: grpc,
-			want: http, changed: true,
+			reason: "another value is wished: that undoes nothing", agreed: of(set("mode", "http")), written: ptr(of(set("mode", "grpc"))),
+			stored: grpc,
+			want:   http, changed: true,
 		},
 		"NoWish": {
 			reason: "what no dependent wishes any more goes", written: ptr(of(set("mode", "grpc"))), stored: grpc, want: plain, changed: true,
 		},
-		"NoWishButTheUsers": {reason: "a user's value stays then", written: ptr(of(set("mode", "grpc"))), stored: http, want: plain, changed: true},
+		"NoWishButTheUsers": {
+			reason: "a user's value stays then", written: ptr(of(set("mode", "grpc"))), stored: http, want: plain,
+			changed: true,
+		},
 		"SourceRefreshed": {
 			reason: "what it displaces has changed", displaced: rich, before: http, written: &Agreed{}, stored: http, want: rich, changed: true,
 		},
@@ -79,7 +90,8 @@ func TestMake(t *testing.T) {
 			stored: `{agentInstallNamespace: elsewhere, customizedVariables: [{name: mode, value: http}]}`, want: http, changed: true, undone: true,
 		},
 		"OthersVariable": {
-			reason: "what another writer has added is left alone", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), want: grpc,
+			reason: "what another writer has added is left alone", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))),
+			want:   grpc,
 			stored: `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
 		},
 		"Unsealed": {
@@ -100,7 +112,8 @@ func TestMake(t *testing.T) {
 			if got.Changed != test.changed || got.Undone != test.undone {
 				t.Errorf("%s: changed %t, undone %t", test.reason, got.Changed, got.Undone)
 			}
-			if settled := Make(test.agreed, State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written}); settled.Changed || settled.Undone {
+			if settled := Make(test.agreed, State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written}); settled.Changed ||
+				settled.Undone {
 				t.Errorf("%s: once written, it is written again: %+v", test.reason, settled)
 			}
 		})
@@ -113,7 +126,10 @@ func FuzzReadWritten(f *testing.F) {
 	f.Add(`{"variables": {"a": "b"}, "sealed": ["a"]}`)
 	f.Add(`[`)
 	f.Fuzz(func(t *testing.T, annotation string) {
-		content := Make(Agreed{Variables: []Variable{set("mode", "grpc")}}, State{Stored: map[string]any{fieldVariables: annotation}, Written: ReadWritten(annotation)})
+		content := Make(Agreed{Variables: []Variable{set("mode", "grpc")}}, State{
+			Stored:  map[string]any{fieldVariables: annotation},
+			Written: ReadWritten(annotation),
+		})
 		if content.Spec == nil || len(variablesOf(content.Spec)) == 0 {
 			t.Errorf("got %v", content)
 		}

@@ -34,7 +34,8 @@ func TestAgree(t *testing.T) {
 		"Conflict": {
 			reason: "different values: none is written, and all are named; other variables are written",
 			wishes: []Wish{
-				{"c", []Variable{set("mode", "grpc"), set("size", "1")}}, {"a", []Variable{set("mode", "http")}}, {"b", []Variable{set("mode", "http")}},
+				{"c", []Variable{set("mode", "grpc"), set("size", "1")}}, {"a", []Variable{set("mode", "http")}}, {"b", []Variable{set("mode",
+					"http")}},
 			},
 			want: Agreed{Variables: []Variable{set("size", "1")}, Conflicts: []Conflict{{"mode", []string{"a", "b", "c"}}}},
 		},
@@ -70,7 +71,10 @@ func TestAgree(t *testing.T) {
 }
 
 func TestLacking(t *testing.T) {
-	got := Lacking([]Variable{{Name: "a", Problem: "has no value"}, {Name: "b", Problem: "has no value", Required: true}, {Name: "c", Required: true, Value: "d"}})
+	got := Lacking([]Variable{{Name: "a", Problem: "has no value"}, {Name: "b", Problem: "has no value", Required: true}, {
+		Name:     "c",
+		Required: true, Value: "d",
+	}})
 	if want := "setting 'b' is required and has no value"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

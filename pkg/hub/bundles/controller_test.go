@@ -53,7 +53,8 @@ func TestReconcile(t *testing.T) {
 	}{
 		"Available": {true, false, []client.Object{actingbench.AddOn("leaf"), base}, "True BundleAvailable", customized, 1},
 		"NoLease": {
-			true, false, []client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterAddOnLeaseNotFound")), base},
+			true, false,
+			[]client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterAddOnLeaseNotFound")), base},
 			"True BundleAvailable", customized, 1,
 		},
 		"Fails": {
@@ -63,7 +64,8 @@ func TestReconcile(t *testing.T) {
 			true, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable"))}, "True BundleAvailable", "", 0,
 		},
 		"Lost": {
-			true, true, []client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterLeaseUpdateStopped"))},
+			true, true,
+			[]client.Object{actingbench.AddOn("leaf", available(unknown, "ManagedClusterLeaseUpdateStopped"))},
 			"Unknown ManagedCluster", "", 0,
 		},
 		"NoBundle": {false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "Fine")), base}, "True Fine", "", 0},

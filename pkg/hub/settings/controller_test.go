@@ -54,7 +54,8 @@ func newBench(t *testing.T) *bench {
 	registered := fixture.Specified(t, "base", `{installStrategy: {type: Manual}, supportedConfigs: [{group: addon.open-cluster-management.io,
 		resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: default}}]}`)
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-		Namespace: base.Namespace, Name: base.Name, UID: "uid", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
+		Namespace: base.Namespace, Name: base.Name, UID: "uid",
+		Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
 	}}
 	installed.Spec.Configs = []ocmv1alpha1.AddOnConfig{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig},
@@ -86,7 +87,8 @@ func newBench(t *testing.T) *bench {
 		Changes: &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
 	}
 	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
-		registered, fixture.Specified(t, "leaf", "dependencies: [{name: base, install: Auto, settings: {variables: [{name: mode, value: grpc}]}}]"),
+		registered, fixture.Specified(t, "leaf",
+			"dependencies: [{name: base, install: Auto, settings: {variables: [{name: mode, value: grpc}]}}]"),
 	})))
 	b.wish("leaf", "grpc")
 	return b
@@ -107,7 +109,8 @@ func (b *bench) reconcile(t *testing.T) (config *addonv1alpha1.AddOnDeploymentCo
 		emitted = append(emitted, strings.Fields(<-b.recorder.Events)[1])
 	}
 	config = &addonv1alpha1.AddOnDeploymentConfig{}
-	if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: base.Namespace, Name: "interlock-base"}, config); client.IgnoreNotFound(err) != nil {
+	if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: base.Namespace, Name: "interlock-base"},
+		config); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	return config, emitted, result
@@ -132,7 +135,8 @@ func TestSettingsAreWrittenOnce(t *testing.T) {
 	}
 	b.clock.SetTime(fixture.Now.Add(time.Minute))
 	config, emitted, _ := b.reconcile(t)
-	if config.Spec.AgentInstallNamespace != "agents" || len(config.Spec.CustomizedVariables) != 1 || config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
+	if config.Spec.AgentInstallNamespace != "agents" || len(config.Spec.CustomizedVariables) != 1 ||
+		config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
 		t.Fatalf("got %v, %v", config.Spec, emitted)
 	}
 	if owners := config.OwnerReferences; len(owners) != 1 || owners[0].UID != "uid" || config.Labels[names.ManagedBy] != names.AddonManager {
@@ -152,10 +156,14 @@ func TestWhatIsNotSet(t *testing.T) {
 		prepare func(t *testing.T, b *bench)
 		emitted []string
 	}{
-		"OfAUser": {"another has installed it", func(t *testing.T, b *bench) { t.Helper(); b.change(t, addOn(), "metadata: {labels: null}") }, nil},
+		"OfAUser": {
+			"another has installed it", func(t *testing.T, b *bench) { t.Helper(); b.change(t, addOn(), "metadata: {labels: null}") },
+			nil,
+		},
 		"Displaced": {"its user refers to another one", func(t *testing.T, b *bench) {
 			t.Helper()
-			b.change(t, addOn(), "spec: {configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: c, name: mine}]}")
+			b.change(t, addOn(),
+				"spec: {configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: c, name: mine}]}")
 		}, []string{EventUnset}},
 		"Unsupported": {"it can have none", func(t *testing.T, b *bench) {
 			t.Helper()
@@ -225,7 +233,8 @@ func TestErrors(t *testing.T) {
 	for _, of := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
 		b := newBench(t)
 		b.refused[of] = errors.New("the hub is busy")
-		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil || !strings.Contains(err.Error(), "the hub is busy") {
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil || !strings.Contains(err.Error(),
+			"the hub is busy") {
 			t.Errorf("%s: %v", of, err)
 		}
 		if len(b.recorder.Events) > 0 || b.applied > 0 {

@@ -21,7 +21,10 @@ func wishes(on, mode string) evaluation.Finding {
 		return evaluation.Finding{Dependency: edge, Verdict: evaluation.Held}
 	}
 	return evaluation.Finding{
-		Dependency: edge, Verdict: evaluation.NotInstalled, Detail: &evaluation.Detail{Settings: []settings.Variable{{Name: "mode", Value: mode}}},
+		Dependency: edge, Verdict: evaluation.NotInstalled, Detail: &evaluation.Detail{Settings: []settings.Variable{{
+			Name:  "mode",
+			Value: mode,
+		}}},
 	}
 }
 
@@ -37,15 +40,22 @@ func TestWishes(t *testing.T) {
 		want           []string
 		read, complete bool
 	}{
-		"None":     {reason: "no add-on wishes anything", read: true, complete: true},
-		"One":      {reason: "one does", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true, complete: true},
+		"None": {reason: "no add-on wishes anything", read: true, complete: true},
+		"One": {
+			reason: "one does", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true,
+			complete: true,
+		},
 		"OfOthers": {reason: "of another add-on", found: []found{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true},
 		"Two": {
-			reason: "they are ascending", found: []found{{"b", []evaluation.Finding{wishes("base", "y")}}, {"a", []evaluation.Finding{wishes("base", "x")}}},
+			reason: "they are ascending", found: []found{{"b", []evaluation.Finding{wishes("base", "y")}}, {
+				"a",
+				[]evaluation.Finding{wishes("base", "x")},
+			}},
 			want: []string{"a=x", "b=y"}, read: true, complete: true,
 		},
 		"Gone": {
-			reason: "it is no longer installed", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", nil}}, read: true, complete: true,
+			reason: "it is no longer installed", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", nil}}, read: true,
+			complete: true,
 		},
 		"Held": {
 			reason: "the cluster is lost: nothing new is known", want: []string{"a=x"}, complete: true,

@@ -63,7 +63,8 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		content, err := os.ReadFile(in("index/addons/resolve-gateway/1.0.0.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(content)).To(And(
-			ContainSubstring("kind: AddOnTemplate"), ContainSubstring("kind: AddOnDeploymentConfig"), Not(ContainSubstring("resolve-other")), Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields")),
+			ContainSubstring("kind: AddOnTemplate"), ContainSubstring("kind: AddOnDeploymentConfig"), Not(ContainSubstring("resolve-other")),
+			Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields")),
 		))
 
 		Expect(os.WriteFile(in("addons.yaml"), []byte(strings.Join([]string{

@@ -101,7 +101,8 @@ func change(ctx context.Context, config *unstructured.Unstructured) (got warned,
 	if err != nil {
 		return nil, err
 	}
-	err = as.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec": {"agentInstallNamespace": "elsewhere"}}`)), client.DryRunAll)
+	err = as.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec": {"agentInstallNamespace": "elsewhere"}}`)), client.DryRunAll)
 	return got, err
 }
 
@@ -167,7 +168,8 @@ var _ = Describe("Settings", func() {
 
 	It("that are required keep an add-on from being installed while they have no value", func(ctx context.Context) {
 		registerSet(ctx, "r-base")
-		register(ctx, "r-leaf", manual, setting("r-base", "{name: region, valueFrom: \"cluster.labels[?'region']\", required: true}", "Default"), "")
+		register(ctx, "r-leaf", manual, setting("r-base", "{name: region, valueFrom: \"cluster.labels[?'region']\", required: true}",
+			"Default"), "")
 		install(ctx, "edge", "r-leaf")
 		Eventually(message(ctx, "edge", "r-leaf")).Should(ContainSubstring(
 			"setting 'region' is required and has no value: valueFrom has none on this cluster"))
@@ -176,7 +178,8 @@ var _ = Describe("Settings", func() {
 		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
 		cluster.SetKind("ManagedCluster")
 		cluster.SetName("edge")
-		Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": "north"}}}`)))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata": {"labels": {"region": "north"}}}`)))).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error {
 			return hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": null}}}`)))
 		})

@@ -65,5 +65,6 @@ func waitsAtCreation(ctx context.Context, name string, run uint64) {
 		trial := installed(clusters[0], of(name, run))
 		err := hub.Client.Create(ctx, trial, client.DryRunAll)
 		return trial.Annotations, err
-	}).WithContext(ctx).WithPolling(100 * time.Millisecond).Should(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, interlockv1alpha1.GateClosed))
+	}).WithContext(ctx).WithPolling(100 * time.Millisecond).Should(HaveKeyWithValue(interlockv1alpha1.GateAnnotation,
+		interlockv1alpha1.GateClosed))
 }

@@ -24,7 +24,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		w, err := witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog})
 		Expect(err).NotTo(HaveOccurred())
 		defer w.Stop()
-		for run := *first; run < *first+uint64(*runs); run++ { //nolint:gosec // a flag: a few
+		for run := *first; run < *first+uint64(*runs); run++ {
 			random := rand.New(rand.NewPCG(run, 0))
 			began := time.Now()
 			if gitOps(run) {
@@ -141,7 +141,8 @@ func inOrder(run uint64) {
 			work := when(history.made, cluster, of(name, run))
 			Expect(work).To(BeNumerically(">", 0))
 			for _, need := range required {
-				Expect(work).To(BeNumerically(">", when(history.available, cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
+				Expect(work).To(BeNumerically(">", when(history.available, cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need,
+					cluster)
 			}
 		}
 	}
@@ -156,7 +157,8 @@ func remove(ctx context.Context, run uint64) {
 			arguments = append(arguments, of(name, run))
 		}
 	}
-	arguments = append(arguments, "--cascade=unit", "--yes", "--wait", "--cluster", strings.Join(clusters, ","), "--kubeconfig", hub.Kubeconfig())
+	arguments = append(arguments, "--cascade=unit", "--yes", "--wait", "--cluster", strings.Join(clusters, ","), "--kubeconfig",
+		hub.Kubeconfig())
 	out, err := exec.CommandContext(ctx, plugin, arguments...).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	for _, cluster := range clusters {
