@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/test/witness"
@@ -39,6 +40,9 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 			}
 			AddReportEntry("run", map[string]any{"seed": run, "disturbed": disturbed, "took": time.Since(began).String()})
 			inOrder(run)
+			if !gitOps(run) {
+				hasSettings(ctx, run)
+			}
 			if mend != nil {
 				mend(ctx)
 			}
@@ -46,7 +50,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 			for name := range needs {
 				w.Removed(of(name, run))
 			}
-			remove(ctx, run)
+			remove(ctx, run, random)
 		}
 		findings, err := w.Findings(ctx)
 		Expect(err).NotTo(HaveOccurred())
@@ -71,9 +75,19 @@ func installTop(ctx context.Context, run uint64) {
 func applyInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 	GinkgoHelper()
 	register(ctx, run, shuffled(registered(run), random))
-	var all []*unstructured.Unstructured
+	var group errgroup.Group
+	for _, object := range shuffled(all(run), random) {
+		group.Go(func() error {
+			return hub.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("gitops"), client.ForceOwnership)
+		})
+	}
+	Expect(group.Wait()).To(Succeed())
+}
+
+// all are the add-ons of the stack on all clusters.
+func all(run uint64) (all []*unstructured.Unstructured) {
 	for _, cluster := range clusters {
-		for name := range needs {
+		for _, name := range slices.Sorted(maps.Keys(needs)) {
 			object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 			object.SetAPIVersion(addonv1alpha1.GroupVersion.String())
 			object.SetKind("ManagedClusterAddOn")
@@ -82,13 +96,7 @@ func applyInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 			all = append(all, object)
 		}
 	}
-	var group errgroup.Group
-	for _, object := range shuffled(all, random) {
-		group.Go(func() error {
-			return hub.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("gitops"), client.ForceOwnership)
-		})
-	}
-	Expect(group.Wait()).To(Succeed())
+	return all
 }
 
 // register registers the stack, and waits until the webhook knows.
@@ -148,28 +156,47 @@ func inOrder(run uint64) {
 	}
 }
 
-// remove uninstalls the top of the stack, with all that only it needed. What GitOps installed is named one by one.
-func remove(ctx context.Context, run uint64) {
+// hasSettings expects what the top of the stack wishes for the tunnel in what OCM deploys.
+func hasSettings(ctx context.Context, run uint64) {
 	GinkgoHelper()
-	arguments := []string{"uninstall", of(portal, run)}
-	if gitOps(run) {
-		for _, name := range slices.Sorted(maps.Keys(needs)) {
-			arguments = append(arguments, of(name, run))
-		}
-	}
-	arguments = append(arguments, "--cascade=unit", "--yes", "--wait", "--cluster", strings.Join(clusters, ","), "--kubeconfig",
-		hub.Kubeconfig())
-	out, err := exec.CommandContext(ctx, plugin, arguments...).CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	for _, cluster := range clusters {
+		work := &workv1.ManifestWork{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-" + of("tunnel", run) + "-deploy-0"}, work)).To(Succeed())
+		Expect(string(work.Spec.Workload.Manifests[0].Raw)).To(ContainSubstring(`{"name":"MODE","value":"grpc"}`))
+	}
+}
+
+// remove removes the stack: what GitOps installed all at once, and otherwise the top with all that only it needed. In either
+// way, an add-on is gone before what it requires.
+func remove(ctx context.Context, run uint64, random *rand.Rand) {
+	GinkgoHelper()
+	if gitOps(run) {
+		deleteInRandomOrder(ctx, run, random)
+	} else {
+		out, err := exec.CommandContext(ctx, plugin, "uninstall", of(portal, run), "--cascade=unit", "--yes", "--wait",
+			"--cluster", strings.Join(clusters, ","), "--kubeconfig", hub.Kubeconfig()).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), "%s", out)
+	}
+	for _, cluster := range clusters {
+		for name := range needs {
+			Eventually(when).WithContext(ctx).WithArguments(history.gone, cluster, of(name, run)).Should(BeNumerically(">", 0), name)
+		}
 		for name, required := range needs {
-			Eventually(when).WithContext(ctx).WithArguments(history.gone, cluster, of(name, run)).Should(BeNumerically(">", 0))
 			for _, need := range required {
-				Eventually(when).WithContext(ctx).WithArguments(history.gone, cluster, of(need, run)).Should(
+				Expect(when(history.gone, cluster, of(need, run))).To(
 					BeNumerically(">", when(history.gone, cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
 			}
 		}
 	}
+}
+
+func deleteInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
+	GinkgoHelper()
+	var group errgroup.Group
+	for _, object := range shuffled(all(run), random) {
+		group.Go(func() error { return hub.Client.Delete(ctx, object) })
+	}
+	Expect(group.Wait()).To(Succeed())
 }
 
 func shuffled[T any](all []T, random *rand.Rand) []T {
