@@ -96,6 +96,9 @@ func (r record) writesOf(object Object, states []observation, requests map[uint6
 			all = append(all, write)
 		}
 		for _, request := range made {
+			if request.State.Ended { // the watch delivers the deletion
+				continue
+			}
 			all = append(all, Write{Time: request.Received, Object: object, Writer: request.Writer, Before: after, After: after})
 		}
 		before = after

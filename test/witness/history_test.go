@@ -127,6 +127,13 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 		"logged before what stored it": {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{
 			basedOn(5, 8, request(6, agent, 6, "b")), basedOn(6, 7, request(7, registration, 6, "b")),
 		}}, "6 by interlock-addon-agent; 6 by registration unchanged; "},
+		"the last finalizer is removed": {record{
+			base: base, requests: []Request{func() Request {
+				request := request(6, agent, 5, "a")
+				request.State.Ended = true
+				return request
+			}()},
+		}, ""},
 		"before it began": {record{since: at(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
 		"not on a watch": {record{
 			base: base, observations: []observation{saw(7, "c")}, requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")},

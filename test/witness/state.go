@@ -41,6 +41,8 @@ type State struct {
 	Declared map[string]bool
 	// Deleting: the object waits for its finalizers.
 	Deleting bool
+	// Ended: it waits for none any more. The write that leads to this state deletes the object, and stores no version.
+	Ended bool
 	// Deleted: the object was removed from storage.
 	Deleted bool
 
@@ -54,6 +56,7 @@ func stateOf(object *unstructured.Unstructured) (State, error) {
 		return State{}, fmt.Errorf("resourceVersion %q of %s is not a number", object.GetResourceVersion(), object.GetName())
 	}
 	state := State{Version: version, Deleting: object.GetDeletionTimestamp() != nil, content: digest(object)}
+	state.Ended = state.Deleting && len(object.GetFinalizers()) == 0
 	switch object.GetKind() {
 	case "ManagedClusterAddOn":
 		state.Conditions, state.Finding = conditionsOf(object)

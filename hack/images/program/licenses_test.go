@@ -40,6 +40,19 @@ func TestLicencesOfThePrograms(t *testing.T) {
 	}
 }
 
+// The licence of a package that is left out is that of no other package.
+func TestWhatHasAnotherLicenceIsNotLinked(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "./cmd/...")
+	list.Dir = "../../.."
+	output, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages := string(output); !strings.Contains(packages, "filepath-securejoin") || strings.Contains(packages, "pathrs-lite") {
+		t.Error("filepath-securejoin is not linked any more, or with pathrs-lite")
+	}
+}
+
 // permissive are the licences that a binary can be passed on under with no more
 // than their texts beside it.
 var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense", "GooglePatentsFile"}

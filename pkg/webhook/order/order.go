@@ -24,8 +24,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// answerWithin is less than the API server waits, with what the gate takes.
-const answerWithin = 100 * time.Millisecond
+// answerWithin is less than the API server waits. The gate takes its part of it first.
+const answerWithin = 900 * time.Millisecond
 
 // Fleet is what is decided on.
 type Fleet interface {
@@ -47,12 +47,12 @@ var _ admission.Handler = &Preparer{}
 
 // Handle implements admission.Handler.
 func (p *Preparer) Handle(ctx context.Context, request admission.Request) admission.Response {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	response := p.Gate.Handle(ctx, request)
 	if !response.Allowed {
 		return response
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	object := &metav1.PartialObjectMetadata{}
 	err := json.Unmarshal(request.Object.Raw, object)
 	waits := false

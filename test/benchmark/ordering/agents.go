@@ -102,7 +102,7 @@ func running(work *workv1.ManifestWork) []byte {
 		_ = json.Unmarshal(manifest.Raw, object) // made above
 		manifests = append(manifests, workv1.ManifestCondition{
 			ResourceMeta: workv1.ManifestResourceMeta{
-				Ordinal: int32(i), Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", //nolint:gosec // one
+				Ordinal: int32(i), Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments",
 				Namespace: object.Namespace, Name: object.Name,
 			},
 			Conditions: conditions, StatusFeedbacks: workv1.StatusFeedbackResult{Values: values},

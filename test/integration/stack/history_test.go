@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -25,7 +27,12 @@ import (
 var history = struct {
 	sync.Mutex
 	made, available, gone map[types.NamespacedName]uint64
-}{made: map[types.NamespacedName]uint64{}, available: map[types.NamespacedName]uint64{}, gone: map[types.NamespacedName]uint64{}}
+	// waits is when each add-on was first seen with the finalizer that lets it wait for its dependents.
+	waits map[types.NamespacedName]uint64
+}{
+	made: map[types.NamespacedName]uint64{}, available: map[types.NamespacedName]uint64{}, gone: map[types.NamespacedName]uint64{},
+	waits: map[types.NamespacedName]uint64{},
+}
 
 // when returns a version out of the history; zero: not yet.
 func when(what map[types.NamespacedName]uint64, cluster, name string) uint64 {
@@ -45,6 +52,8 @@ func followTheHub() {
 		conditions := object.(*addonv1alpha1.ManagedClusterAddOn).Status.Conditions
 		available := !deleted && meta.IsStatusConditionTrue(conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable)
 		record(history.available, object.GetNamespace(), object.GetName(), version, available)
+		record(history.waits, object.GetNamespace(), object.GetName(), version,
+			slices.Contains(object.GetFinalizers(), interlockv1alpha1.WaitForDependentsFinalizer))
 		record(history.gone, object.GetNamespace(), object.GetName(), version, deleted)
 	})
 }

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os/exec"
@@ -12,11 +13,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -39,7 +42,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
 			}
 			AddReportEntry("run", map[string]any{"seed": run, "disturbed": disturbed, "took": time.Since(began).String()})
-			inOrder(run)
+			inOrder(ctx, run)
 			if !gitOps(run) {
 				hasSettings(ctx, run)
 			}
@@ -142,15 +145,15 @@ func made(run uint64) (count int) {
 }
 
 // inOrder expects each work of a run to be made after what its add-on requires was available, on each cluster.
-func inOrder(run uint64) {
+func inOrder(ctx context.Context, run uint64) {
 	GinkgoHelper()
 	for _, cluster := range clusters {
 		for name, required := range needs {
 			work := when(history.made, cluster, of(name, run))
 			Expect(work).To(BeNumerically(">", 0))
 			for _, need := range required {
-				Expect(work).To(BeNumerically(">", when(history.available, cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need,
-					cluster)
+				Expect(work).To(BeNumerically(">", when(history.available, cluster, of(need, run))), "run %d: %s needs %s on %s: %s",
+					run, name, need, cluster, gateOf(ctx, cluster, of(name, run)))
 			}
 		}
 	}
@@ -184,7 +187,8 @@ func remove(ctx context.Context, run uint64, random *rand.Rand) {
 		for name, required := range needs {
 			for _, need := range required {
 				Expect(when(history.gone, cluster, of(need, run))).To(
-					BeNumerically(">", when(history.gone, cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
+					BeNumerically(">", when(history.gone, cluster, of(name, run))), "run %d: %s needs %s on %s, which waits since %d",
+					run, name, need, cluster, when(history.waits, cluster, of(need, run)))
 			}
 		}
 	}
@@ -197,6 +201,16 @@ func deleteInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 		group.Go(func() error { return hub.Client.Delete(ctx, object) })
 	}
 	Expect(group.Wait()).To(Succeed())
+}
+
+// gateOf describes the gate of an add-on.
+func gateOf(ctx context.Context, cluster, name string) string {
+	found := installed(cluster, name)
+	if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("gate %q, %v", found.Annotations[interlockv1alpha1.GateAnnotation],
+		meta.FindStatusCondition(found.Status.Conditions, "Installable"))
 }
 
 func shuffled[T any](all []T, random *rand.Rand) []T {
