@@ -108,7 +108,7 @@ func running(work *workv1.ManifestWork) []byte {
 			Conditions: conditions, StatusFeedbacks: workv1.StatusFeedbackResult{Values: values},
 		})
 	}
-	// Marshalling types of the API does not fail.
+	// Marshaling types of the API does not fail.
 	patch, _ := json.Marshal(map[string]any{"status": workv1.ManifestWorkStatus{
 		Conditions: conditions, ResourceStatus: workv1.ManifestResourceStatus{Manifests: manifests},
 	}})

@@ -213,7 +213,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			Expect(err).NotTo(HaveOccurred())
 			Expect(found.Labels[interlockv1alpha1.InstalledByLabel]).To(Equal(map[bool]string{true: "interlock"}[name != "portal"]), name)
 			if name != "portal" {
-				Expect(found.Finalizers).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer), "%s is removed after those that need it", name)
+				Expect(found.Finalizers).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer), "%s goes after those that need it", name)
 			}
 		}
 	}, NodeTimeout(time.Minute))
