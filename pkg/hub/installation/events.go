@@ -70,8 +70,10 @@ func (r *Reconciler) report(plan installation.Plan, done []installation.Target, 
 	}
 	for _, target := range done {
 		for _, dependent := range by[target] {
-			r.Recorder.Eventf(onCluster(types.NamespacedName{Namespace: target.Cluster, Name: dependent}), nil, corev1.EventTypeNormal,
-				EventInstalls, actionInstall, "%s", events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", target.AddOn, dependent)))
+			// Without the other add-on, events on several of them would be counted as one.
+			of, other := types.NamespacedName{Namespace: target.Cluster, Name: dependent}, types.NamespacedName{Namespace: target.Cluster, Name: target.AddOn}
+			r.Recorder.Eventf(onCluster(of), onCluster(other), corev1.EventTypeNormal, EventInstalls, actionInstall, "%s",
+				events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", target.AddOn, dependent)))
 		}
 	}
 	return r.reportWaiting(plan, clusters, &r.emitted, ofInstallations)

@@ -98,7 +98,7 @@ func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agree
 	if content.Undone {
 		until, begins := r.bound.Undone(key, now)
 		if begins {
-			r.warn(key, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another writer "+
+			r.warn(key, nil, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another writer "+
 				"has changed AddOnDeploymentConfig '%s' twice within an hour", key.Name, until.UTC().Format(time.RFC3339), ConfigName(key.Name)))
 		}
 		if !until.IsZero() {

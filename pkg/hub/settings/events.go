@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -27,9 +28,9 @@ const (
 
 const actionSet = "Set"
 
-// emitted remembers what events have said of an add-on, by reason, dependent and note, so that each says it once.
+// emitted remembers what events have said of an add-on, by reason, dependent, variable and note, so that each says it once.
 type emitted struct {
-	of map[types.NamespacedName]map[[3]string]bool
+	of map[types.NamespacedName]map[[4]string]bool
 }
 
 func (e *emitted) forget(addOn types.NamespacedName) { delete(e.of, addOn) }
@@ -37,27 +38,29 @@ func (e *emitted) forget(addOn types.NamespacedName) { delete(e.of, addOn) }
 // report emits events on conflicts of the settings of an add-on, and on what is not set. The problem is why none is; empty: there is
 // none.
 func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Wish, agreed settings.Agreed, problem string) {
-	is := map[[3]string]bool{}
+	is := map[[4]string]bool{}
 	for _, conflict := range agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {
-			is[[3]string{EventConflict, dependent, fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
+			is[[4]string{EventConflict, dependent, conflict.Variable, fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
 				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))}] = true
 		}
 	}
 	for _, wish := range wishes {
 		if problem != "" {
-			is[[3]string{EventUnset, wish.Dependent, fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
+			is[[4]string{EventUnset, wish.Dependent, "", fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
 		}
 		for _, variable := range wish.Variables {
 			if variable.Problem != "" {
-				is[[3]string{EventUnset, wish.Dependent, fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)}] = true
+				is[[4]string{EventUnset, wish.Dependent, variable.Name, fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)}] = true
 			}
 		}
 	}
 	before := r.emitted.of[addOn]
-	for _, event := range slices.SortedFunc(maps.Keys(is), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, event := range slices.SortedFunc(maps.Keys(is), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
 		if !before[event] {
-			r.warn(types.NamespacedName{Namespace: addOn.Namespace, Name: event[1]}, event[0], event[2])
+			related := aboutAddOn(addOn)
+			related.FieldPath = event[2] // events that differ in the note only are counted as one
+			r.warn(types.NamespacedName{Namespace: addOn.Namespace, Name: event[1]}, related, event[0], event[3])
 		}
 	}
 	if len(is) == 0 {
@@ -65,14 +68,21 @@ func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Wish, 
 		return
 	}
 	if r.emitted.of == nil {
-		r.emitted.of = map[types.NamespacedName]map[[3]string]bool{}
+		r.emitted.of = map[types.NamespacedName]map[[4]string]bool{}
 	}
 	r.emitted.of[addOn] = is
 }
 
-func (r *Reconciler) warn(addOn types.NamespacedName, reason, note string) {
-	about := events.About(events.ManagedClusterAddOn, &addonv1alpha1.ManagedClusterAddOn{
+func (r *Reconciler) warn(addOn types.NamespacedName, related *corev1.ObjectReference, reason, note string) {
+	var other runtime.Object
+	if related != nil {
+		other = related
+	}
+	r.Recorder.Eventf(aboutAddOn(addOn), other, corev1.EventTypeWarning, reason, actionSet, "%s", events.Note(note))
+}
+
+func aboutAddOn(addOn types.NamespacedName) *corev1.ObjectReference {
+	return events.About(events.ManagedClusterAddOn, &addonv1alpha1.ManagedClusterAddOn{
 		ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name},
 	})
-	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, reason, actionSet, "%s", events.Note(note))
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -49,7 +50,9 @@ func missingPlacements(ctx context.Context, reader client.Reader, request admiss
 		if i == maxPlacements {
 			break
 		}
-		if slices.Contains(before, placement) || placement.Name == "" || placement.Namespace == "" {
+		// Interlock creates its own.
+		if slices.Contains(before, placement) || placement.Name == "" || placement.Namespace == "" ||
+			placement.Namespace == addonv1alpha1.InstallNamespace {
 			continue
 		}
 		key := client.ObjectKey{Namespace: placement.Namespace, Name: placement.Name}
