@@ -78,7 +78,9 @@ func TestResolveRefuses(t *testing.T) {
 	resolvable(t)
 	expectRun(t, "resolve none.yaml", "kubectl addon resolve: stat none.yaml: no such file", "exit code 2")
 	expectRun(t, "resolve -o nothing", `kubectl addon resolve: --output="nothing"`, "exit code 2")
-	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 1")
+	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 2")
+	expectRun(t, "resolve --index none.tar", "kubectl addon resolve: none.tar is no index", "exit code 2")
+	expectRun(t, "resolve --index proxy", "kubectl addon resolve: proxy is no index", "exit code 1")
 	expectRun(t, "resolve --workspace gateway",
 		`kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `,
 		"exit code 1")

@@ -65,7 +65,7 @@ need --cluster-kind.`,
 		},
 	}
 	o.AddTo(command)
-	command.Flags().StringVar(&o.to, "to", "manifests", "The folder to write.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "", "manifests", "The folder to write.")
 	command.Flags().StringVar(&o.format, "format", formatKubectl, "What applies the manifests: kubectl, kustomize, argocd or flux.")
 	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	command.Flags().StringVar(&o.kind, "cluster-kind", "", "Only the add-ons of this kind of clusters.")

@@ -90,7 +90,7 @@ A version that the index has with another content is an error: locks name its di
 			return o.build(command.Context(), args)
 		},
 	}
-	command.Flags().StringVar(&o.to, "to", "index", "The folder of the index.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "", "index", "The folder of the index.")
 	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
 	command.Flags().StringVar(&o.chart, "chart", "", "A Helm chart, as a `DIR|TGZ`.")
 	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
