@@ -94,7 +94,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if files[marker], err = lock.Bytes(); err != nil {
+	if files[marker], err = markerOf(o.format, lock); err != nil {
 		return err
 	}
 	if err := replace(o.to, files); err != nil {
