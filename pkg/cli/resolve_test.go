@@ -95,6 +95,9 @@ func TestResolveRefuses(t *testing.T) {
 		"or name it with --version gateway=1.2.3",
 		"exit code 1")
 
+	expectRun(t, "index build proxy --version proxi=2.5.0",
+		"kubectl addon index build: --version: add-on 'proxi' is not in what was read: 'proxy'", "exit code 2")
+
 	old := strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: "+
 		"{dependency.addon.open-cluster-management.io/version: 1.0.0}", 1)
 	if err := os.WriteFile("proxy/a.yaml", []byte(old), 0o600); err != nil {
@@ -138,6 +141,8 @@ func TestIndexOfAChart(t *testing.T) {
 		"gateways: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: b.")
 	expectRun(t, "index build --chart chart --version gateway=1.4.1", "gateway 1.4.1 was added\nproxy 4.0.0 is there already\n")
 	expectRun(t, "index build --chart chart proxy", "kubectl addon index build: name files and folders, or --chart, or --live", "exit code 2")
+	expectRun(t, "index build --chart chart --version gateways=1.0.0",
+		"gateways: the dependencies", "--version: add-on 'gateways' is not in what was read: 'gateway', 'proxy'", "exit code 2")
 	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
 }
 
