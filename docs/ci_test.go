@@ -178,6 +178,7 @@ func TestTheActionChecks(t *testing.T) {
 		"no such one":   {inputs: map[string]string{"version": "v9.9.9"}, want: "Get kubectl-addon"},
 		"no such kind":  {inputs: map[string]string{"cluster-kind": "none"}, want: "Build"},
 		"a missing key": {inputs: map[string]string{"key": "none.pub"}, want: "Is the lock current?"},
+		"an empty key":  {inputs: map[string]string{"key": ""}, want: "Is the lock current?"},
 		"a mistake": {change: func(r reader) {
 			r.write(t, filepath.Join(r.folder, "deploy/cluster-proxy.yaml"), "apiVersion: addon.open-cluster-management.io/v1alpha1\n"+
 				"kind: ClusterManagementAddOn\nmetadata:\n  name: cluster-proxy\nspec:\n  dependencies: [{name: cluster-proxy}]\n")

@@ -219,13 +219,19 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestTheWayAcrossAnAirGap(t *testing.T) {
-	r := newReader(t)
+	r, temporary := newReader(t), t.TempDir()
+	r.write(t, filepath.Join(r.folder, "manifests/foreign.yaml"), "kind: List\n") // a checkout has such a folder
+	t.Setenv("TMPDIR", temporary)
 	if err := r.runPage(t, "docs/air-gap.md", "localhost:5000", freeAddress(t)); err != nil {
 		t.Fatal(err)
 	}
-	for _, made := range []string{"manifests/01/cluster-gateway.yaml", "inside/addons/cluster-proxy/0.8.0.yaml", "inside/package.yaml"} {
-		if _, err := os.Stat(filepath.Join(r.folder, made)); err != nil {
-			t.Error(err)
+	for _, made := range []string{"layers/01/cluster-gateway.yaml", "inside/addons/cluster-proxy/0.8.0.yaml", "inside/package.yaml"} {
+		if found, err := filepath.Glob(filepath.Join(temporary, "*", made)); err != nil || len(found) != 1 {
+			t.Errorf("%s: %q, %v", made, found, err)
 		}
+	}
+	left, err := filepath.Glob(filepath.Join(r.folder, "*"))
+	if err != nil || len(left) != 2 { // docs and manifests
+		t.Errorf("the checkout has %q, %v", left, err)
 	}
 }

@@ -18,8 +18,10 @@ var ErrNotEmpty = errors.New("is not empty: name a new folder")
 
 // WriteFolder writes the files of a package to a new folder, as a whole: an index, with the wishes and the lock.
 func (c *Content) WriteFolder(folder string) (err error) {
-	if content, err := os.ReadDir(folder); err == nil && len(content) > 0 {
+	if content, err := os.ReadDir(folder); len(content) > 0 {
 		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // a file, which would be lost
 	}
 	files, err := c.Files()
 	if err != nil {

@@ -124,7 +124,10 @@ func TestPackageGoesThroughARegistry(t *testing.T) {
 	expectRun(t, "push addons.tar registry.example.com/addons:1 --insecure",
 		"kubectl addon push: --insecure is for registries on loopback", "exit code 2")
 	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: stat none.tar", "exit code 2")
-	expectRun(t, "pull none.tar", "kubectl addon pull: stat none.tar", "exit code 1")
+	expectRun(t, "pull none.tar", "kubectl addon pull: stat none.tar", "exit code 2")
+	for _, without := range []string{"none", host + "/team/addons"} {
+		expectRun(t, "pull "+without, `kubectl addon pull: "`+without+`": a tag or digest is missing`, "exit code 2")
+	}
 }
 
 // One image is on loopback, without TLS, and another one has a variable.
@@ -199,4 +202,42 @@ func TestPackageRefuses(t *testing.T) {
 	if left, err := filepath.Glob(".*"); err != nil || len(left) > 0 {
 		t.Errorf("it left %q, %v", left, err)
 	}
+}
+
+// A variable that is not set in a script turns no check off, and an output replaces no input.
+func TestFilesAreNotMistaken(t *testing.T) {
+	packable(t)
+	expectRun(t, "package --sign-key key.pem", "sha256:")
+	for _, command := range []string{
+		"pull addons.tar --key=", "pull addons.tar --to=", "package --sign-key=", "package --to=", "resolve --key=", "resolve --index=",
+		"build --key=", "build --to=", "verify --index addons.tar --key=", "verify --to=", "upgrade --index addons.tar --key=",
+		"index build gateway --to=",
+	} {
+		verb, _, _ := strings.Cut(command, " ")
+		flag := strings.TrimSuffix(command[strings.LastIndex(command, "--"):], "=")
+		expectRun(t, command, "kubectl addon "+verb, `invalid argument "" for "`, flag+`" flag: must not be empty`, "exit code 2")
+	}
+	for command, output := range map[string]string{
+		"resolve --lock addons.yaml":                              "addons.yaml",
+		"resolve --index addons.tar --lock addons.tar":            "addons.tar",
+		"resolve --index addons.tar --key key.pub --lock key.pub": "key.pub",
+		"package --to addons.yaml":                                "addons.yaml",
+		"package --to ./addons.lock":                              "./addons.lock",
+		"package --index addons.tar --to addons.tar":              "addons.tar",
+		"package --sign-key key.pem --to key.pem":                 "key.pem",
+		"package --index addons.tar --key key.pub --to key.pub":   "key.pub",
+		"pull addons.tar --to addons.tar":                         "addons.tar",
+		"pull addons.tar --key key.pub --to key.pub":              "key.pub",
+	} {
+		before, err := os.ReadFile(output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(command)
+		expectRun(t, command, "kubectl addon "+words[0]+": "+words[len(words)-2]+": "+output+" is read too, and would be overwritten", "exit code 2")
+		if after, err := os.ReadFile(output); err != nil || string(after) != string(before) {
+			t.Errorf("%s: it was overwritten: %v", command, err)
+		}
+	}
+	expectRun(t, "pull addons.tar --to key.pem", "kubectl addon pull: ", "key.pem: not a directory", "exit code 1")
 }

@@ -78,7 +78,9 @@ func TestResolveRefuses(t *testing.T) {
 	resolvable(t)
 	expectRun(t, "resolve none.yaml", "kubectl addon resolve: stat none.yaml: no such file", "exit code 2")
 	expectRun(t, "resolve -o nothing", `kubectl addon resolve: --output="nothing"`, "exit code 2")
-	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 1")
+	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 2")
+	expectRun(t, "resolve --index none.tar", "kubectl addon resolve: none.tar is no index", "exit code 2")
+	expectRun(t, "resolve --index proxy", "kubectl addon resolve: proxy is no index", "exit code 1")
 	expectRun(t, "resolve --workspace gateway",
 		`kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `,
 		"exit code 1")
@@ -92,6 +94,9 @@ func TestResolveRefuses(t *testing.T) {
 		`kubectl addon index build: gateway/a.yaml: add-on "gateway": it reports no version`,
 		"or name it with --version gateway=1.2.3",
 		"exit code 1")
+
+	expectRun(t, "index build proxy --version proxi=2.5.0",
+		"kubectl addon index build: --version: add-on 'proxi' is not in what was read: 'proxy'", "exit code 2")
 
 	old := strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: "+
 		"{dependency.addon.open-cluster-management.io/version: 1.0.0}", 1)
@@ -136,6 +141,8 @@ func TestIndexOfAChart(t *testing.T) {
 		"gateways: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: b.")
 	expectRun(t, "index build --chart chart --version gateway=1.4.1", "gateway 1.4.1 was added\nproxy 4.0.0 is there already\n")
 	expectRun(t, "index build --chart chart proxy", "kubectl addon index build: name files and folders, or --chart, or --live", "exit code 2")
+	expectRun(t, "index build --chart chart --version gateways=1.0.0",
+		"gateways: the dependencies", "--version: add-on 'gateways' is not in what was read: 'gateway', 'proxy'", "exit code 2")
 	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -131,4 +132,48 @@ func TestVerifyManifests(t *testing.T) {
 	expectRun(t, "resolve", "CLUSTERS")
 	expectRun(t, "verify --to argocd -o jsonpath={.items[*].message}",
 		"argocd/00/proxy.yaml is not what kubectl addon build writes for the lock argocd/build.lock is not what", "exit code 1")
+}
+
+func TestVerifyManifestsOfAFormat(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve", "CLUSTERS")
+	for _, format := range []string{"kubectl", "argocd", "flux"} {
+		expectRun(t, "build --format "+format+" --to "+format, format+"/00/proxy.yaml")
+	}
+	write := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flux, err := os.ReadFile("flux/flux.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for change, becomes := range map[string]string{
+		"path: ./flux/01": "path: ./other/01", "  - name: addons-00": "  - name: addons-01", "prune: true": "prune: false",
+		"name: addons-01": "name: addons-02", "---": "", "spec:": "none:",
+	} {
+		write("flux/flux.yaml", strings.Replace(string(flux), change, becomes, 1))
+		expectRun(t, "verify --to flux -o jsonpath={.items[*].message}",
+			"flux/flux.yaml is not what kubectl addon build writes for the lock", "exit code 1")
+	}
+	if err := os.Remove("flux/flux.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "verify --to flux -o jsonpath={.items[*].message}", "flux/flux.yaml is missing", "exit code 1")
+	expectRun(t, "build --format flux --to flux --flux-source fleet --flux-path /clusters/a", "flux/00/proxy.yaml")
+	expectRun(t, "verify --to flux", "0 differences.\n")
+	write("kubectl/flux.yaml", "{}")
+	expectRun(t, "verify --to kubectl -o jsonpath={.items[*].message}", "kubectl/flux.yaml is nothing that the lock has", "exit code 1")
+	if err := os.Remove("kubectl/flux.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.ReadFile("addons.lock") // as it was written before it named the format
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"argocd", "flux"} {
+		write(format+"/build.lock", string(lock))
+		expectRun(t, "verify --to "+format, "0 differences.\n")
+	}
 }

@@ -58,6 +58,16 @@ func Build(objects []manifest.Object, source string, set map[string]string) ([]E
 	return entries, errors.Join(errs...)
 }
 
+// AddOns are the names of the add-ons that manifests register.
+func AddOns(objects []manifest.Object) (names []string) {
+	for _, one := range objects {
+		if isKind(one.Object, registrationKind) {
+			names = append(names, one.GetName())
+		}
+	}
+	return names
+}
+
 // ownerOf returns the add-on that an object belongs to; empty for a template of another add-on.
 func ownerOf(one manifest.Object, registered []manifest.Object) (string, error) {
 	if isKind(one.Object, templateKind) {
@@ -170,7 +180,7 @@ func templateNamed(registration map[string]any, objects []manifest.Object) (stri
 // ownPart removes what a hub adds to an object.
 func ownPart(object *unstructured.Unstructured) *unstructured.Unstructured {
 	unstructured.RemoveNestedField(object.Object, "status")
-	for _, added := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences"} {
+	for _, added := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences", "finalizers"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", added)
 	}
 	annotations := object.GetAnnotations()

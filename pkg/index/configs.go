@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // configurations is the resource of AddOnDeploymentConfigs.
@@ -47,6 +48,16 @@ func referencesOf(configs []any) (all []reference) {
 		}
 	}
 	return all
+}
+
+// DefaultTemplates are the names of the AddOnTemplates that a ClusterManagementAddOn names by default.
+func DefaultTemplates(registration *unstructured.Unstructured) (names []string) {
+	for _, one := range defaultsOf(registration.Object) {
+		if one.group == declaration.Templates.Group && one.resource == declaration.Templates.Resource {
+			names = append(names, one.name)
+		}
+	}
+	return names
 }
 
 // Configures reports whether a ClusterManagementAddOn names an AddOnDeploymentConfig: by default, or for a Placement.

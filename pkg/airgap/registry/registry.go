@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -19,10 +20,14 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/airgap/layout"
 	"open-cluster-management.io/interlock/pkg/airgap/signature"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // maxDepth is how deep manifests refer to manifests: those of images for several platforms do once.
 const maxDepth = 3
+
+// ErrNoTag is returned for a reference that names neither a tag nor a digest.
+var ErrNoTag = errors.New("a tag or digest is missing, as in registry.example.com/addons:1.0.0")
 
 // Client reads and writes artifacts.
 type Client struct {
@@ -32,6 +37,9 @@ type Client struct {
 
 // Reference reads the reference of an artifact. It has to name its registry, and a tag or a digest.
 func (c Client) Reference(reference string) (name.Reference, error) {
+	if path := reference[strings.LastIndex(reference, "/")+1:]; !strings.ContainsAny(path, ":@") {
+		return nil, fmt.Errorf("%q: %w", text.Excerpt(reference), ErrNoTag)
+	}
 	parsed, err := c.parse(reference, name.StrictValidation)
 	if err == nil && c.Insecure && !isLoopback(hostOf(parsed)) {
 		err = fmt.Errorf("--insecure is for registries on loopback, and %s is none", parsed.Context().RegistryStr())
@@ -73,6 +81,19 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
+// patience is how long a registry may take until it begins to answer a request that it has as a whole.
+const patience = 30 * time.Second
+
+// limited is a transport that waits for an answer no longer than that.
+func limited(patience time.Duration) http.RoundTripper {
+	transport := remote.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = patience
+	return transport
+}
+
+// transportOfAll is one for all clients, so that they share connections.
+var transportOfAll = limited(patience)
+
 // guarded sends nothing without TLS, other than to loopback where that is allowed: neither at first, nor after a redirection.
 type guarded struct {
 	http.RoundTripper
@@ -85,13 +106,18 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !allowed {
 		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
 	}
-	return g.RoundTripper.RoundTrip(request)
+	response, err := g.RoundTripper.RoundTrip(request)
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && request.Context().Err() == nil {
+		// Without the type of the error, the library does not try again.
+		err = fmt.Errorf("%s %s: no answer in time: %w", request.Method, request.URL.Redacted(), err)
+	}
+	return response, err
 }
 
 func (c Client) options(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithUserAgent("kubectl-addon"),
-		remote.WithTransport(guarded{remote.DefaultTransport, c.Insecure}),
+		remote.WithTransport(guarded{transportOfAll, c.Insecure}),
 	}
 }
 

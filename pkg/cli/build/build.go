@@ -65,7 +65,7 @@ need --cluster-kind.`,
 		},
 	}
 	o.AddTo(command)
-	command.Flags().StringVar(&o.to, "to", "manifests", "The folder to write.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "", "manifests", "The folder to write.")
 	command.Flags().StringVar(&o.format, "format", formatKubectl, "What applies the manifests: kubectl, kustomize, argocd or flux.")
 	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	command.Flags().StringVar(&o.kind, "cluster-kind", "", "Only the add-ons of this kind of clusters.")
@@ -94,7 +94,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if files[marker], err = lock.Bytes(); err != nil {
+	if files[marker], err = markerOf(o.format, lock); err != nil {
 		return err
 	}
 	if err := replace(o.to, files); err != nil {

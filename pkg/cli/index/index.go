@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,7 +91,7 @@ A version that the index has with another content is an error: locks name its di
 			return o.build(command.Context(), args)
 		},
 	}
-	command.Flags().StringVar(&o.to, "to", "index", "The folder of the index.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "", "index", "The folder of the index.")
 	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
 	command.Flags().StringVar(&o.chart, "chart", "", "A Helm chart, as a `DIR|TGZ`.")
 	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
@@ -132,6 +133,9 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	if err != nil {
 		return nil, cmdline.UsageError(err)
 	}
+	if err := o.checkVersions(objects); err != nil {
+		return nil, err
+	}
 	entries, err := index.Build(objects, cmp.Or(o.source, strings.Join(paths, " ")), o.versions)
 	return entries, advise(err)
 }
@@ -147,12 +151,28 @@ func (o *options) buildChart() ([]index.Entry, error) {
 			"%s: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: %s. What add-ons depend on is declared in a ClusterManagementAddOn",
 			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
 	}
+	if err := o.checkVersions(rendered.Objects); err != nil {
+		return nil, err
+	}
 	versions := map[string]string{}
 	for _, one := range rendered.Objects {
 		versions[one.GetName()] = rendered.Version
 	}
 	maps.Copy(versions, o.versions)
 	return index.Build(rendered.Objects, cmp.Or(o.source, "chart "+rendered.Name+" "+rendered.Version), versions)
+}
+
+// checkVersions returns an error if --version names an add-on that was not read.
+func (o *options) checkVersions(objects []manifest.Object) error {
+	read := index.AddOns(objects)
+	for _, name := range slices.Sorted(maps.Keys(o.versions)) {
+		if slices.Contains(read, name) {
+			continue
+		}
+		there := text.Names(slices.Compact(slices.Sorted(slices.Values(read))), ", ")
+		return cmdline.UsageError(fmt.Errorf("--version: add-on '%s' is not in what was read: %s", text.Name(name), cmp.Or(there, "no add-on")))
+	}
+	return nil
 }
 
 // advise names the flag for an add-on without a version.

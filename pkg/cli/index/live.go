@@ -28,6 +28,12 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkVersions(registered); err != nil {
+		return nil, err
+	}
+	if len(registered) == 0 {
+		fmt.Fprintln(o.ErrOut, "The hub has no ClusterManagementAddOn, so nothing was added.")
+	}
 	templates, err := list(ctx, hub, "AddOnTemplate")
 	if err != nil {
 		return nil, err
@@ -40,18 +46,7 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 	}
 	var entries []index.Entry
 	for _, one := range registered {
-		objects := []manifest.Object{one}
-		for _, template := range templates {
-			if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == one.GetName() {
-				objects = append(objects, template)
-			}
-		}
-		for _, config := range configs {
-			if index.Configures(&config.Unstructured, &one.Unstructured) {
-				objects = append(objects, config)
-			}
-		}
-		made, err := index.Build(objects, cmp.Or(o.source, "a hub"), o.versions)
+		made, err := o.buildOne(one, templates, configs)
 		if err != nil {
 			fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf("left out: %v", advise(err))))
 			continue
@@ -59,6 +54,28 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 		entries = append(entries, made...)
 	}
 	return entries, nil
+}
+
+// buildOne makes the release of one add-on, with what belongs to it.
+func (o *options) buildOne(one manifest.Object, templates, configs []manifest.Object) ([]index.Entry, error) {
+	for _, name := range index.DefaultTemplates(&one.Unstructured) {
+		if !slices.ContainsFunc(templates, func(template manifest.Object) bool { return template.GetName() == name }) {
+			return nil, fmt.Errorf("%s: add-on %q: the hub does not have its default AddOnTemplate %q",
+				one.Path, text.Name(one.GetName()), text.Name(name))
+		}
+	}
+	objects := []manifest.Object{one}
+	for _, template := range templates {
+		if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == one.GetName() {
+			objects = append(objects, template)
+		}
+	}
+	for _, config := range configs {
+		if index.Configures(&config.Unstructured, &one.Unstructured) {
+			objects = append(objects, config)
+		}
+	}
+	return index.Build(objects, cmp.Or(o.source, "a hub"), o.versions)
 }
 
 // list reads all objects of a kind of add-ons.

@@ -62,13 +62,16 @@ passphrase, as cosign makes them, are not supported.`,
 				}
 			}
 			o.Named(args)
+			if err := cmdline.Overwrites("to", o.to, o.Wishes, o.Lock, o.Index, o.Key, o.signKey); err != nil {
+				return err
+			}
 			return o.run(command.Context())
 		},
 	}
 	o.AddTo(command)
-	command.Flags().StringVarP(&o.to, "to", "o", "addons.tar", "The `FILE` to write.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "o", "addons.tar", "The `FILE` to write.")
 	command.Flags().BoolVar(&o.images, "images", false, "Pack the images too.")
-	command.Flags().StringVar(&o.signKey, "sign-key", "", "Sign it with the private key in this `FILE`.")
+	cmdline.NotEmptyVar(command, &o.signKey, "sign-key", "", "", "Sign it with the private key in this `FILE`.")
 	return command
 }
 

@@ -48,11 +48,14 @@ It reads the credentials of Docker's configuration. Images stay in the registry.
 		RunE: func(command *cobra.Command, args []string) error { return o.run(command.Context(), args[0]) },
 	}
 	o.AddTo(command)
-	command.Flags().StringVarP(&o.to, "to", "o", "addons", "The new folder, or the file with a name ending in .tar, to write.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "o", "addons", "The new folder, or the file with a name ending in .tar, to write.")
 	return command
 }
 
 func (o *options) run(ctx context.Context, from string) (err error) {
+	if err := cmdline.Overwrites("to", o.to, from, o.Key); err != nil {
+		return err
+	}
 	pulled, err := o.Open(ctx, from)
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -25,7 +27,7 @@ type Packages struct {
 
 // AddTo adds their flags to a verb.
 func (p *Packages) AddTo(command *cobra.Command) {
-	command.Flags().StringVar(&p.Key, "key", "", "Refuse a package that is not signed with the public key in this `FILE`.")
+	cmdline.NotEmptyVar(command, &p.Key, "key", "", "", "Refuse a package that is not signed with the public key in this `FILE`.")
 	command.Flags().BoolVar(&p.Insecure, "insecure", false, "A registry on loopback may have no TLS.")
 }
 
@@ -39,7 +41,11 @@ func (p *Packages) Open(ctx context.Context, from string) (*airgap.Package, erro
 		}
 		source.Key = key
 	}
-	return source.Open(ctx, from)
+	opened, err := source.Open(ctx, from)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, registry.ErrNoTag) {
+		err = cmdline.UsageError(err)
+	}
+	return opened, err
 }
 
 // releases are those of an index.
@@ -55,7 +61,11 @@ func (p *Packages) read(ctx context.Context, from string) (found releases, err e
 		if p.Key != "" {
 			return found, cmdline.UsageError(fmt.Errorf("--key: %s is a folder, and only a package has a signature", from))
 		}
-		if found.entries, err = index.Read(from); err != nil {
+		found.entries, err = index.Read(from)
+		if _, missing := os.Stat(from); err != nil && missing != nil {
+			err = cmdline.UsageError(err)
+		}
+		if err != nil {
 			return found, err
 		}
 		found.locked, err = airgap.LockedIn(from)

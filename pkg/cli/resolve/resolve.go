@@ -47,7 +47,7 @@ type Files struct {
 
 // AddTo adds their flags to a verb.
 func (f *Files) AddTo(command *cobra.Command) {
-	command.Flags().StringVar(&f.Index, "index", "index",
+	cmdline.NotEmptyVar(command, &f.Index, "index", "", "index",
 		"The index: its folder, the `FILE` of a package, or oci://REFERENCE of a package in a registry.")
 	command.Flags().StringVar(&f.Lock, "lock", "", "The `FILE` of the lock. By default, addons.lock in the folder of the wishes.")
 	command.Flags().StringArrayVar(&f.Workspace, "workspace", nil,
@@ -167,6 +167,9 @@ func (f *Files) CheckLock(resolved *index.Lock) ([]byte, error) {
 }
 
 func (o *options) run(ctx context.Context) error {
+	if err := cmdline.Overwrites("lock", o.Lock, o.Wishes, o.Index, o.Key); err != nil {
+		return err
+	}
 	lock, _, err := o.Resolve(ctx)
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ It exits with 1 when anything differs.`,
 		},
 	}
 	o.AddTo(command)
-	command.Flags().StringVar(&o.to, "to", "", "Compare with the `FOLDER` that kubectl addon build has written.")
+	cmdline.NotEmptyVar(command, &o.to, "to", "", "", "Compare with the `FOLDER` that kubectl addon build has written.")
 	command.Flags().BoolVar(&o.live, "live", false, "Compare with the managed clusters of the hub.")
 	o.flags.AddTo(command)
 	return command

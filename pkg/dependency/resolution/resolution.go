@@ -173,11 +173,17 @@ func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error)
 	return p, nil
 }
 
+// lowest is the range of all versions, with the lowest prerelease of all.
+const lowest = ">= 0.0.0-0"
+
 func (p *problem) compileWish(one Wish) (wish, error) {
 	id := p.id(one.AddOn)
 	compiled := wish{Wish: one, addOn: id}
 	if one.Version == "" {
 		one.Version = versions.Any
+	}
+	if one.Version == versions.Any && one.Prereleases != nil {
+		one.Version = lowest // a range that accepts everything has no identifiers
 	}
 	accepts, err := versions.ParseRange(one.Version, one.Prereleases)
 	if err != nil {

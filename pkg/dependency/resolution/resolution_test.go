@@ -300,9 +300,11 @@ func TestPrereleasesByIdentifier(t *testing.T) {
 		"alpha and beta":  {&addonv1alpha1.DependencyPrereleases{Identifiers: []string{"alpha", "beta"}}, "pkg 1.1.0-beta.2"},
 		"one that is not": {&addonv1alpha1.DependencyPrereleases{Identifiers: []string{"nightly"}}, "pkg 1.0.0"},
 	} {
-		wishes := []resolution.Wish{{AddOn: "pkg", Version: ">= 1.0", Prereleases: test.prereleases}}
-		if got := outcome(releases, wishes, resolution.Kind{}); got != test.want {
-			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		for _, version := range []string{">= 1.0", "", "*"} {
+			wishes := []resolution.Wish{{AddOn: "pkg", Version: version, Prereleases: test.prereleases}}
+			if got := outcome(releases, wishes, resolution.Kind{}); got != test.want {
+				t.Errorf("%s in %q: got %s, want %s", name, version, got, test.want)
+			}
 		}
 	}
 }
