@@ -193,7 +193,7 @@ func (r *Reconciler) enqueueReworded(ctx context.Context, before, now *evaluatio
 }
 
 // enqueueTemplated enqueues the add-ons that run an AddOnTemplate which declares something
-// else than before, or are about to, and clusters whose facts it needs.
+// else than before, are about to, or have it wait, and clusters whose facts it needs.
 func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluation.Evaluator) error {
 	for _, template := range now.ChangedTemplates(before.Catalog) {
 		running, err := r.Fleet.Templated(ctx, template)

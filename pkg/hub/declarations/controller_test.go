@@ -23,6 +23,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -249,6 +250,24 @@ func TestAChangedTemplateEnqueuesTheAddOnsThatRunItOrAreAboutTo(t *testing.T) {
 	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 0 {
 		t.Errorf("%d series are left", got)
 	}
+}
+
+// What runs declares nothing, so only the template that waits uses the version of base.
+func TestAChangedVersionEnqueuesAddOnsWithATemplateThatWaitsForIt(t *testing.T) {
+	waits := installed("cluster1", "leaf")
+	waits.Status.Conditions = []metav1.Condition{{
+		Type: gate.ConditionUpgradable, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting,
+		Message: "AddOnTemplate 'v2' waits: as tested",
+	}}
+	leaf, base := fixture.Deployed(*registered("leaf")), fixture.Versioned(*registered("base"), "1.0.0")
+	b := newBench(t, &leaf, &base, waits, installed("cluster2", "leaf"))
+	b.templates.Items = []addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v2", `[{name: base, version: ">= 2"}]`)}
+	b.expect(t)
+	base = fixture.Versioned(base, "2.0.0")
+	if err := b.hub.Update(t.Context(), &base); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(t, "cluster1/leaf")
 }
 
 func TestProblemsAreDeletedWithTheRegistration(t *testing.T) {

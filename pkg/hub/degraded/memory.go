@@ -18,10 +18,17 @@ import (
 type Memory struct {
 	// Outages remembers losses of clusters.
 	Outages *outage.Tracker
-	// running has, by the key of the add-on, the AddOnTemplate that runs while another is
-	// being rolled out.
+	// running has, by the key of the add-on, what runs while an AddOnTemplate is being rolled
+	// out.
 	running sync.Map
 	lapses  lapses
+}
+
+// ran is what counts as running during a rollout.
+type ran struct {
+	template string
+	// first: it is being installed itself, and none ran before.
+	first bool
 }
 
 var _ fleet.Memory = &Memory{}
@@ -42,8 +49,8 @@ func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.
 // RunningTemplate implements fleet.Memory.
 func (m *Memory) RunningTemplate(addOn types.NamespacedName) string {
 	value, _ := m.running.Load(addOn)
-	template, _ := value.(string)
-	return template
+	known, _ := value.(ran)
+	return known.template
 }
 
 // Lapse implements fleet.Memory. Nothing is remembered of an add-on that is not installed,
@@ -63,14 +70,18 @@ func (m *Memory) forget(addOn types.NamespacedName) {
 
 // observe keeps which AddOnTemplate ran before a rollout, and drops it when the rollout
 // is over. OCM drops that from an add-on's status when the rollout on its cluster begins.
-// A process that starts during a rollout does not know it.
+// While an add-on is being installed, the template that OCM is about to install counts: OCM may
+// choose another one before any runs. A process that starts during a rollout does not know
+// what ran before.
 func (m *Memory) observe(addOn types.NamespacedName, before, after fleet.Templates) {
+	value, _ := m.running.Load(addOn)
+	known, _ := value.(ran)
 	switch {
 	case after.Running != "" || after.RollingOut == "":
 		m.running.Delete(addOn)
 	case before.Running != "" && before.Running != after.RollingOut:
-		m.running.Store(addOn, before.Running)
-	case before == (fleet.Templates{}): // it is being installed, and nothing else runs
-		m.running.Store(addOn, after.RollingOut)
+		m.running.Store(addOn, ran{template: before.Running})
+	case known.first || before == (fleet.Templates{}):
+		m.running.Store(addOn, ran{template: after.RollingOut, first: true})
 	}
 }

@@ -14,6 +14,9 @@ func TestRollouts(t *testing.T) {
 		want   string
 	}{
 		"First":         {[]fleet.Templates{{}, rollsOut("a")}, "a"},
+		"ChosenAnew":    {[]fleet.Templates{{}, rollsOut("a"), rollsOut("b"), rollsOut("c")}, "c"},
+		"RollsBack":     {[]fleet.Templates{runs("a"), rollsOut("b"), rollsOut("a"), rollsOut("c")}, "a"},
+		"AfterTheFirst": {[]fleet.Templates{{}, rollsOut("a"), runs("a"), rollsOut("b")}, "a"},
 		"Runs":          {[]fleet.Templates{rollsOut("a"), runs("a")}, ""},
 		"Rollout":       {[]fleet.Templates{runs("a"), rollsOut("b")}, "a"},
 		"Next":          {[]fleet.Templates{runs("a"), rollsOut("b"), rollsOut("c")}, "a"},

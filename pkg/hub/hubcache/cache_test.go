@@ -22,6 +22,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -315,6 +316,14 @@ func TestIndexes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"template-v1", "template-v2"}, TemplateNames(addOn)); diff != "" {
 		t.Errorf("templates (-want +got):\n%s", diff)
+	}
+	full := &addonv1alpha1.ManagedClusterAddOn{}
+	full.Status.Conditions = []metav1.Condition{
+		{Type: "Upgradable", Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, Message: "AddOnTemplate 'template-v3' waits: as tested"},
+	}
+	waits := ingest(t, full).(*addonv1alpha1.ManagedClusterAddOn)
+	if diff := cmp.Diff([]string{"template-v3"}, TemplateNames(waits)); diff != "" {
+		t.Errorf("the template that waits (-want +got):\n%s", diff)
 	}
 	none := &addonv1alpha1.ManagedClusterAddOn{}
 	if ConfigKeys(none) != nil || TemplateNames(none) != nil {

@@ -20,7 +20,7 @@ const (
 	IndexName = "metadata.name"
 	// IndexConfig finds the add-ons that refer to an AddOnDeploymentConfig, by its key.
 	IndexConfig = "status.configReferences"
-	// IndexTemplate finds the add-ons that run an AddOnTemplate or are about to, by its name.
+	// IndexTemplate finds the add-ons that run an AddOnTemplate, are about to, or have it wait, by its name.
 	IndexTemplate = "status.configReferences.addontemplates"
 	// IndexHosting finds the add-ons of other managed clusters whose agents a managed cluster runs, by its name.
 	IndexHosting = "metadata.annotations.hosting-cluster-name"
@@ -79,8 +79,9 @@ func ConfigKeys(addOn client.Object) []string {
 // TemplateNames are the values of IndexTemplate.
 func TemplateNames(addOn client.Object) []string {
 	var names []string
-	templates := fleet.TemplatesOf(addOn.(*addonv1alpha1.ManagedClusterAddOn))
-	for _, name := range []string{templates.Running, templates.RollingOut} {
+	installed := addOn.(*addonv1alpha1.ManagedClusterAddOn)
+	templates := fleet.TemplatesOf(installed)
+	for _, name := range []string{templates.Running, templates.RollingOut, fleet.WaitingTemplate(installed)} {
 		if name != "" {
 			names = append(names, name)
 		}

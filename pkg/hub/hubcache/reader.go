@@ -35,7 +35,7 @@ func (r Reader) Configured(ctx context.Context, config types.NamespacedName) ([]
 	return r.keys(ctx, client.MatchingFields{IndexConfig: config.String()})
 }
 
-// Templated returns the keys of all add-ons that run an AddOnTemplate or are about to.
+// Templated returns the keys of all add-ons that run an AddOnTemplate, are about to, or have it wait.
 func (r Reader) Templated(ctx context.Context, template string) ([]types.NamespacedName, error) {
 	return r.keys(ctx, client.MatchingFields{IndexTemplate: template})
 }
