@@ -28,7 +28,8 @@ func live(t *testing.T, content string) string {
 			one["apiVersion"], one["kind"] = "addon.open-cluster-management.io/v1alpha1", kinds[resource]
 		}
 		_ = json.NewEncoder(response).Encode(map[string]any{
-			"apiVersion": "addon.open-cluster-management.io/v1alpha1", "kind": kinds[resource] + "List", "items": append([]map[string]any{}, objects[resource]...),
+			"apiVersion": "addon.open-cluster-management.io/v1alpha1", "kind": kinds[resource] + "List",
+			"items": append([]map[string]any{}, objects[resource]...),
 		})
 	}))
 	t.Cleanup(server.Close)

@@ -234,7 +234,8 @@ func TestFilesAreNotMistaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		words := strings.Fields(command)
-		expectRun(t, command, "kubectl addon "+words[0]+": "+words[len(words)-2]+": "+output+" is read too, and would be overwritten", "exit code 2")
+		expectRun(t, command, "kubectl addon "+words[0]+": "+words[len(words)-2]+": "+output+" is read too, and would be overwritten",
+			"exit code 2")
 		if after, err := os.ReadFile(output); err != nil || string(after) != string(before) {
 			t.Errorf("%s: it was overwritten: %v", command, err)
 		}

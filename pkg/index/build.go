@@ -180,7 +180,9 @@ func templateNamed(registration map[string]any, objects []manifest.Object) (stri
 // ownPart removes what a hub adds to an object.
 func ownPart(object *unstructured.Unstructured) *unstructured.Unstructured {
 	unstructured.RemoveNestedField(object.Object, "status")
-	for _, added := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences", "finalizers"} {
+	for _, added := range []string{
+		"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences", "finalizers",
+	} {
 		unstructured.RemoveNestedField(object.Object, "metadata", added)
 	}
 	annotations := object.GetAnnotations()

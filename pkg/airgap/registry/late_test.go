@@ -19,12 +19,14 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(over) })
-	usual := transportOfAll
-	transportOfAll = limited(50 * time.Millisecond)
-	t.Cleanup(func() { transportOfAll = usual })
-	if got := limited(patience).(*http.Transport).ResponseHeaderTimeout; got != 30*time.Second {
-		t.Errorf("it waits for %s", got)
+	for transport, want := range map[http.RoundTripper]time.Duration{reading: 30 * time.Second, writing: 5 * time.Minute} {
+		if got := transport.(*http.Transport).ResponseHeaderTimeout; got != want {
+			t.Errorf("it waits for %s, want %s", got, want)
+		}
 	}
+	usual := reading
+	reading = limited(50 * time.Millisecond)
+	t.Cleanup(func() { reading = usual })
 	client := Client{Insecure: true}
 	reference, err := client.Reference(strings.TrimPrefix(server.URL, "http://") + "/addons:1")
 	if err != nil {

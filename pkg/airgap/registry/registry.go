@@ -81,8 +81,12 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// patience is how long a registry may take until it begins to answer a request that it has as a whole.
-const patience = 30 * time.Second
+// These are how long a registry may take until it begins to answer a request that it has as a whole. One may copy what was
+// uploaded before it answers.
+const (
+	readPatience  = 30 * time.Second
+	writePatience = 5 * time.Minute
+)
 
 // limited is a transport that waits for an answer no longer than that.
 func limited(patience time.Duration) http.RoundTripper {
@@ -91,8 +95,8 @@ func limited(patience time.Duration) http.RoundTripper {
 	return transport
 }
 
-// transportOfAll is one for all clients, so that they share connections.
-var transportOfAll = limited(patience)
+// All clients have the same transports, so that they share connections.
+var reading, writing = limited(readPatience), limited(writePatience)
 
 // guarded sends nothing without TLS, other than to loopback where that is allowed: neither at first, nor after a redirection.
 type guarded struct {
@@ -114,16 +118,16 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-func (c Client) options(ctx context.Context) []remote.Option {
+func (c Client) options(ctx context.Context, transport http.RoundTripper) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithUserAgent("kubectl-addon"),
-		remote.WithTransport(guarded{transportOfAll, c.Insecure}),
+		remote.WithTransport(guarded{transport, c.Insecure}),
 	}
 }
 
 // Get adds what a reference leads to: its manifests at once, and other content when it is opened.
 func (c Client) Get(ctx context.Context, reference name.Reference, to layout.Blobs) (v1.Descriptor, error) {
-	puller, err := remote.NewPuller(c.options(ctx)...)
+	puller, err := remote.NewPuller(c.options(ctx, reading)...)
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
@@ -132,7 +136,7 @@ func (c Client) Get(ctx context.Context, reference name.Reference, to layout.Blo
 
 // GetOne is Get for an artifact that is one manifest.
 func (c Client) GetOne(ctx context.Context, reference name.Reference, to layout.Blobs) (v1.Descriptor, error) {
-	puller, err := remote.NewPuller(c.options(ctx)...)
+	puller, err := remote.NewPuller(c.options(ctx, reading)...)
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
@@ -188,7 +192,7 @@ func (c Client) GetSignatures(
 
 // Put writes what a descriptor leads to, and its manifest last, under a reference.
 func (c Client) Put(ctx context.Context, reference name.Reference, of v1.Descriptor, from layout.Blobs) error {
-	pusher, err := remote.NewPusher(c.options(ctx)...)
+	pusher, err := remote.NewPusher(c.options(ctx, writing)...)
 	if err != nil {
 		return err
 	}
