@@ -88,15 +88,15 @@ func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error,
 	return nil
 }
 
-// Failed is the error where add-ons of a layer could not be created or deleted, as done says. continues names the command that
+// Failed is the error where add-ons of a layer could not be created or deleted, as done says. next says what
 // continues.
-func Failed(ctx context.Context, layer, done, continues string, failed map[types.NamespacedName]error, host string) error {
+func Failed(ctx context.Context, layer, done, next string, failed map[types.NamespacedName]error, host string) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: interrupted; %s continues", layer, continues)
+		return fmt.Errorf("%s: interrupted; %s", layer, next)
 	}
 	key := sorted(failed)[0]
-	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; %s continues: %s: %w",
-		layer, text.Count(len(failed), "add-on"), done, continues, key, failed[key])
+	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; %s: %s: %w",
+		layer, text.Count(len(failed), "add-on"), done, next, key, failed[key])
 	if Refused(failed[key]) {
 		return err
 	}

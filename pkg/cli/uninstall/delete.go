@@ -73,7 +73,7 @@ func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
 				return fmt.Errorf("%w; all deletions have been requested", err)
 			}
 			o.printLeft(plan.Layers[i+1:])
-			return fmt.Errorf("%w; %s continues", err, continues)
+			return fmt.Errorf("%w; %s", err, continues)
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
 
-// continues names what printLeft prints. The same command may not do: the unit of an add-on that is gone is not known any more.
-const continues = "what is printed under \"Left\""
+// continues is said after printLeft. The same command may not do: the unit of an add-on that is gone is not known any more.
+const continues = "what continues is printed under 'Left to uninstall'"
 
 // printLeft prints what is left to uninstall, as commands. Each is for the managed clusters with the same add-ons left.
 func (o *options) printLeft(layers []steps.Layer) {
