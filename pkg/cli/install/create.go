@@ -43,7 +43,7 @@ func (o *options) install(ctx context.Context, fleet *planned.Fleet, plan *steps
 		name := planned.NameOf(i, plan)
 		failed := planned.Each(ctx, layer, func(ctx context.Context, key types.NamespacedName) error { return o.create(ctx, key) })
 		if len(failed) > 0 {
-			return planned.Failed(ctx, name, "created", failed, o.host)
+			return planned.Failed(ctx, name, "created", "the same command continues", failed, o.host)
 		}
 		o.Done(name, layer, "created")
 		if !o.Wait {

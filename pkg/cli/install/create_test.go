@@ -178,3 +178,22 @@ func TestInstall(t *testing.T) {
 		})
 	}
 }
+
+// What becomes ready while a person reads the plan changes nothing of what is installed.
+func TestAPlanStaysTheSameWhileOthersBecomeReady(t *testing.T) {
+	on := []string{"c1"}
+	waits := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: on, Waits: true}}, {{AddOn: "leaf", Clusters: on}}}}
+	ready := &steps.Plan{Layers: []steps.Layer{{{AddOn: "leaf", Clusters: on}}}}
+	more := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: on}}, {{AddOn: "leaf", Clusters: on}}}}
+	if !same(waits, ready) || same(waits, more) {
+		t.Error("what is waited for counts, or what is installed does not")
+	}
+	o := &options{hub: hub(t, func(client.Object) error { return nil })}
+	o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
+	if err := o.install(t.Context(), nil, waits); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"c1/leaf kubectl-addon"}, created(t, o.hub)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,7 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-var texts = planned.Texts{Does: "install", Done: "installed", Because: "NEEDED BY"}
+var texts = planned.Texts{Does: "install", Done: "installed", Because: "NEEDED BY", Waits: "installed, not ready"}
 
 type options struct {
 	planned.Options
@@ -42,8 +43,8 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Long: `Install add-ons on managed clusters, with the Required dependencies that are not installed
 there, and theirs. It first shows a plan, and asks. The plan has layers: what an add-on needs
 is in a layer before it. With --wait, a layer is installed once all add-ons of the one
-before are available and their dependencies are satisfied. Without it, all layers are
-installed at once.
+before are available and their dependencies are satisfied. That counts for what is installed
+already, too. Without it, all layers are installed at once.
 
 It creates ManagedClusterAddOns. It changes no version, and nothing that exists. An add-on that
 Placements install is left to Open Cluster Management: the plan names the Placement that
@@ -106,7 +107,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	if size := planned.Size(plan); size > 0 && o.Asks() {
 		question := fmt.Sprintf("\nCreate %s?", text.Count(size, "ManagedClusterAddOn"))
-		if err := o.confirm(ctx, question, plan); err != nil {
+		if plan, err = o.confirm(ctx, question, plan); err != nil {
 			return err
 		}
 	}
@@ -124,7 +125,9 @@ func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error)
 			return nil, nil, fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what is registered", name)
 		}
 	}
-	wanted := steps.Installation{AddOns: o.AddOns, Optional: o.optional, Templates: templates(ctx, on.Snapshot)}
+	wanted := steps.Installation{
+		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.flags.IsData(), Templates: templates(ctx, on.Snapshot),
+	}
 	plan := steps.Install(on.Declared, wanted, on.Clusters)
 	if o.Source.IsFile() {
 		return on, plan, nil
@@ -153,16 +156,36 @@ func templates(ctx context.Context, of *snapshot.Snapshot) map[string]versions.T
 }
 
 // confirm asks a person, and plans again: the hub may have changed meanwhile.
-func (o *options) confirm(ctx context.Context, question string, plan *steps.Plan) error {
+// It returns the new plan.
+func (o *options) confirm(ctx context.Context, question string, plan *steps.Plan) (*steps.Plan, error) {
 	if err := o.Confirm(ctx, question); err != nil {
-		return err
+		return nil, err
 	}
 	_, again, err := o.plan(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !reflect.DeepEqual(plan, again) {
-		return planned.Changed(texts)
+	if !same(plan, again) {
+		return nil, planned.Changed(texts)
 	}
-	return nil
+	return again, nil
+}
+
+// same reports whether two plans install the same. What they wait for does not count: that becomes ready while a person reads.
+func same(one, other *steps.Plan) bool {
+	return reflect.DeepEqual(installed(one), installed(other)) &&
+		reflect.DeepEqual(one.Problems, other.Problems) && reflect.DeepEqual(one.Findings, other.Findings)
+}
+
+// installed are the add-ons that a plan installs by their managed clusters, and whether OCM does.
+func installed(plan *steps.Plan) map[types.NamespacedName]bool {
+	all := map[types.NamespacedName]bool{}
+	for _, step := range slices.Concat(plan.Layers...) {
+		for _, cluster := range step.Clusters {
+			if !step.Waits {
+				all[types.NamespacedName{Namespace: cluster, Name: step.AddOn}] = step.ByOCM
+			}
+		}
+	}
+	return all
 }

@@ -53,7 +53,7 @@ func (o *options) printManifests(plan *steps.Plan) error {
 	for _, layer := range plan.Layers {
 		for _, step := range layer {
 			for _, cluster := range step.Clusters {
-				if !step.ByOCM {
+				if step.ByPlugin() {
 					list.Items = append(list.Items, manifest(cluster, step.AddOn))
 				}
 			}

@@ -27,7 +27,7 @@ func Each(ctx context.Context, layer steps.Layer, call func(context.Context, typ
 	var lock sync.Mutex
 	failed := map[types.NamespacedName]error{}
 	for _, step := range layer {
-		if step.ByOCM {
+		if !step.ByPlugin() {
 			continue
 		}
 		for _, cluster := range step.Clusters {
@@ -96,7 +96,7 @@ func NameOf(i int, plan *steps.Plan) string {
 // Done prints what was done in a layer.
 func (o *Options) Done(name string, layer steps.Layer, done string) {
 	for _, step := range layer {
-		if !step.ByOCM {
+		if step.ByPlugin() {
 			fmt.Fprintf(o.Out, "%s: %s %s %s\n", name, text.Name(step.AddOn), done, steps.On(slices.Sorted(slices.Values(step.Clusters))))
 		}
 	}

@@ -61,8 +61,14 @@ func (o *Options) Complete(args []string) (err error) {
 	if len(o.AddOns) == 0 {
 		return errors.New("name an add-on")
 	}
-	if len(o.clusters) == 0 && o.labels == "" && *o.Source.Config.Namespace != "" {
-		o.clusters = []string{*o.Source.Config.Namespace}
+	if namespace := *o.Source.Config.Namespace; namespace != "" {
+		switch {
+		case len(o.clusters) > 0:
+			return fmt.Errorf("-n %s and --cluster: use --cluster only, which can be repeated", namespace)
+		case o.labels != "":
+			return fmt.Errorf("-n %s and --selector: use --selector only", namespace)
+		}
+		o.clusters = []string{namespace}
 	}
 	o.clusters = slices.Compact(slices.Sorted(slices.Values(o.clusters)))
 	switch {

@@ -70,3 +70,29 @@ func TestAQuestionCanBeInterrupted(t *testing.T) {
 		t.Errorf("ends with %v", err)
 	}
 }
+
+// Neither flag may be ignored without a message: the add-ons would change on other managed clusters than the user thinks.
+func TestManagedClustersAreNamedOnce(t *testing.T) {
+	for _, test := range []struct {
+		name, namespace, labels string
+		clusters                []string
+		fails                   string
+	}{
+		{name: "--cluster", clusters: []string{"c1", "c2"}},
+		{name: "-n", namespace: "c2"},
+		{name: "both", clusters: []string{"c1"}, namespace: "c2", fails: "-n c2 and --cluster: use --cluster only"},
+		{name: "-n and --selector", labels: "a=b", namespace: "c2", fails: "-n c2 and --selector: use --selector only"},
+		{name: "--cluster and --selector", labels: "a=b", clusters: []string{"c1"}, fails: "--cluster and --selector: choose one"},
+		{name: "none", fails: "name the managed clusters: --cluster or --selector"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			from := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
+			*from.Config.Namespace = test.namespace
+			o := &Options{Source: from, yes: true, clusters: test.clusters, labels: test.labels}
+			err := o.Complete([]string{"base"})
+			if (err != nil) != (test.fails != "") || err != nil && !strings.HasPrefix(err.Error(), test.fails) {
+				t.Errorf("ends with %v", err)
+			}
+		})
+	}
+}

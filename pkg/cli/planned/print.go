@@ -21,6 +21,8 @@ type Texts struct {
 	Does, Done string
 	// Because is the heading of the add-ons that are the reason of a step.
 	Because string
+	// Waits is shown where others have what does it.
+	Waits string
 }
 
 // Print prints a plan for people.
@@ -33,7 +35,7 @@ func (o *Options) Print(of *Fleet, plan *steps.Plan, texts Texts) error {
 		var rows [][]string
 		for i, layer := range plan.Layers {
 			for s := range layer {
-				rows = append(rows, row(i, &layer[s]))
+				rows = append(rows, row(i, &layer[s], texts))
 			}
 		}
 		if err := table.Print(o.Out, []string{"LAYER", "ADD-ON", "BY", texts.Because, "CLUSTERS"}, rows); err != nil {
@@ -45,9 +47,12 @@ func (o *Options) Print(of *Fleet, plan *steps.Plan, texts Texts) error {
 	return nil
 }
 
-func row(layer int, step *steps.Step) []string {
+func row(layer int, step *steps.Step, texts Texts) []string {
 	by, because := "kubectl addon", "-"
-	if step.ByOCM {
+	switch {
+	case step.Waits:
+		by = texts.Waits
+	case step.ByOCM:
 		by = "OCM"
 	}
 	if len(step.Because) > 0 {
@@ -79,7 +84,7 @@ func Infeasible(plan *steps.Plan, texts Texts) error {
 func Size(plan *steps.Plan) (size int) {
 	for _, layer := range plan.Layers {
 		for _, step := range layer {
-			if !step.ByOCM {
+			if step.ByPlugin() {
 				size += len(step.Clusters)
 			}
 		}

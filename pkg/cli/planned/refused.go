@@ -88,14 +88,15 @@ func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error,
 	return nil
 }
 
-// Failed is the error where add-ons of a layer could not be created or deleted, as done says.
-func Failed(ctx context.Context, layer, done string, failed map[types.NamespacedName]error, host string) error {
+// Failed is the error where add-ons of a layer could not be created or deleted, as done says. next says what
+// continues.
+func Failed(ctx context.Context, layer, done, next string, failed map[types.NamespacedName]error, host string) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: interrupted; the same command continues", layer)
+		return fmt.Errorf("%s: interrupted; %s", layer, next)
 	}
 	key := sorted(failed)[0]
-	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; the same command continues: %s: %w",
-		layer, text.Count(len(failed), "add-on"), done, key, failed[key])
+	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; %s: %s: %w",
+		layer, text.Count(len(failed), "add-on"), done, next, key, failed[key])
 	if Refused(failed[key]) {
 		return err
 	}

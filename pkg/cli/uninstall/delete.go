@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -17,10 +18,7 @@ import (
 // try adds to the plan what the hub would refuse. It writes nothing. On each managed cluster, the first layer shows it: what comes
 // later is required until that is gone.
 func (o *options) try(ctx context.Context, plan *steps.Plan) error {
-	if len(plan.Layers) == 0 {
-		return nil
-	}
-	return o.Try(ctx, plan, plan.Layers[0], o.host, func(ctx context.Context, key types.NamespacedName) error {
+	return o.Try(ctx, plan, first(plan), o.host, func(ctx context.Context, key types.NamespacedName) error {
 		if o.force == "" {
 			return o.delete(ctx, key, client.DryRunAll)
 		}
@@ -32,6 +30,22 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 		}
 		return nil // the annotation was not stored
 	})
+}
+
+// first are the first steps on each managed cluster that delete anything.
+func first(plan *steps.Plan) (all steps.Layer) {
+	seen := sets.New[string]()
+	for _, layer := range plan.Layers {
+		here := sets.New[string]()
+		for _, step := range layer {
+			if step.Clusters = sets.List(sets.New(step.Clusters...).Difference(seen)); step.ByPlugin() && len(step.Clusters) > 0 {
+				all = append(all, step)
+				here.Insert(step.Clusters...)
+			}
+		}
+		seen = seen.Union(here)
+	}
+	return all
 }
 
 // uninstall deletes what a plan has, layer by layer.
@@ -47,14 +61,19 @@ func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
 			return o.delete(ctx, key)
 		})
 		if len(failed) > 0 {
-			return planned.Failed(ctx, name, "deleted", failed, o.host)
+			o.printLeft(plan.Layers[i:])
+			return planned.Failed(ctx, name, "deleted", continues, failed, o.host)
 		}
 		o.Done(name, layer, "deleted")
 		if !o.Wait {
 			continue
 		}
 		if err := o.Await(ctx, name, layer, true); err != nil {
-			return fmt.Errorf("%w; the same command continues", err)
+			if i+1 == len(plan.Layers) {
+				return fmt.Errorf("%w; all deletions have been requested", err)
+			}
+			o.printLeft(plan.Layers[i+1:])
+			return fmt.Errorf("%w; %s", err, continues)
 		}
 	}
 	return nil

@@ -10,12 +10,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/planned"
+	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
@@ -75,6 +78,7 @@ func TestUninstall(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
 			o := &options{hub: hub(t, test.fails, &writes), force: test.force}
+			o.Source = &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
 			err := o.uninstall(t.Context(), plan())
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
@@ -121,5 +125,47 @@ func TestATrialDeletesNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWhatIsLeftIsNamed(t *testing.T) {
+	both, one := []string{"c1", "c2"}, []string{"c1"}
+	left := []steps.Layer{
+		{{AddOn: "gone", Clusters: one, Waits: true}, {AddOn: "mid", Clusters: both}},
+		{{AddOn: "base", Clusters: []string{"c3"}}, {AddOn: "base", Clusters: both, Because: []string{"mid"}}},
+	}
+	for _, test := range []struct {
+		name  string
+		wait  bool
+		force string
+		flags string
+	}{
+		{"as it was", false, "", ""},
+		{"with the flags that matter", true, "it's replaced", ` --wait --force 'it'\''s replaced'`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+			o := &options{force: test.force, Options: planned.Options{
+				IOStreams: streams, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)}, Wait: test.wait,
+			}}
+			o.printLeft(left)
+			want := "\nLeft to uninstall:\n" +
+				"run  kubectl addon uninstall base --cluster c3" + test.flags + "\n" +
+				"run  kubectl addon uninstall mid base --cluster c1,c2" + test.flags + "\n"
+			if diff := cmp.Diff(want, errOut.String()); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheFirstStepOfEachClusterIsTried(t *testing.T) {
+	tried := first(&steps.Plan{Layers: []steps.Layer{
+		{{AddOn: "gone", Clusters: []string{"c1"}, Waits: true}, {AddOn: "leaf", Clusters: []string{"c2"}}},
+		{{AddOn: "base", Clusters: []string{"c1", "c2"}}},
+	}})
+	want := steps.Layer{{AddOn: "leaf", Clusters: []string{"c2"}}, {AddOn: "base", Clusters: []string{"c1"}}}
+	if diff := cmp.Diff(want, tried); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

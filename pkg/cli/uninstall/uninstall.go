@@ -22,7 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-var texts = planned.Texts{Does: "uninstall", Done: "uninstalled", Because: "ONLY NEEDED BY"}
+var texts = planned.Texts{Does: "uninstall", Done: "uninstalled", Because: "ONLY NEEDED BY", Waits: "being removed"}
 
 // The values of --cascade.
 const (
@@ -53,7 +53,8 @@ with ordering go in order nevertheless, where addon-manager runs with --lifecycl
 
 It deletes ManagedClusterAddOns. With --cascade=unit, it also uninstalls what only these
 add-ons needed, if Interlock or kubectl addon install has installed it and no other add-on on
-the cluster has a dependency on it, Optional ones included.
+the cluster has a dependency on it, Optional ones included. If it is interrupted, it prints the
+commands that uninstall what is left.
 
 If an add-on that stays requires one of them, if a Placement would install one again, or if
 any other part of the plan cannot be done, nothing is, and it exits with 1. --force uninstalls
@@ -141,7 +142,9 @@ func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error)
 			return nil, nil, fmt.Errorf("add-on %q is neither registered nor installed: kubectl addon status -A lists what is installed", name)
 		}
 	}
-	plan := steps.Remove(fleet.Declared, steps.Removal{AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != ""}, fleet.Clusters)
+	plan := steps.Remove(fleet.Declared, steps.Removal{
+		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.flags.IsData(),
+	}, fleet.Clusters)
 	if o.Source.IsFile() {
 		return fleet, plan, nil
 	}

@@ -20,6 +20,8 @@ type Installation struct {
 	AddOns []string
 	// Optional: Optional dependencies are installed, too.
 	Optional bool
+	// Wait: what is installed and not ready is waited for before what requires it is installed.
+	Wait bool
 	// Templates are the AddOnTemplates that add-ons run once they are installed, by add-on. What they declare counts.
 	Templates map[string]versions.Templates
 }
@@ -78,6 +80,9 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 	}
 	i.contradict(before)
 	i.ways()
+	if wanted.Wait {
+		i.waitForInstalled()
+	}
 	i.layers = layersOf(i.reached, i.has)
 	return i.onCluster
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -20,6 +21,8 @@ type Removal struct {
 	Unit bool
 	// Forced: although add-ons that stay require it.
 	Forced bool
+	// Wait: what is being removed already is waited for before what it needs is removed.
+	Wait bool
 }
 
 // Remove plans what is removed from managed clusters, dependents first.
@@ -39,13 +42,25 @@ type removing struct {
 	wanted   Removal
 	// now is what is installed, and is not being removed already.
 	now map[string]evaluation.Observation
+	// going is what is being removed already, as it was before.
+	going map[string]evaluation.Observation
 }
 
 func remove(declared *evaluation.Evaluator, wanted Removal, on Cluster) *onCluster {
-	r := &removing{onCluster: newOnCluster(), declared: declared, on: on, wanted: wanted, now: maps.Clone(on.AddOns)}
-	maps.DeleteFunc(r.now, func(_ string, observed evaluation.Observation) bool {
-		return !observed.Installed || !observed.Removed.IsZero()
-	})
+	r := &removing{
+		onCluster: newOnCluster(), declared: declared, on: on, wanted: wanted, now: map[string]evaluation.Observation{},
+		going: map[string]evaluation.Observation{},
+	}
+	for name, observed := range on.AddOns {
+		switch {
+		case !observed.Installed:
+		case observed.Removed.IsZero():
+			r.now[name] = observed
+		default:
+			observed.Removed = time.Time{}
+			r.going[name] = observed
+		}
+	}
 	if on.Lost() {
 		r.refuse("the managed cluster cannot be reached, so it is not known what is needed there")
 	}
@@ -58,7 +73,13 @@ func remove(declared *evaluation.Evaluator, wanted Removal, on Cluster) *onClust
 		}
 	}
 	r.requirements()
-	r.layers = layersOf(reversed(r.edges()), r.has)
+	edges := r.edges()
+	if wanted.Wait {
+		r.waitForRemoved(edges)
+	} else {
+		maps.DeleteFunc(r.because, func(addOn string, _ sets.Set[string]) bool { return r.waits.Has(addOn) })
+	}
+	r.layers = layersOf(reversed(edges), r.has)
 	return r.onCluster
 }
 
@@ -79,6 +100,8 @@ func (r *removing) name(addOn string) {
 	switch {
 	case !is && r.on.AddOns[addOn].Installed:
 		r.findings.Insert(fmt.Sprintf("'%s' is being removed already", name))
+		r.waits.Insert(addOn)
+		r.need(addOn, "")
 		return
 	case !is:
 		r.findings.Insert(fmt.Sprintf("'%s' is not installed", name))
@@ -93,18 +116,21 @@ func (r *removing) name(addOn string) {
 	r.need(addOn, "")
 }
 
-// addUnneeded adds what only removed add-ons need, and reports whether there was anything.
+// addUnneeded adds what only removed add-ons need, and reports whether there was anything. What is being removed already is part of
+// the unit, so that another run continues where one was interrupted.
 func (r *removing) addUnneeded() (added bool) {
-	for _, addOn := range slices.Sorted(maps.Keys(r.now)) {
+	for _, addOn := range slices.Sorted(maps.Keys(r.all())) {
 		if r.has(addOn) || !r.on.Owned.Has(addOn) || r.declared.Install(addOn).Placed {
 			continue
 		}
 		needing, staying := sets.New[string](), false
-		for dependent := range r.now {
+		for dependent := range r.all() {
+			_, going := r.going[dependent]
 			switch {
 			case dependent == addOn || !installation.MayUse(r.declared.Catalog, dependent, addOn):
 			case r.has(dependent):
 				needing.Insert(dependent)
+			case going:
 			default:
 				staying = true
 			}
@@ -113,6 +139,9 @@ func (r *removing) addUnneeded() (added bool) {
 			continue
 		}
 		added = true
+		if _, going := r.going[addOn]; going {
+			r.waits.Insert(addOn)
+		}
 		for dependent := range needing {
 			r.need(addOn, dependent)
 		}
@@ -122,7 +151,7 @@ func (r *removing) addUnneeded() (added bool) {
 
 // requirements adds what add-ons that stay require of what is removed.
 func (r *removing) requirements() {
-	removed := sets.KeySet(r.because)
+	removed := sets.KeySet(r.because).Difference(r.waits)
 	after := maps.Clone(r.now)
 	maps.DeleteFunc(after, func(name string, _ evaluation.Observation) bool { return removed.Has(name) })
 	for dependent := range after {
@@ -139,13 +168,21 @@ func (r *removing) requirements() {
 	}
 }
 
+// all is what is installed, and what is being removed already.
+func (r *removing) all() map[string]evaluation.Observation {
+	all := maps.Clone(r.now)
+	maps.Copy(all, r.going)
+	return all
+}
+
 // edges are those that installed add-ons wait for.
 func (r *removing) edges() map[string][]string {
-	edges := make(map[string][]string, len(r.now))
-	isThere := func(addOn string) bool { _, is := r.now[addOn]; return is }
-	for name := range r.now {
+	all := r.all()
+	edges := make(map[string][]string, len(all))
+	isThere := func(addOn string) bool { _, is := all[addOn]; return is }
+	for name := range all {
 		edges[name] = nil
-		findings := settledFinding(r.declared, r.on, r.now, name)
+		findings := settledFinding(r.declared, r.on, all, name)
 		for f := range findings {
 			edges[name] = append(edges[name], waitsFor(r.declared, &findings[f], isThere)...)
 		}

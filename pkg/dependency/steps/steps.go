@@ -40,6 +40,8 @@ type Layer []Step
 // Step is an add-on that is installed or removed.
 type Step struct {
 	AddOn string
+	// Waits: nothing is done but waiting. It is installed and not ready, or being removed already.
+	Waits bool
 	// ByOCM: not by the plugin. A Placement selects the clusters.
 	ByOCM bool
 	// Because are the add-ons, ascending, that need what is installed, or with which it is removed; empty: it was only named.
@@ -47,6 +49,9 @@ type Step struct {
 	// Clusters are the managed clusters, ascending.
 	Clusters []string
 }
+
+// ByPlugin reports whether the plugin installs or removes it.
+func (s *Step) ByPlugin() bool { return !s.ByOCM && !s.Waits }
 
 // Finding is a sentence that is true on some managed clusters.
 type Finding struct {
@@ -84,6 +89,8 @@ type onCluster struct {
 	// because is why an add-on has a step; empty: it was named.
 	because map[string]sets.Set[string]
 	byOCM   sets.Set[string]
+	// waits are the add-ons with a step that is only waited for.
+	waits sets.Set[string]
 	// problems and findings are sentences.
 	problems, findings sets.Set[string]
 }
@@ -91,6 +98,7 @@ type onCluster struct {
 func newOnCluster() *onCluster {
 	return &onCluster{
 		layers: map[string]int{}, because: map[string]sets.Set[string]{}, byOCM: sets.New[string](),
+		waits:    sets.New[string](),
 		problems: sets.New[string](), findings: sets.New[string](),
 	}
 }
@@ -114,9 +122,9 @@ func merged(plans map[string]*onCluster) *Plan {
 	for _, cluster := range slices.Sorted(maps.Keys(plans)) {
 		one := plans[cluster]
 		for addOn, because := range one.because {
-			key := stepKey{one.layers[addOn], addOn, one.byOCM.Has(addOn)}
+			key := stepKey{one.layers[addOn], addOn, one.byOCM.Has(addOn), one.waits.Has(addOn)}
 			if steps[key] == nil {
-				steps[key] = &Step{AddOn: addOn, ByOCM: key.byOCM}
+				steps[key] = &Step{AddOn: addOn, ByOCM: key.byOCM, Waits: key.waits}
 			}
 			step := steps[key]
 			step.Clusters = append(step.Clusters, cluster)
@@ -144,11 +152,13 @@ type stepKey struct {
 	layer int
 	addOn string
 	byOCM bool
+	waits bool
 }
 
 func (k stepKey) compare(other stepKey) int {
-	byOCM := map[bool]int{true: 1}
-	return cmp.Or(cmp.Compare(k.layer, other.layer), strings.Compare(k.addOn, other.addOn), cmp.Compare(byOCM[k.byOCM], byOCM[other.byOCM]))
+	last := map[bool]int{true: 1}
+	return cmp.Or(cmp.Compare(k.layer, other.layer), strings.Compare(k.addOn, other.addOn),
+		cmp.Compare(last[k.byOCM], last[other.byOCM]), cmp.Compare(last[k.waits], last[other.waits]))
 }
 
 // listed are sentences with their clusters, those of most clusters first.

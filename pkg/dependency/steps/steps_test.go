@@ -93,6 +93,9 @@ func shown(plan *steps.Plan) (lines []string) {
 			if step.ByOCM {
 				one += " by OCM"
 			}
+			if step.Waits {
+				one += " waits"
+			}
 			all = append(all, one+" ("+strings.Join(step.Clusters, " ")+")")
 		}
 		lines = append(lines, fmt.Sprintf("%d: %s", i+1, strings.Join(all, ", ")))
