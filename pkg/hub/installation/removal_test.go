@@ -36,6 +36,9 @@ func newInstalled(t *testing.T, base string, onDemand bool, clusters int) *bench
 		if !onDemand {
 			b.install(t, i, "base") // as OCM does
 		}
+		if err := b.hub.Delete(t.Context(), leaf(i)); err != nil {
+			t.Fatal(err)
+		}
 		b.Needs.Found(types.NamespacedName{Namespace: cluster(i).Name, Name: "leaf"}, nil, nil)
 	}
 	b.emitted()
