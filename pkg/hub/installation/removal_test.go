@@ -275,3 +275,22 @@ func TestADecisionThatCannotBeWithdrawnIsNoRemoval(t *testing.T) {
 		t.Errorf("%v, decided %v", writes, b.decided(t))
 	}
 }
+
+func TestWhatIsTakenOverIsNoRemovalThatWaits(t *testing.T) {
+	b := newInstalled(t, manual, true, 2)
+	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}
+	label := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`))
+	if err := b.hub.Patch(t.Context(), taken, label, client.FieldOwner("another")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []float64{1, 0, 0} { // the other one is removed after an hour
+		b.later(t, 0)
+		if got := testutil.ToFloat64(b.Metrics.kept.WithLabelValues("base", "delay")); got != want {
+			t.Errorf("%v wait, want %v", got, want)
+		}
+		b.later(t, time.Hour)
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{EventRemoves}) {
+		t.Errorf("emitted %v", got)
+	}
+}
