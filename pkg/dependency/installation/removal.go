@@ -9,40 +9,68 @@ type Removals struct {
 	Delay time.Duration
 
 	history History
-	// unused is since when targets are not used.
-	unused map[Target]time.Time
+	// unused are the targets that are not used.
+	unused map[Target]unused
+}
+
+// unused is since when a target is not used, whether it was read who it belongs to, and whether that is another writer.
+type unused struct {
+	since       time.Time
+	read, taken bool
 }
 
 // RemovalPlan is what is to be removed now, and what waits.
 type RemovalPlan struct {
 	Plan
-	// Kept are not used, but not for long enough yet.
+	// Kept are not used, but not for long enough yet. What belongs to another writer is not among them.
 	Kept []Target
 }
 
-// Make plans what is removed at a moment, of all targets that are not used. What was used meanwhile, or may have been, is not among
+// Unread reports whether it has to be read who a target belongs to, before a plan is made with it: it was not used any more, or was
+// another writer's for the whole delay.
+func (r *Removals) Unread(target Target, now time.Time) bool {
+	is := r.unused[target]
+	return !is.read || is.taken && !is.since.Add(r.Delay).After(now)
+}
+
+// Read remembers whether a target that is not used belongs to another writer.
+func (r *Removals) Read(target Target, taken bool, now time.Time) {
+	if r.unused == nil {
+		r.unused = map[Target]unused{}
+	}
+	is := r.unused[target]
+	if is.since.IsZero() || taken {
+		is.since = now
+	}
+	is.read, is.taken = true, taken
+	r.unused[target] = is
+}
+
+// Make plans what is removed at a moment, of all targets that are not used and not another writer's. What was used meanwhile, or may have been, is not among
 // them, and is kept for the whole delay from then on.
-func (r *Removals) Make(unused []Target, fleet Fleet, now time.Time) (plan RemovalPlan) {
-	since := make(map[Target]time.Time, len(unused))
+func (r *Removals) Make(targets []Target, fleet Fleet, now time.Time) (plan RemovalPlan) {
+	still := make(map[Target]unused, len(targets))
 	var due []Target
 	var next time.Time
-	for _, target := range unused {
-		from, known := r.unused[target]
-		if !known {
-			from = now
+	for _, target := range targets {
+		is := r.unused[target]
+		if is.since.IsZero() {
+			is.since = now
 		}
-		since[target] = from
-		switch at := from.Add(r.Delay); {
-		case !at.After(now):
+		still[target] = is
+		at := is.since.Add(r.Delay)
+		if !is.taken && !at.After(now) {
 			due = append(due, target)
-		default:
+			continue
+		}
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+		if !is.taken {
 			plan.Kept = append(plan.Kept, target)
-			if next.IsZero() || at.Before(next) {
-				next = at
-			}
 		}
 	}
-	r.unused, r.history.Rest = since, r.Delay
+	r.unused, r.history.Rest = still, r.Delay
 	r.history.Forget(now)
 	plan.Plan = r.history.Make(due, fleet, now)
 	if !next.IsZero() {
@@ -57,8 +85,8 @@ func (r *Removals) Removed(target Target, now time.Time) {
 	delete(r.unused, target)
 }
 
-// Keep keeps a target for the whole delay from now on, and returns when that ends.
+// Keep keeps a target for the whole delay from now on, and returns when that ends. Who it belongs to has to be read again.
 func (r *Removals) Keep(target Target, now time.Time) time.Time {
-	r.unused[target] = now
+	r.unused[target] = unused{since: now}
 	return now.Add(r.Delay)
 }

@@ -98,3 +98,38 @@ func TestWhatIsKeptWaitsAgain(t *testing.T) {
 		t.Errorf("got %+v", plan)
 	}
 }
+
+// What another writer has taken over waits for nothing. Whether it still has is read once in a delay.
+func TestWhatIsTakenOverIsNotPlanned(t *testing.T) {
+	removals := Removals{Delay: time.Hour}
+	targets := on("base", 1)
+	for _, step := range []struct {
+		at                   time.Duration
+		unread, taken        bool
+		kept, now, untilNext int
+	}{
+		{0, true, true, 0, 0, 60},
+		{30 * time.Minute, false, true, 0, 0, 30},
+		{time.Hour, true, true, 0, 0, 60},
+		{2 * time.Hour, true, false, 0, 1, 0},
+	} {
+		at := now.Add(step.at)
+		if got := removals.Unread(targets[0], at); got != step.unread {
+			t.Errorf("after %s: unread %t", step.at, got)
+		}
+		if step.unread {
+			removals.Read(targets[0], step.taken, at)
+		}
+		plan := removals.Make(targets, fleetOf(10, nil), at)
+		next := 0
+		if !plan.Next.IsZero() {
+			next = int(plan.Next.Sub(at).Minutes())
+		}
+		if len(plan.Kept) != step.kept || len(plan.Now) != step.now || next != step.untilNext {
+			t.Errorf("after %s: %+v", step.at, plan)
+		}
+	}
+	if removals.Keep(targets[0], now); !removals.Unread(targets[0], now) {
+		t.Error("what is kept after all may be taken over")
+	}
+}

@@ -34,6 +34,10 @@ var Key = types.NamespacedName{Name: "installations"}
 // gather is how long changes are gathered before something is installed.
 const gather = time.Second
 
+// leaving is after how long the dependents that are being deleted are looked at again: one that comes back at once, and needs the same,
+// is no change.
+const leaving = time.Minute
+
 // Reconciler has add-ons installed.
 type Reconciler struct {
 	Clock        clock.PassiveClock
@@ -83,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	needs, err := r.installable(ctx, declared, clusters, placed)
+	needs, recheck, err := r.installable(ctx, declared, clusters, placed)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -97,7 +101,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	again, kept := r.remove(ctx, declared, removing, placed)
 	done, failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
-	again = sooner(again, sooner(plan.Next, removing.Next))
+	again = sooner(sooner(again, recheck), sooner(plan.Next, removing.Next))
 	again = sooner(again, sooner(r.report(plan, done, needs, len(clusters)), r.reportRemovals(removing, len(clusters))))
 	return controllers.At(again, now), errors.Join(kept, failed)
 }
@@ -149,32 +153,67 @@ func (r *Reconciler) clusters(ctx context.Context) (map[string]*clusterv1.Manage
 }
 
 // installable returns what is needed on managed clusters that can be reached, that no policy denies, and to which the owner of the
-// add-on consents. What is installed already, or decided, is left out.
+// add-on consents. What is installed already, or decided, is left out. The history gets to know since when it is asked for. It also
+// returns when to look again; zero: not before something changes.
 func (r *Reconciler) installable(
 	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements,
-) (needs []need, err error) {
+) (needs []need, again time.Time, err error) {
 	all := r.Needs.all()
 	if len(all) == 0 {
-		return nil, nil
+		return nil, again, nil
 	}
 	stated, err := r.Policies(ctx)
 	if err != nil {
-		return nil, err
+		return nil, again, err
 	}
 	policies := policy.Read(stated)
 	for _, one := range all {
 		if declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) || !acts(clusters[one.Cluster], policies) {
 			continue
 		}
-		absent, err := r.absent(ctx, declared, one.Target)
-		if err != nil {
-			return nil, err
+		switch absent, err := r.absent(ctx, declared, one.Target); {
+		case err != nil:
+			return nil, again, err
+		case !absent:
+			continue
 		}
-		if absent {
-			needs = append(needs, one)
+		asking, since, err := r.asking(ctx, one, placed)
+		if err != nil {
+			return nil, again, err
+		}
+		if len(asking) < len(one.dependents) {
+			again = r.Clock.Now().Add(leaving)
+		}
+		if len(asking) > 0 {
+			r.history.Asked(one.Target, since)
+			needs = append(needs, need{one.Target, asking})
 		}
 	}
-	return needs, nil
+	return needs, again, nil
+}
+
+// asking returns the dependents that need an add-on and are not gone or being deleted, and since when the first of them has been there.
+// One that Interlock has installed itself is there for those that asked for it, so what counts is since when they have been.
+func (r *Reconciler) asking(ctx context.Context, of need, placed placements) (dependents []string, since time.Time, err error) {
+	for _, dependent := range of.dependents {
+		key := types.NamespacedName{Namespace: of.Cluster, Name: dependent}
+		found, err := r.Inputs.AddOn(ctx, key)
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		if found == nil || !found.DeletionTimestamp.IsZero() {
+			continue
+		}
+		from, itself := found.CreationTimestamp.Time, installation.Target{Cluster: of.Cluster, AddOn: dependent}
+		if asked := r.history.AskedSince(itself); !asked.IsZero() && (created(found) || placed.has(itself)) {
+			from = asked
+		}
+		if len(dependents) == 0 || from.Before(since) {
+			since = from
+		}
+		dependents = append(dependents, dependent)
+	}
+	return dependents, since, nil
 }
 
 // absent reports whether a target is not installed, and OCM is not about to install it because another Placement selects the cluster.

@@ -74,6 +74,9 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 				if err := wrote("create", object); err != nil {
 					return err
 				}
+				if object.GetCreationTimestamp().Time.IsZero() {
+					object.SetCreationTimestamp(metav1.NewTime(b.clock.Now().Truncate(time.Second)))
+				}
 				return hub.Create(ctx, object, options...)
 			},
 			Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
@@ -92,7 +95,7 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 			},
 		})
 	for i := range clusters {
-		builder.WithObjects(cluster(i))
+		builder.WithObjects(cluster(i), leaf(i))
 	}
 	b.hub = builder.Build()
 	b.clock = clocktesting.NewFakePassiveClock(fixture.Now.Time)
@@ -115,6 +118,13 @@ func cluster(i int) *clusterv1.ManagedCluster {
 	joined := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("cluster%03d", i)}}
 	joined.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	return joined
+}
+
+// leaf has been on a managed cluster for an hour.
+func leaf(i int) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: cluster(i).Name, Name: "leaf", CreationTimestamp: metav1.NewTime(fixture.Now.Add(-time.Hour)),
+	}}
 }
 
 func (b *bench) declare(t *testing.T, base string, onDemand bool) {

@@ -49,10 +49,43 @@ func (r *Reconciler) planRemovals(
 		}
 	}
 	unused, err := r.certain(ctx, unused, clusters)
+	if err != nil {
+		return installation.RemovalPlan{}, err
+	}
 	r.removals.Delay = r.RemovalDelay
+	if err := r.readTaken(ctx, declared, unused, now); err != nil {
+		return installation.RemovalPlan{}, err
+	}
 	return r.removals.Make(unused, installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).RemovalApproved },
-	}, now), err
+	}, now), nil
+}
+
+// readTaken reads which targets belong to another writer, so that they are not counted as removals that wait. The cache does not have
+// who has written what.
+func (r *Reconciler) readTaken(ctx context.Context, declared *evaluation.Evaluator, targets []installation.Target, now time.Time) error {
+	for _, target := range targets {
+		if !r.removals.Unread(target, now) {
+			continue
+		}
+		found, key := &addonv1alpha1.ManagedClusterAddOn{}, client.ObjectKey{Namespace: target.Cluster, Name: target.AddOn}
+		switch err := r.Live.Get(ctx, key, found); {
+		case apierrors.IsNotFound(err): // the cache is behind
+		case err != nil:
+			return fmt.Errorf("read ManagedClusterAddOn %s: %w", key, err)
+		default:
+			r.removals.Read(target, !stillOurs(declared, found), now)
+		}
+	}
+	return nil
+}
+
+// stillOurs reports whether no other writer has taken over an add-on that Interlock has installed.
+func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClusterAddOn) bool {
+	if declared.Consent(found.Name) == catalog.ByPlacement {
+		return !installation.Configured(found.ManagedFields)
+	}
+	return created(found) && !installation.TakenOver(found.ManagedFields)
 }
 
 // installedBy returns where Interlock has an add-on installed, and OCM would remove it.
@@ -181,15 +214,10 @@ func (r *Reconciler) confirm(
 			return nil, nil
 		}
 	}
-	switch {
-	case found == nil || !found.DeletionTimestamp.IsZero():
+	if found == nil || !found.DeletionTimestamp.IsZero() || !stillOurs(declared, found) {
 		return nil, nil
-	case declared.Consent(target.AddOn) == catalog.ByPlacement && !installation.Configured(found.ManagedFields):
-		return found, nil
-	case created(found) && !installation.TakenOver(found.ManagedFields):
-		return found, nil
 	}
-	return nil, nil
+	return found, nil
 }
 
 // current reports whether the catalog has what an add-on declares at this moment.

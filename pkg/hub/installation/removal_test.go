@@ -36,6 +36,9 @@ func newInstalled(t *testing.T, base string, onDemand bool, clusters int) *bench
 		if !onDemand {
 			b.install(t, i, "base") // as OCM does
 		}
+		if err := b.hub.Delete(t.Context(), leaf(i)); err != nil {
+			t.Fatal(err)
+		}
 		b.Needs.Found(types.NamespacedName{Namespace: cluster(i).Name, Name: "leaf"}, nil, nil)
 	}
 	b.emitted()
@@ -270,5 +273,24 @@ func TestADecisionThatCannotBeWithdrawnIsNoRemoval(t *testing.T) {
 	b.refuse = func(string, string) error { return nil }
 	if writes := b.later(t, time.Second); len(writes) != 1 || len(b.emitted()) != 2 || b.decided(t)["base-interlock-1"] != 0 {
 		t.Errorf("%v, decided %v", writes, b.decided(t))
+	}
+}
+
+func TestWhatIsTakenOverIsNoRemovalThatWaits(t *testing.T) {
+	b := newInstalled(t, manual, true, 2)
+	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}
+	label := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`))
+	if err := b.hub.Patch(t.Context(), taken, label, client.FieldOwner("another")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []float64{1, 0, 0} { // the other one is removed after an hour
+		b.later(t, 0)
+		if got := testutil.ToFloat64(b.Metrics.kept.WithLabelValues("base", "delay")); got != want {
+			t.Errorf("%v wait, want %v", got, want)
+		}
+		b.later(t, time.Hour)
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{EventRemoves}) {
+		t.Errorf("emitted %v", got)
 	}
 }
