@@ -249,7 +249,7 @@ func interlockParts(ctx context.Context) {
 		in(ctx, "", "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "+rule+"}}")
 	}
 	// The gate rule is checked where the lifecycle is on. addon-manager would write the CA.
-	in(ctx, "", strings.Replace(read("lifecycle/webhook-configuration.yaml"), "clientConfig:", "clientConfig:\n      caBundle: Q0E=", -1))
+	in(ctx, "", strings.ReplaceAll(read("lifecycle/webhook-configuration.yaml"), "clientConfig:", "clientConfig:\n      caBundle: Q0E="))
 	annotate := func(ctx context.Context, value string) {
 		crd := &unstructured.Unstructured{}
 		crd.SetAPIVersion("apiextensions.k8s.io/v1")
