@@ -91,15 +91,13 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}
 		configs  = &settings.Changes{Changed: on.settings}
-		addOns   = lazywatch.AddOns{Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies}
+		addOns   = lazywatch.AddOns{
+			Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies, Configured: configs.Config,
+		}
 	)
-	addOns.Configured = configs.Config
 	watches, lazy, err := addLazyWatches(mgr, addOns)
-	if err != nil {
-		return err
-	}
-	informer, err := newFactsInformer(mgr, on.request)
-	if err != nil {
+	informer, informerErr := newFactsInformer(mgr, on.request)
+	if err := errors.Join(err, informerErr); err != nil {
 		return err
 	}
 	served, err := setupHubAPIs(mgr, reader, store, on)

@@ -20,6 +20,7 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
+	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -225,7 +226,8 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Expect(deployed(ctx, "released")).To(BeFalse())
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		out, err := exec.CommandContext(ctx, program, "uninstall", "--kubeconfig", hub.Kubeconfig(), "--namespace", namespace).CombinedOutput()
+		out, err := exec.CommandContext(ctx, interlocked.Program, "uninstall", "--kubeconfig", hub.Kubeconfig(),
+			"--namespace", interlock.Namespace).CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), "%s", out)
 		Expect(string(out)).To(ContainSubstring("opened and removed, none is left"))
 		Eventually(deployed).WithContext(ctx).WithArguments("released").Should(BeTrue())

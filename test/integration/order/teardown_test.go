@@ -68,7 +68,7 @@ var _ = Describe("The removal of add-ons", Ordered, func() {
 	}, NodeTimeout(time.Minute))
 
 	It("is not up to addon-manager, but for its finalizer of what is being deleted", func(ctx context.Context) {
-		as := setup.As(managerUser.Config, hub.Client)
+		as := setup.As(interlocked.ManagerUser.Config, hub.Client)
 		base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "held-base"}}
 		for _, patch := range []string{
 			`[{"op": "remove", "path": "/metadata/finalizers"}]`, `[{"op": "add", "path": "/metadata/finalizers/-", "value": "a/b"}]`,

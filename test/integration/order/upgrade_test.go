@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
 )
@@ -222,7 +223,8 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 			Should(HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-4'"))
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		out, err := exec.CommandContext(ctx, program, "uninstall", "--kubeconfig", hub.Kubeconfig(), "--namespace", namespace).CombinedOutput()
+		out, err := exec.CommandContext(ctx, interlocked.Program, "uninstall", "--kubeconfig", hub.Kubeconfig(),
+			"--namespace", interlock.Namespace).CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), "%s", out)
 		for _, on := range []string{cluster, further} {
 			Eventually(templatesOn).WithContext(ctx).WithArguments(on).Should(Equal("rolling-4 rolling-4"))

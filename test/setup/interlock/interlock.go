@@ -37,8 +37,9 @@ type Interlock struct {
 	Program string
 	logs    string
 	// address is the one at which the API server calls the webhook.
-	address              string
-	manager, webhookUser *testenv.User
+	address string
+	// ManagerUser has the rights of addon-manager.
+	ManagerUser, webhookUser *testenv.User
 	// starts counts processes, for the names of their logs.
 	starts int
 }
@@ -73,7 +74,7 @@ func Deploy(ctx context.Context, hub *ocm.Hub) *Interlock {
 	} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	i.manager = i.userWith(ctx, "addon-manager", "hub/role.yaml", testenv.ManagerRoles...)
+	i.ManagerUser = i.userWith(ctx, "addon-manager", "hub/role.yaml", testenv.ManagerRoles...)
 	i.webhookUser = i.userWith(ctx, "webhook", "hub/webhook-role.yaml", "webhook-clusterrole.yaml")
 	return i
 }
@@ -133,7 +134,7 @@ func (r *Running) Printed(what string) (bool, error) {
 func (i *Interlock) Manage(flags ...string) *Running {
 	GinkgoHelper()
 	return i.start("addon-manager", append([]string{
-		"--kubeconfig", i.manager.Kubeconfig, "--leader-elect-namespace", Namespace,
+		"--kubeconfig", i.ManagerUser.Kubeconfig, "--leader-elect-namespace", Namespace,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0",
 	}, flags...)...)
 }
