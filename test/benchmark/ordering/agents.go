@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,7 +58,7 @@ func deployment(name string) *appsv1.Deployment {
 	}
 }
 
-// answer has the agents report each new work as applied and running, as OCM's work agent does.
+// answer has the agents report each work as applied and running, and again when OCM changes it, as OCM's work agent does.
 func (f *fleet) answer(ctx context.Context) error {
 	watching, err := f.hub.Client.Watch(ctx, &workv1.ManifestWorkList{})
 	if err != nil {
@@ -67,7 +68,7 @@ func (f *fleet) answer(ctx context.Context) error {
 	go func() {
 		defer close(works)
 		for event := range watching.ResultChan() {
-			if work, is := event.Object.(*workv1.ManifestWork); is && event.Type == watch.Added {
+			if work, is := event.Object.(*workv1.ManifestWork); is && event.Type != watch.Deleted && !reported(work) {
 				works <- work
 			}
 		}
@@ -81,6 +82,12 @@ func (f *fleet) answer(ctx context.Context) error {
 		}()
 	}
 	return nil
+}
+
+// reported reports whether an agent has said that the work runs as it is now.
+func reported(work *workv1.ManifestWork) bool {
+	available := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkAvailable)
+	return available != nil && available.ObservedGeneration == work.Generation
 }
 
 // running is the status of a work whose only manifest is a Deployment that runs.
