@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whoever adds a package to pkg/compat says there what ends it.
+// Each package of pkg/compat is listed there, with what ends it.
 func TestUpstreamNamesWhatEndsEachCompatPackage(t *testing.T) {
 	_, section, found := strings.Cut(pages(t)["docs/upstream.md"], "\n## What Interlock drops when OCM ships it\n")
 	if !found {

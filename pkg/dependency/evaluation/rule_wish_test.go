@@ -64,7 +64,7 @@ func TestWishes(t *testing.T) {
 			want:   []settings.Variable{{Name: "port", Value: "yes"}},
 		},
 		"NoSuchDependency": {
-			reason: "it is told", spec: wishing(`{name: port, valueFrom: "dependencies['c'].config['port']"}`),
+			reason: "it is reported", spec: wishing(`{name: port, valueFrom: "dependencies['c'].config['port']"}`),
 			want: []settings.Variable{{Name: "port", Problem: "has no value: valueFrom failed: no such key: c"}},
 		},
 		"Missing": {

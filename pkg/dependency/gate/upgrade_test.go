@@ -106,7 +106,7 @@ func TestUpgradeCondition(t *testing.T) {
 		t.Fatalf("%+v", stored)
 	}
 	if _, changed := UpgradeCondition(&stored, Decision{Step: Stay}, fixture.Now); changed {
-		t.Error("changed on doubt")
+		t.Error("changed although nothing is known")
 	}
 	if desired, changed := UpgradeCondition(&stored, next.Opened(), fixture.Now); !changed || !desired.LastTransitionTime.Equal(&earlier) {
 		t.Errorf("%t, %+v", changed, desired)

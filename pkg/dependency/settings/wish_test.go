@@ -16,7 +16,7 @@ func TestAgree(t *testing.T) {
 		wishes []Wish
 		want   Agreed
 	}{
-		"Nothing": {reason: "nobody wishes anything"},
+		"Nothing": {reason: "no dependent wishes anything"},
 		"KUDOParentSetsItsChild": {
 			reason: "Kafka sets what ZooKeeper needs, as a KUDO operator does by a parameter file",
 			wishes: []Wish{{"kafka", []Variable{set("NODE_COUNT", "3"), set("MEMORY", "1Gi")}}},

@@ -166,7 +166,7 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *ke
 	return of, "", nil
 }
 
-// config reads an AddOnDeploymentConfig as it is stored: a type of Go does not tell an empty field from none. It is nil where there is
+// config reads an AddOnDeploymentConfig as it is stored: a type of Go has an empty field and none as the same. It is nil where there is
 // none.
 func (r *Reconciler) config(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
 	config := &unstructured.Unstructured{}
