@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"open-cluster-management.io/interlock/pkg/tlsconfig"
@@ -21,7 +20,7 @@ import (
 func Options(address string, secure bool) server.Options {
 	options := server.Options{BindAddress: address, SecureServing: secure, TLSOpts: []func(*tls.Config){tlsconfig.Restrict}}
 	if secure {
-		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+		options.FilterProvider = newFilter
 	}
 	return options
 }
@@ -36,7 +35,7 @@ func OptionsOn(cluster *rest.Config, address string, secure bool) server.Options
 			if err != nil {
 				return nil, fmt.Errorf("create client for reviews of tokens: %w", err)
 			}
-			return filters.WithAuthenticationAndAuthorization(cluster, requests)
+			return newFilter(cluster, requests)
 		}
 	}
 	return options

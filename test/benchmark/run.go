@@ -62,6 +62,10 @@ func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario 
 	found := &result.Scenario{ID: scenario.id, Title: scenario.title, Method: scenario.method}
 	s.progress.title(scenario.id, scenario.title)
 	started := time.Now()
+	if wanted := s.repetitions; scenario.once {
+		s.repetitions = 1
+		defer func() { s.repetitions = wanted }()
+	}
 	if err := scenario.run(ctx, s, found); err != nil {
 		found.Error = err.Error()
 	}

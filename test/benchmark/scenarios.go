@@ -18,6 +18,8 @@ type scenario struct {
 	method string
 	stage  stage
 	run    func(context.Context, *session, *result.Scenario) error
+	// once: not repeated, because one repetition takes minutes, and its bounds are far from what is measured.
+	once bool
 }
 
 // stage is what runs when a scenario begins. Stages follow each other in this
@@ -39,23 +41,23 @@ const (
 )
 
 var scenarios = []scenario{
-	{"10", "Pure evaluation", evaluationMethod, alone, pureEvaluation},
-	{"11", "addon-agent: memory and reaction to leases", agentMethod, alone, agentProcess},
-	{"4", "Memory", memoryMethod, growing, memory},
-	{"5", "Start until all is evaluated", startUpMethod, growing, startUp},
-	{"3", "One dependency flips on one cluster", flipMethod, hubOnly, flip},
-	{"1", "A dependency fails on all clusters at once, and recovers", outageMethod, hubOnly, outage},
-	{"7", "200 irrelevant updates per second", irrelevantMethod, hubOnly, irrelevant},
-	{"8", "All clusters are lost, and return", lostMethod, hubOnly, lost},
-	{"12", "A storm with 10 % faulty responses", faultsMethod, hubOnly, faulty},
-	{"13", "kubectl addon: time and memory of each verb", pluginMethod, hubOnly, plugin},
-	{"14", "A storm with reports", reportsMethod, hubOnly, reports},
-	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy},
-	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals},
-	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage},
-	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge},
-	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet},
-	{"9", "A chain of 6 add-ons breaks at its root, and recovers", chainMethod, withAgents, chain},
+	{"10", "Pure evaluation", evaluationMethod, alone, pureEvaluation, false},
+	{"11", "addon-agent: memory and reaction to leases", agentMethod, alone, agentProcess, false},
+	{"4", "Memory", memoryMethod, growing, memory, false},
+	{"5", "Start until all is evaluated", startUpMethod, growing, startUp, false},
+	{"3", "One dependency flips on one cluster", flipMethod, hubOnly, flip, false},
+	{"1", "A dependency fails on all clusters at once, and recovers", outageMethod, hubOnly, outage, false},
+	{"7", "200 irrelevant updates per second", irrelevantMethod, hubOnly, irrelevant, false},
+	{"8", "All clusters are lost, and return", lostMethod, hubOnly, lost, false},
+	{"12", "A storm with 10 % faulty responses", faultsMethod, hubOnly, faulty, false},
+	{"13", "kubectl addon: time and memory of each verb", pluginMethod, hubOnly, plugin, true},
+	{"14", "A storm with reports", reportsMethod, hubOnly, reports, true},
+	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy, false},
+	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals, false},
+	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage, false},
+	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge, false},
+	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet, false},
+	{"9", "A chain of 6 add-ons breaks at its root, and recovers", chainMethod, withAgents, chain, false},
 }
 
 func listScenarios() string {
