@@ -133,3 +133,44 @@ func TestOnlyTheLastWriteIsRepeated(t *testing.T) {
 		t.Error("what was written before the last write is a change")
 	}
 }
+
+func TestWhatACacheHasNotSeenIsOutdated(t *testing.T) {
+	tracker := New(clocktesting.NewFakeClock(time.Unix(0, 0)))
+	for _, test := range []struct {
+		name, before, after, read string
+		want                      bool
+	}{
+		{"as before the write", "1", "2", "1", true},
+		{"as after it", "2", "3", "3", false},
+		{"as another writer left it", "3", "4", "5", false},
+		{"nothing was stored", "5", "5", "5", false},
+		{"not known", "", "", "", false},
+	} {
+		tracker.WroteTo(key, down, test.before, test.after)
+		if got := tracker.Outdated(key, test.read); got != test.want {
+			t.Errorf("%s: outdated is %t", test.name, got)
+		}
+	}
+	tracker.WroteTo(key, up, "6", "7")
+	tracker.Forget(key)
+	if tracker.Outdated(key, "6") {
+		t.Error("outdated after it was forgotten")
+	}
+}
+
+func TestWaitFor(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
+	tracker := New(clk)
+	if wait := tracker.WaitFor(key, time.Minute); wait != 0 {
+		t.Errorf("waits %s although nothing was written", wait)
+	}
+	tracker.Wrote(key, down)
+	clk.Step(20 * time.Second)
+	if wait := tracker.WaitFor(key, time.Minute); wait != 40*time.Second {
+		t.Errorf("waits %s, want 40s", wait)
+	}
+	clk.Step(time.Minute)
+	if wait := tracker.WaitFor(key, time.Minute); wait != 0 {
+		t.Errorf("waits %s after a minute", wait)
+	}
+}

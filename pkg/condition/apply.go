@@ -34,26 +34,30 @@ type Writer struct {
 // it cannot, it rejects the apply with a 500. That happens while OCM's conversion
 // webhook is down. Without a webhook it happens after any write through v1beta1,
 // because v1beta1 lacks v1alpha1's installNamespace. Merge patches still work.
-func (w Writer) Apply(ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) error {
+//
+// It returns the resourceVersion that the add-on has now.
+func (w Writer) Apply(
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition,
+) (resourceVersion string, err error) {
 	return w.ApplyChecked(ctx, owner, addOn, desired, "")
 }
 
 // ApplyChecked also writes which component checks the health of the add-on, unless mode is empty.
 func (w Writer) ApplyChecked(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
-) error {
-	err := w.apply(ctx, owner, addOn, desired, mode)
+) (resourceVersion string, err error) {
+	resourceVersion, err = w.apply(ctx, owner, addOn, desired, mode)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
 		return w.merge(ctx, owner, addOn, desired, mode)
 	}
-	return err
+	return resourceVersion, err
 }
 
 // apply writes the one condition by server-side apply. It forces ownership, because
 // OCM's writers send the whole list of conditions and so own this one too.
 func (w Writer) apply(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
-) error {
+) (string, error) {
 	status := map[string]any{"conditions": []any{map[string]any{
 		"type":               desired.Type,
 		"status":             string(desired.Status),
@@ -74,18 +78,19 @@ func (w Writer) apply(
 		},
 		"status": status,
 	}}
-	return w.Status.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
+	err := w.Status.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
 		client.FieldOwner(owner), client.ForceOwnership)
+	return configuration.GetResourceVersion(), err // of the response
 }
 
 // merge writes the whole list of conditions, as OCM's writers do. The other
 // conditions stay as they are stored.
 func (w Writer) merge(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
-) error {
+) (string, error) {
 	live := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
-		return err
+		return "", err
 	}
 	live.ResourceVersion = addOn.ResourceVersion // a conflict if it was written since
 	before := live.DeepCopy()
@@ -93,6 +98,7 @@ func (w Writer) merge(
 	if mode != "" {
 		live.Status.HealthCheck.Mode = mode
 	}
-	return w.Status.Status().Patch(ctx, live,
+	err := w.Status.Status().Patch(ctx, live,
 		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
+	return live.ResourceVersion, err
 }

@@ -82,7 +82,7 @@ func TestApplyWhereServerSideApplyCannot(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := Writer{Status: hub, Live: hub}.Apply(t.Context(), "owner", lean, of("Degraded", "After"))
+			_, err := Writer{Status: hub, Live: hub}.Apply(t.Context(), "owner", lean, of("Degraded", "After"))
 			if failed := test.failed != nil; failed != (err != nil) || failed && !test.failed(err) {
 				t.Errorf("answer %v", err)
 			}

@@ -111,7 +111,9 @@ func (h *Hub) apply(
 	if applied.Status.HealthCheck.Mode != "" {
 		stored.Status.HealthCheck = applied.Status.HealthCheck
 	}
-	return hub.Status().Update(ctx, stored)
+	err = hub.Status().Update(ctx, stored)
+	of.(interface{ SetResourceVersion(version string) }).SetResourceVersion(stored.ResourceVersion) // as in the response
+	return err
 }
 
 // Settle reconciles Leaf until nothing is written any more, and returns it.

@@ -95,22 +95,27 @@ type Condition struct {
 	Kind string
 }
 
-// Write writes a condition, after a time if another writer has just overwritten it. The event of that write brings the add-on back.
-func (a AddOns) Write(ctx context.Context, addOn installed, desired Condition) (reconcile.Result, error) {
+// Write writes a condition, after a time if another writer has just overwritten it. The event of that write brings the add-on
+// back. now is the resourceVersion that it was stored with; empty: it was not.
+func (a AddOns) Write(ctx context.Context, addOn installed, desired Condition) (now string, result reconcile.Result, err error) {
 	key := client.ObjectKeyFromObject(addOn)
+	if a.Backoff.Outdated(key, addOn.ResourceVersion) {
+		return "", controllers.AfterConflict, nil
+	}
 	if wait := a.Backoff.Wait(key, desired.Condition); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+		return "", reconcile.Result{RequeueAfter: wait}, nil
 	}
 	of, changed := key.String(), desired.Type
 	if desired.Kind != "" {
 		of, changed = desired.Kind+" "+of, desired.Type+" of a "+desired.Kind
 	}
-	if err := a.Conditions.ApplyChecked(ctx, desired.Owner, addOn, desired.Condition, desired.Mode); err != nil {
-		return Unwritten(err, fmt.Sprintf("write %s=%s/%s of %s", desired.Type, desired.Status, desired.Reason, of))
+	if now, err = a.Conditions.ApplyChecked(ctx, desired.Owner, addOn, desired.Condition, desired.Mode); err != nil {
+		result, err = Unwritten(err, fmt.Sprintf("write %s=%s/%s of %s", desired.Type, desired.Status, desired.Reason, of))
+		return "", result, err
 	}
-	a.Backoff.Wrote(key, desired.Condition)
+	a.Backoff.WroteTo(key, desired.Condition, addOn.ResourceVersion, now)
 	log.FromContext(ctx).Info(changed+" changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	return reconcile.Result{}, nil
+	return now, reconcile.Result{}, nil
 }
 
 // Unwritten is what follows from a write of an add-on that failed. If another writer was faster, it is decided again.

@@ -59,5 +59,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !decision.Write {
 		return reconcile.Result{}, nil
 	}
-	return r.Write(ctx, addOn, acting.Condition{Condition: decision.Condition, Owner: names.Bundle, Mode: decision.Mode, Kind: "bundle"})
+	_, result, err := r.Write(ctx, addOn, acting.Condition{Condition: decision.Condition, Owner: names.Bundle, Mode: decision.Mode, Kind: "bundle"})
+	return result, err
 }

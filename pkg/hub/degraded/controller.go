@@ -130,6 +130,9 @@ func (r *Reconciler) change(ctx context.Context, found evaluated, desired metav1
 			return controllers.AfterConflict, nil
 		}
 	}
+	if r.Backoff.Outdated(key, found.addOn.ResourceVersion) {
+		return controllers.AfterConflict, nil
+	}
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -155,7 +158,8 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 // written so that the guard corrects Available.
 func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
-	switch err := r.Writer.Apply(ctx, names.AddonManager, addOn, desired); {
+	now, err := r.Writer.Apply(ctx, names.AddonManager, addOn, desired)
+	switch {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteConflict)
 		return controllers.AfterConflict, nil
@@ -172,7 +176,7 @@ func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 		return reconcile.Result{RequeueAfter: guardedAgain}, nil
 	}
 	log.FromContext(ctx).Info("Degraded changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Backoff.Wrote(key, condition.WithoutForeign(desired)) {
+	if r.Backoff.WroteTo(key, condition.WithoutForeign(desired), addOn.ResourceVersion, now) {
 		r.Metrics.Contested(addOn.Name)
 		r.emitContested(addOn)
 		return reconcile.Result{}, nil

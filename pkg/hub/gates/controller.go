@@ -31,6 +31,10 @@ import (
 // EventOpened is the reason of the event on an add-on whose gate was opened.
 const EventOpened = "GateOpened"
 
+// betweenMessages is the least time between two messages of an add-on that waits. While add-ons are installed layer by layer,
+// its dependencies become available one after another, and OCM's add-on manager tries to begin with each write.
+const betweenMessages = 10 * time.Second
+
 // Reconciler decides on the gate of one add-on on one managed cluster.
 type Reconciler struct {
 	acting.AddOns
@@ -78,10 +82,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return controllers.AfterConflict, err
 		}
 	}
-	if changed {
-		return r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
+	if !changed {
+		return r.open(ctx, addOn, addOn.ResourceVersion, desired)
 	}
-	return r.open(ctx, addOn, desired)
+	if !opens && gate.Waits(fleet.Installable(addOn)) {
+		if wait := r.Backoff.WaitFor(request.NamespacedName, betweenMessages); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
+	}
+	stored, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
+	if opens && stored != "" {
+		return r.open(ctx, addOn, stored, desired)
+	}
+	return result, err
 }
 
 // decide decides on the gate, and returns when to do so again without a cause; zero: never.
@@ -109,10 +122,12 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 }
 
 // open opens the gate, in the state that was decided on. It cannot be closed again.
-func (r *Reconciler) open(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, because metav1.Condition) (reconcile.Result, error) {
+func (r *Reconciler) open(
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, resourceVersion string, because metav1.Condition,
+) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": addOn.ResourceVersion, "annotations": map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateOpen},
+		"resourceVersion": resourceVersion, "annotations": map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateOpen},
 	}})
 	if err != nil {
 		return reconcile.Result{}, err
@@ -121,7 +136,7 @@ func (r *Reconciler) open(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 	if err := r.Client.Patch(ctx, stub, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(names.Gate)); err != nil {
 		return acting.Unwritten(err, fmt.Sprintf("open the gate of %s", key))
 	}
-	r.Backoff.Wrote(key, because)
+	r.Backoff.WroteTo(key, because, addOn.ResourceVersion, stub.ResourceVersion)
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeNormal, EventOpened, "OpenGate", "%s", events.Note(because.Message))
 	return reconcile.Result{}, nil

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -254,6 +255,48 @@ func TestFaults(t *testing.T) {
 				t.Errorf("gate %q after it", gateIs)
 			}
 		})
+	}
+}
+
+// While an add-on waits, its message follows what it waits for at most once in a while. It does not wait to be opened.
+func TestMessagesFollowAtIntervals(t *testing.T) {
+	b := newBench(t, given{gate: addonv1alpha1.GateClosed})
+	_, installable := b.settle(t)
+	if !strings.HasPrefix(installable, "False WaitingForDependencies") {
+		t.Fatalf("Installable %q", installable)
+	}
+	b.addBase(t, metav1.ConditionFalse)
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+	if err != nil || result.RequeueAfter != betweenMessages || len(b.writes) != 1 {
+		t.Fatalf("%+v, %v, writes %q", result, err, b.writes)
+	}
+	b.Clock.(*clocktesting.FakeClock).Step(betweenMessages)
+	if _, later := b.settle(t); later == installable || len(b.writes) != 2 {
+		t.Errorf("Installable %q, writes %q", later, b.writes)
+	}
+	b.setBase(t, metav1.ConditionTrue)
+	if gateIs, _ := b.settle(t); gateIs != addonv1alpha1.GateOpen {
+		t.Errorf("gate %q", gateIs)
+	}
+}
+
+func (b *bench) addBase(t *testing.T, status metav1.ConditionStatus) {
+	t.Helper()
+	if err := b.hub.Create(t.Context(), actingbench.AddOn("base")); err != nil {
+		t.Fatal(err)
+	}
+	b.setBase(t, status)
+}
+
+func (b *bench) setBase(t *testing.T, status metav1.ConditionStatus) {
+	t.Helper()
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: leaf.Namespace, Name: "base"}, found); err != nil {
+		t.Fatal(err)
+	}
+	found.Status.Conditions = available(status)
+	if err := b.hub.Status().Update(t.Context(), found); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -58,7 +58,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed {
 		return reconcile.Result{}, nil
 	}
-	return r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Upgrade})
+	_, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Upgrade})
+	return result, err
 }
 
 // decide decides on the template that waits. Where none does, and others will have to, the add-on is marked once.

@@ -10,10 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -59,29 +60,30 @@ func deployment(name string) *appsv1.Deployment {
 }
 
 // answer has the agents report each work as applied and running, and again when OCM changes it, as OCM's work agent does.
-func (f *fleet) answer(ctx context.Context) error {
-	watching, err := f.hub.Client.Watch(ctx, &workv1.ManifestWorkList{})
-	if err != nil {
-		return err
-	}
+func (f *fleet) answer(ctx context.Context, informer cache.Informer) error {
 	works := make(chan *workv1.ManifestWork, 10_000)
-	go func() {
-		defer close(works)
-		for event := range watching.ResultChan() {
-			if work, is := event.Object.(*workv1.ManifestWork); is && event.Type != watch.Deleted && !reported(work) {
-				works <- work
-			}
+	changed := func(object any) {
+		if work, is := object.(*workv1.ManifestWork); is && !reported(work) {
+			works <- work.DeepCopy()
 		}
-	}()
+	}
 	for range writers {
 		go func() {
-			for work := range works {
-				// A work that is gone by now has no agent.
-				_ = f.hub.Client.Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, running(work)))
+			for {
+				select {
+				case work := <-works:
+					// A work that is gone by now has no agent.
+					_ = f.hub.Client.Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, running(work)))
+				case <-ctx.Done():
+					return
+				}
 			}
 		}()
 	}
-	return nil
+	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: changed, UpdateFunc: func(_, object any) { changed(object) },
+	})
+	return err
 }
 
 // reported reports whether an agent has said that the work runs as it is now.

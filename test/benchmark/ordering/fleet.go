@@ -16,9 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -139,27 +141,47 @@ func (f *fleet) awaitGateRule(ctx context.Context) error {
 
 // follow keeps count of the available add-ons, and has the agents answer.
 func (f *fleet) follow(ctx context.Context) error {
-	watching, err := f.hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{})
+	followed, err := cache.New(f.hub.Config, cache.Options{Scheme: f.hub.Client.Scheme()})
 	if err != nil {
 		return err
 	}
-	go func() {
-		for event := range watching.ResultChan() {
-			addOn, is := event.Object.(*addonv1alpha1.ManagedClusterAddOn)
-			if !is {
-				continue
-			}
-			f.mutex.Lock()
-			f.available[client.ObjectKeyFromObject(addOn)] = event.Type != watch.Deleted &&
-				meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable)
-			f.mutex.Unlock()
-			select {
-			case f.news <- struct{}{}:
-			default:
-			}
+	addOns, err := followed.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	works, err := followed.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	reported := func(object any) {
+		if addOn, is := object.(*addonv1alpha1.ManagedClusterAddOn); is {
+			f.count(addOn, meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
 		}
-	}()
-	return f.answer(ctx)
+	}
+	if _, err := addOns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: reported, UpdateFunc: func(_, object any) { reported(object) },
+	}); err != nil {
+		return err
+	}
+	if err := f.answer(ctx, works); err != nil {
+		return err
+	}
+	go func() { _ = followed.Start(ctx) }() // it ends with the context
+	if !followed.WaitForCacheSync(ctx) {
+		return errors.New("the caches of the fleet have not synced")
+	}
+	return nil
+}
+
+// count notes whether an add-on is available.
+func (f *fleet) count(addOn *addonv1alpha1.ManagedClusterAddOn, available bool) {
+	f.mutex.Lock()
+	f.available[client.ObjectKeyFromObject(addOn)] = available
+	f.mutex.Unlock()
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
 }
 
 // awaitAvailable waits until all of these are.

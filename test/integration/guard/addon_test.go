@@ -135,9 +135,10 @@ func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reaso
 	Expect(err).NotTo(HaveOccurred())
 	stored := &addonv1alpha1.ManagedClusterAddOn{}
 	Expect(a.client.Get(ctx, a.key(), stored)).To(Succeed())
-	Expect(condition.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
+	_, err = condition.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
 		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
-	})).To(Succeed())
+	})
+	Expect(err).NotTo(HaveOccurred())
 }
 
 func entry(kind, status, reason, message, since string) map[string]any {
