@@ -70,40 +70,61 @@ func (f *fleet) awaitGone(ctx context.Context, names []string) error {
 	})
 }
 
+// waited is what happened while gates were closed.
+type waited struct {
+	// settled is how long it took until neither Interlock nor OCM's add-on manager wrote, or tried to.
+	settled time.Duration
+	// interlock and stock are what each of them has written, or tried to, since then.
+	interlock, stock int
+}
+
 // closedGates installs add-ons that wait for one that is never installed, and counts the writes while they do.
-func (f *fleet) closedGates(ctx context.Context, count int) (interlock, stock int, err error) {
+func (f *fleet) closedGates(ctx context.Context, count int) (waited, error) {
 	const waiting = "waiting"
 	for i := range 1 + (count-1)/len(f.clusters) {
 		if err := f.register(ctx, fmt.Sprintf("%s-%d", waiting, i), []string{"missing"}, true); err != nil {
-			return 0, 0, err
+			return waited{}, err
 		}
 	}
-	err = f.each(ctx, count, func(ctx context.Context, i int) error {
+	began := time.Now()
+	err := f.each(ctx, count, func(ctx context.Context, i int) error {
 		return f.hub.Client.Create(ctx, installed(f.clusters[i%len(f.clusters)], fmt.Sprintf("%s-%d", waiting, i/len(f.clusters)), true))
 	})
 	if err != nil {
-		return 0, 0, err
+		return waited{}, err
 	}
 	w, err := witness.Start(ctx, witness.Options{Hub: f.hub.Config, AuditLog: f.hub.AuditLog})
 	if err != nil {
-		return 0, 0, err
+		return waited{}, err
 	}
 	defer w.Stop()
-	settled, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if err := w.Settle(settled, calm); err != nil {
-		return 0, 0, err
+	var last waited
+	for tries := 1; tries > 0; tries = last.interlock + last.stock {
+		if time.Since(began) > patience {
+			return waited{}, fmt.Errorf("%d closed gates: still %d writes in %s after %s", count, last.interlock+last.stock, calm, patience)
+		}
+		if last, err = writes(ctx, w, calm); err != nil {
+			return waited{}, err
+		}
 	}
-	counts, err := w.Quiet(ctx, counted)
+	settled := time.Since(began) - calm
+	last, err = writes(ctx, w, counted)
+	last.settled = settled
+	return last, err
+}
+
+// writes counts the writes, and tries, within a time.
+func writes(ctx context.Context, w *witness.Witness, within time.Duration) (found waited, err error) {
+	counts, err := w.Quiet(ctx, within)
 	for _, row := range counts.Rows {
 		switch {
 		case row.Writer.Interlock(), strings.Contains(row.Writer.String(), managerUser):
-			interlock += row.Writes
+			found.interlock += row.Writes
 		case strings.Contains(row.Writer.String(), "addon-manager"):
-			stock += row.Writes
+			found.stock += row.Writes
 		}
 	}
-	return interlock, stock, err
+	return found, err
 }
 
 // roundTrip is the median time of a status patch until a watch delivers it.
