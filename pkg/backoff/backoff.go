@@ -67,8 +67,6 @@ type written struct {
 	content content
 	repeats Delay
 	at      time.Time
-	// on is the resourceVersion that the object had before the write; empty: not known.
-	on string
 }
 
 // Tracker remembers the last write of one condition on each object. It is safe
@@ -110,19 +108,11 @@ func (t *Tracker) Repeats(key types.NamespacedName, desired metav1.Condition) bo
 // Wrote records that desired was written. It reports whether the condition is
 // contested: the same content had to be written again for the second time or more.
 func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (contested bool) {
-	return t.WroteTo(key, desired, "", "")
-}
-
-// WroteTo is Wrote with the resourceVersions of the object before and after the write.
-func (t *Tracker) WroteTo(key types.NamespacedName, desired metav1.Condition, before, after string) (contested bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if before == after { // nothing was stored, so no event comes
-		before = ""
-	}
 	now := t.clock.Now()
 	last, ok := t.last[key]
-	last.at, last.on = now, before
+	last.at = now
 	if !ok || last.content != contentOf(desired) {
 		last.content, last.repeats = contentOf(desired), Delay{Limits: &ofConditions}
 		t.last[key] = last
@@ -132,15 +122,6 @@ func (t *Tracker) WroteTo(key types.NamespacedName, desired metav1.Condition, be
 	last.repeats.Record(now)
 	t.last[key] = last
 	return contested
-}
-
-// Outdated reports whether an object with that resourceVersion comes from a cache that has not seen the last write yet.
-// Another write of it would only be a conflict.
-func (t *Tracker) Outdated(key types.NamespacedName, resourceVersion string) bool {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	last, ok := t.last[key]
-	return ok && last.on != "" && last.on == resourceVersion
 }
 
 // WaitFor returns how long to wait until the last write was that long ago.

@@ -134,30 +134,6 @@ func TestOnlyTheLastWriteIsRepeated(t *testing.T) {
 	}
 }
 
-func TestWhatACacheHasNotSeenIsOutdated(t *testing.T) {
-	tracker := New(clocktesting.NewFakeClock(time.Unix(0, 0)))
-	for _, test := range []struct {
-		name, before, after, read string
-		want                      bool
-	}{
-		{"as before the write", "1", "2", "1", true},
-		{"as after it", "2", "3", "3", false},
-		{"as another writer left it", "3", "4", "5", false},
-		{"nothing was stored", "5", "5", "5", false},
-		{"not known", "", "", "", false},
-	} {
-		tracker.WroteTo(key, down, test.before, test.after)
-		if got := tracker.Outdated(key, test.read); got != test.want {
-			t.Errorf("%s: outdated is %t", test.name, got)
-		}
-	}
-	tracker.WroteTo(key, up, "6", "7")
-	tracker.Forget(key)
-	if tracker.Outdated(key, "6") {
-		t.Error("outdated after it was forgotten")
-	}
-}
-
 func TestWaitFor(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)

@@ -89,7 +89,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
 		memory   = degraded.NewMemory(clock.RealClock{})
-		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()}
+		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
 		addOns   = lazywatch.AddOns{
 			Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies, Configured: configs.Config,

@@ -80,9 +80,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return controllers.At(decision.NextChange, r.Clock.Now()), nil
 	}
-	if r.Backoff.Outdated(request.NamespacedName, addOn.ResourceVersion) {
-		return controllers.AfterConflict, nil
-	}
 	if wait := r.Backoff.Wait(request.NamespacedName, decision.Condition); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -140,8 +137,7 @@ func (r *Reconciler) write(
 	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, decision availability.Decision,
 ) (reconcile.Result, error) {
 	key, desired := client.ObjectKeyFromObject(addOn), decision.Condition
-	now, err := r.Writer.Apply(ctx, names.AddonAgent, addOn, desired)
-	switch {
+	switch _, err := r.Writer.Apply(ctx, names.AddonAgent, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
 		return controllers.AfterConflict, nil
@@ -155,7 +151,7 @@ func (r *Reconciler) write(
 	r.remember(key, decision.Memory)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Backoff.WroteTo(key, desired, addOn.ResourceVersion, now) {
+	if r.Backoff.Wrote(key, desired) {
 		r.Metrics.Contested(addOn.Name)
 		r.Events.Contested(ctx, addOn)
 	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {

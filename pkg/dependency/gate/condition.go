@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -23,6 +25,15 @@ var Reasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened}
 
 // MessageSatisfied is the message with ReasonSatisfied.
 const MessageSatisfied = "All Required dependencies have been satisfied; the add-on stays installed from now on."
+
+// BetweenMessages is the least time between two messages of a condition while the gate of the add-on is closed. Layer by layer,
+// dependencies become available one after another, and OCM's add-on manager tries to install the add-on after each write.
+const BetweenMessages = 15 * time.Second
+
+// OnlyMessage reports whether a condition that is to be written says the same as the stored one in other words.
+func OnlyMessage(stored *metav1.Condition, desired metav1.Condition) bool {
+	return stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason
+}
 
 // Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.
 // Where nothing is to be done, the stored one stays.

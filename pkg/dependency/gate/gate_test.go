@@ -140,3 +140,21 @@ func TestInstalling(t *testing.T) {
 		t.Error("an add-on without a state")
 	}
 }
+
+func TestOnlyMessage(t *testing.T) {
+	stored := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for a"}
+	for name, test := range map[string]struct {
+		stored  *metav1.Condition
+		desired metav1.Condition
+		want    bool
+	}{
+		"AnotherMessage": {&stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for b"}, true},
+		"AnotherStatus":  {&stored, metav1.Condition{Status: metav1.ConditionTrue, Reason: ReasonWaiting}, false},
+		"AnotherReason":  {&stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonOpened}, false},
+		"First":          {nil, stored, false},
+	} {
+		if got := OnlyMessage(test.stored, test.desired); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -31,8 +31,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// workers is how many add-ons each controller decides on at a time.
-const workers = 4
+// workers is how many add-ons each controller decides on at a time: as many as are evaluated at a time by default, because an
+// add-on that may be installed must not wait for messages of others.
+const workers = 16
 
 type installed = *addonv1alpha1.ManagedClusterAddOn
 
@@ -99,9 +100,6 @@ type Condition struct {
 // back. now is the resourceVersion that it was stored with; empty: it was not.
 func (a AddOns) Write(ctx context.Context, addOn installed, desired Condition) (now string, result reconcile.Result, err error) {
 	key := client.ObjectKeyFromObject(addOn)
-	if a.Backoff.Outdated(key, addOn.ResourceVersion) {
-		return "", controllers.AfterConflict, nil
-	}
 	if wait := a.Backoff.Wait(key, desired.Condition); wait > 0 {
 		return "", reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -113,7 +111,7 @@ func (a AddOns) Write(ctx context.Context, addOn installed, desired Condition) (
 		result, err = Unwritten(err, fmt.Sprintf("write %s=%s/%s of %s", desired.Type, desired.Status, desired.Reason, of))
 		return "", result, err
 	}
-	a.Backoff.WroteTo(key, desired.Condition, addOn.ResourceVersion, now)
+	a.Backoff.Wrote(key, desired.Condition)
 	log.FromContext(ctx).Info(changed+" changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	return now, reconcile.Result{}, nil
 }

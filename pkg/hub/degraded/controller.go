@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -130,11 +131,13 @@ func (r *Reconciler) change(ctx context.Context, found evaluated, desired metav1
 			return controllers.AfterConflict, nil
 		}
 	}
-	if r.Backoff.Outdated(key, found.addOn.ResourceVersion) {
-		return controllers.AfterConflict, nil
-	}
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	if fleet.GateClosed(found.addOn) && gate.OnlyMessage(fleet.Degraded(found.addOn), desired) {
+		if wait := r.Backoff.WaitFor(key, gate.BetweenMessages); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
 	}
 	repeats := r.Backoff.Repeats(key, condition.WithoutForeign(desired)) // to another writer, not to a dependency
 	result, err := r.write(ctx, found.addOn, desired)
@@ -158,8 +161,7 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 // written so that the guard corrects Available.
 func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
-	now, err := r.Writer.Apply(ctx, names.AddonManager, addOn, desired)
-	switch {
+	switch _, err := r.Writer.Apply(ctx, names.AddonManager, addOn, desired); {
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired.Reason, metrics.WriteConflict)
 		return controllers.AfterConflict, nil
@@ -176,7 +178,7 @@ func (r *Reconciler) write(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 		return reconcile.Result{RequeueAfter: guardedAgain}, nil
 	}
 	log.FromContext(ctx).Info("Degraded changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Backoff.WroteTo(key, condition.WithoutForeign(desired), addOn.ResourceVersion, now) {
+	if r.Backoff.Wrote(key, condition.WithoutForeign(desired)) {
 		r.Metrics.Contested(addOn.Name)
 		r.emitContested(addOn)
 		return reconcile.Result{}, nil

@@ -31,10 +31,6 @@ import (
 // EventOpened is the reason of the event on an add-on whose gate was opened.
 const EventOpened = "GateOpened"
 
-// betweenMessages is the least time between two messages of an add-on that waits. While add-ons are installed layer by layer,
-// its dependencies become available one after another, and OCM's add-on manager tries to begin with each write.
-const betweenMessages = 10 * time.Second
-
 // Reconciler decides on the gate of one add-on on one managed cluster.
 type Reconciler struct {
 	acting.AddOns
@@ -85,8 +81,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed {
 		return r.open(ctx, addOn, addOn.ResourceVersion, desired)
 	}
-	if !opens && gate.Waits(fleet.Installable(addOn)) {
-		if wait := r.Backoff.WaitFor(request.NamespacedName, betweenMessages); wait > 0 {
+	if !opens && gate.OnlyMessage(fleet.Installable(addOn), desired) {
+		if wait := r.Backoff.WaitFor(request.NamespacedName, gate.BetweenMessages); wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, nil
 		}
 	}
@@ -136,7 +132,8 @@ func (r *Reconciler) open(
 	if err := r.Client.Patch(ctx, stub, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(names.Gate)); err != nil {
 		return acting.Unwritten(err, fmt.Sprintf("open the gate of %s", key))
 	}
-	r.Backoff.WroteTo(key, because, addOn.ResourceVersion, stub.ResourceVersion)
+	r.Backoff.Wrote(key, because)
+	r.Conditions.Written.Record(key, resourceVersion, stub.ResourceVersion)
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeNormal, EventOpened, "OpenGate", "%s", events.Note(because.Message))
 	return reconcile.Result{}, nil

@@ -267,10 +267,10 @@ func TestMessagesFollowAtIntervals(t *testing.T) {
 	}
 	b.addBase(t, metav1.ConditionFalse)
 	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
-	if err != nil || result.RequeueAfter != betweenMessages || len(b.writes) != 1 {
+	if err != nil || result.RequeueAfter != gate.BetweenMessages || len(b.writes) != 1 {
 		t.Fatalf("%+v, %v, writes %q", result, err, b.writes)
 	}
-	b.Clock.(*clocktesting.FakeClock).Step(betweenMessages)
+	b.Clock.(*clocktesting.FakeClock).Step(gate.BetweenMessages)
 	if _, later := b.settle(t); later == installable || len(b.writes) != 2 {
 		t.Errorf("Installable %q, writes %q", later, b.writes)
 	}
