@@ -132,6 +132,10 @@ bench: build control-plane ## measure 1,000 clusters with 10 add-ons each, in le
 bench-large: build control-plane ## measure memory, start and reaction with 5,000 clusters and 20 add-ons each
 	@$(BENCH) . --name large --clusters 5000 --addons 20 --scenarios 3,4,5
 
+.PHONY: bench-ordering
+bench-ordering: build control-plane ocm ## measure what order costs on a hub of real OCM: 100 clusters with 10 add-ons each
+	@$(BENCH) ./ordering
+
 .PHONY: bench-document
 bench-document: ## write docs/performance.md and its charts from what bench and bench-large have found
 	@$(BENCH) . document
