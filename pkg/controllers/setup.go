@@ -34,6 +34,16 @@ func At(moment, now time.Time) reconcile.Result {
 	return reconcile.Result{RequeueAfter: max(moment.Sub(now), time.Nanosecond)}
 }
 
+// Sooner returns the earliest moment. Zero is never.
+func Sooner(moments ...time.Time) (first time.Time) {
+	for _, moment := range moments {
+		if first.IsZero() || !moment.IsZero() && moment.Before(first) {
+			first = moment
+		}
+	}
+	return first
+}
+
 // Setup registers a controller that the sources trigger. It reconciles as many keys at a
 // time as workers says.
 func Setup(

@@ -19,3 +19,16 @@ func TestAt(t *testing.T) {
 		t.Errorf("brought back although there is no moment: %+v", got)
 	}
 }
+
+func TestSooner(t *testing.T) {
+	never, now := time.Time{}, time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	later := now.Add(time.Minute)
+	for _, moments := range [][]time.Time{{now}, {now, later}, {later, now}, {never, now}, {now, never}, {never, later, now, never}} {
+		if got := Sooner(moments...); !got.Equal(now) {
+			t.Errorf("%v: %v", moments, got)
+		}
+	}
+	if got := Sooner(never, never); !got.IsZero() {
+		t.Errorf("of never: %v", got)
+	}
+}

@@ -86,26 +86,44 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	findings := declared.Evaluate(key.Name, state)
+	found := evaluated{addOn: addOn, declared: declared, state: state, findings: declared.Evaluate(key.Name, state), at: started}
 	if r.Found != nil {
-		r.Found(key, declared, findings)
+		r.Found(key, declared, found.findings)
 	}
-	known := r.Metrics.SetFindings(key, findings)
-	desired, changed := condition.Decide(fleet.Degraded(addOn), findings, metav1.NewTime(started))
+	found.known = r.Metrics.SetFindings(key, found.findings)
+	desired, changed := condition.Decide(fleet.Degraded(addOn), found.findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
-	awaited, err := r.awaited(ctx, declared, addOn, state, findings)
+	awaited, err := r.awaited(ctx, declared, addOn, state, found.findings)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	again := sooner(evaluation.HeldUntil(findings), r.observeStuck(addOn, awaited, changed, started))
-	if !changed && r.Guarded.missed(addOn) {
+	again := controllers.Sooner(evaluation.HeldUntil(found.findings), r.observeStuck(addOn, awaited, changed, started))
+	switch {
+	case changed:
+		return r.change(ctx, found, desired)
+	case r.Guarded.missed(addOn):
 		return r.write(ctx, addOn, *fleet.Degraded(addOn))
 	}
-	if !changed {
-		return controllers.At(again, r.Clock.Now()), nil
-	}
-	if len(findings) == 0 {
-		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, declared.Variant(key.Name, state), started); {
+	return controllers.At(again, r.Clock.Now()), nil
+}
+
+// evaluated is what was found of an add-on.
+type evaluated struct {
+	addOn    *addonv1alpha1.ManagedClusterAddOn
+	declared *evaluation.Evaluator
+	state    evaluation.State
+	findings []evaluation.Finding
+	at       time.Time
+	// known: findings on the same edges were known before.
+	known bool
+}
+
+// change writes Degraded, unless what is declared has to be confirmed first, or another writer has just overwritten it.
+func (r *Reconciler) change(ctx context.Context, found evaluated, desired metav1.Condition) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(found.addOn)
+	if len(found.findings) == 0 {
+		variant := found.declared.Variant(key.Name, found.state)
+		switch confirmed, err := r.undeclared.confirm(ctx, r.Registrations, key.Name, variant, found.at); {
 		case err != nil:
 			return reconcile.Result{}, err
 		case !confirmed:
@@ -116,9 +134,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	repeats := r.Backoff.Repeats(key, condition.WithoutForeign(desired)) // to another writer, not to a dependency
-	result, err := r.write(ctx, addOn, desired)
-	if err == nil && result.IsZero() && known && !repeats {
-		r.Metrics.Reacted(condition.ReactionTo(fleet.Degraded(addOn), desired, findings, state.AddOns, r.Clock.Now()))
+	result, err := r.write(ctx, found.addOn, desired)
+	if err == nil && result.IsZero() && found.known && !repeats {
+		r.Metrics.Reacted(condition.ReactionTo(fleet.Degraded(found.addOn), desired, found.findings, found.state.AddOns, r.Clock.Now()))
 	}
 	return result, err
 }
@@ -131,14 +149,6 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.Metrics.Forget(addOn)
 	r.Backoff.Forget(addOn)
 	r.stuck.forget(addOn)
-}
-
-// sooner returns the earlier of two moments; a zero one never comes.
-func sooner(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // write applies the condition and emits an event on it. One that is stored already is

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
@@ -70,7 +71,7 @@ func (s *stuck) observe(addOn types.NamespacedName, waits, held []string, since,
 			report = append(report, dependency)
 		}
 		if !known.reported {
-			next = sooner(next, known.until)
+			next = controllers.Sooner(next, known.until)
 		}
 		after[dependency] = known
 	}

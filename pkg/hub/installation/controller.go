@@ -101,8 +101,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	again, kept := r.remove(ctx, declared, removing, placed)
 	done, failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
-	again = sooner(sooner(again, recheck), sooner(plan.Next, removing.Next))
-	again = sooner(again, sooner(r.report(plan, done, needs, len(clusters)), r.reportRemovals(removing, len(clusters))))
+	again = controllers.Sooner(again, recheck, plan.Next, removing.Next,
+		r.report(plan, done, needs, len(clusters)), r.reportRemovals(removing, len(clusters)))
 	return controllers.At(again, now), errors.Join(kept, failed)
 }
 

@@ -16,10 +16,12 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
 // planRemovals plans what is removed of what Interlock has installed.
@@ -177,7 +179,7 @@ func (r *Reconciler) remove(
 		case err != nil:
 			failures = append(failures, err)
 		case found == nil:
-			again = sooner(again, r.removals.Keep(target, now))
+			again = controllers.Sooner(again, r.removals.Keep(target, now))
 		case declared.Consent(target.AddOn) == catalog.ByPlacement:
 			placed.drop(target)
 		default:
@@ -206,7 +208,7 @@ func (r *Reconciler) confirm(
 			found = one
 			continue
 		}
-		current, err := r.current(ctx, declared, one.Name)
+		current, err := declarations.UpToDate(ctx, r.Live, declared, one.Name)
 		if err != nil || !current {
 			return nil, err
 		}
@@ -220,19 +222,6 @@ func (r *Reconciler) confirm(
 	return found, nil
 }
 
-// current reports whether the catalog has what an add-on declares at this moment.
-func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := r.Live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
-	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
-	}
-	return declared.Has(registered), nil
-}
-
 // delete deletes an add-on in the state that was confirmed.
 func (r *Reconciler) delete(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) error {
 	key := client.ObjectKeyFromObject(addOn)
@@ -242,12 +231,4 @@ func (r *Reconciler) delete(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 	}
 	log.FromContext(ctx).Info("ManagedClusterAddOn deleted, because no other add-on needs it any more", "cluster", key.Namespace, "addOn", key.Name)
 	return nil
-}
-
-// sooner returns the earlier of two moments. Zero is none.
-func sooner(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
