@@ -112,11 +112,11 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
 	})
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
-	acting, actingErr := setupLifecycle(mgr, options, lifecycle{
+	after, afterErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
 		recorder: recorder, install: on.install, configs: configs,
 	})
-	if err := errors.Join(reportErr, actingErr); err != nil {
+	if err := errors.Join(reportErr, afterErr); err != nil {
 		return err
 	}
 	return setupEach(mgr,
@@ -138,7 +138,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			Evaluated: acting.evaluated(report), Found: acting.found,
+			Evaluated: after.evaluated(report), Found: after.found,
 		},
 	)
 }

@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/acting"
 	"open-cluster-management.io/interlock/pkg/hub/bundles"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/gates"
@@ -24,8 +25,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// acting are what is called with each add-on once it has been evaluated; nil where the lifecycle is off.
-type acting struct {
+// hooks are what is called with each add-on once it has been evaluated; nil where the lifecycle is off.
+type hooks struct {
 	// gated triggers the controllers of gates, of bundles and of upgrades.
 	gated func(types.NamespacedName)
 	// found reports what was found to the controller of installations.
@@ -45,23 +46,18 @@ type lifecycle struct {
 }
 
 // setupLifecycle adds the controllers that act, where the lifecycle is on.
-func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, error) {
+func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, error) {
 	if !options.Lifecycle {
-		return acting{}, nil
+		return hooks{}, nil
 	}
-	opened := &gates.Reconciler{
-		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
-		Conditions: on.conditions, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
-		Backoff: backoff.New(clock.RealClock{}), Recorder: on.recorder,
+	addOns := func() acting.AddOns {
+		return acting.AddOns{
+			Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Conditions: on.conditions,
+			Backoff: backoff.New(clock.RealClock{}), Evaluate: trigger.New(),
+		}
 	}
-	bundled := &bundles.Reconciler{
-		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
-		Conditions: on.conditions, Backoff: backoff.New(clock.RealClock{}),
-	}
-	upgraded := &upgrades.Reconciler{
-		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Loader: on.loader, Evaluate: trigger.New(),
-		Conditions: on.conditions, Live: mgr.GetAPIReader(), Backoff: backoff.New(clock.RealClock{}),
-	}
+	opened := &gates.Reconciler{AddOns: addOns(), Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: on.recorder}
+	bundled, upgraded := &bundles.Reconciler{AddOns: addOns()}, &upgrades.Reconciler{AddOns: addOns(), Live: mgr.GetAPIReader()}
 	evaluated := each(opened.Evaluated, bundled.Evaluated, upgraded.Evaluated)
 	installed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
@@ -78,7 +74,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		set.Wishes.Found(addOn, declared, findings)
 		installed.Needs.Found(addOn, declared, findings)
 	}
-	return acting{evaluated, found}, setupEach(mgr, opened, bundled, upgraded, installed, set, &teardown.Reconciler{
+	return hooks{evaluated, found}, setupEach(mgr, opened, bundled, upgraded, installed, set, &teardown.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})
@@ -94,15 +90,15 @@ func each(do ...func(types.NamespacedName)) func(types.NamespacedName) {
 }
 
 // evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.
-func (a acting) evaluated(report func(cluster string)) func(types.NamespacedName) {
+func (h hooks) evaluated(report func(cluster string)) func(types.NamespacedName) {
 	switch {
 	case report == nil:
-		return a.gated
-	case a.gated == nil:
+		return h.gated
+	case h.gated == nil:
 		return func(addOn types.NamespacedName) { report(addOn.Namespace) }
 	}
 	return func(addOn types.NamespacedName) {
-		a.gated(addOn)
+		h.gated(addOn)
 		report(addOn.Namespace)
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -20,13 +22,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/acting"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -36,12 +41,9 @@ var Leaf = types.NamespacedName{Namespace: "cluster1", Name: "leaf"}
 // Hub is what a controller gets.
 type Hub struct {
 	client.WithWatch
-	Clock        *clocktesting.FakeClock
-	Reader       hubcache.Reader
-	Loader       fleet.Loader
-	Declarations *declarations.Store
-	Conditions   condition.Writer
-	// Writes counts writes of conditions. Refused is the error of the next ones.
+	AddOns acting.AddOns
+	// Writer counts what it applies in Writes, and fails with Refused.
+	Writer  client.WithWatch
 	Writes  int
 	Refused error
 }
@@ -69,17 +71,20 @@ func New(
 	for i := range templates {
 		objects = append(objects, templates[i].DeepCopy())
 	}
-	h := &Hub{Clock: clocktesting.NewFakeClock(fixture.Now.Time), Declarations: declarations.NewStore()}
+	h := &Hub{}
 	h.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
-	h.Declarations.Set(evaluation.New(catalog.New(registered, templates...)))
-	h.Reader = hubcache.NewReader(h.WithWatch)
-	h.Loader = fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
-		Reader: h.Reader, Lazy: fleet.Objects{Reader: h.WithWatch}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
-	}}
-	writer := interceptor.NewClient(h.WithWatch, interceptor.Funcs{SubResourceApply: h.apply})
-	h.Conditions = condition.Writer{Status: writer, Live: writer}
+	h.Writer = interceptor.NewClient(h.WithWatch, interceptor.Funcs{SubResourceApply: h.apply})
+	now, reader := clocktesting.NewFakeClock(fixture.Now.Time), hubcache.NewReader(h.WithWatch)
+	h.AddOns = acting.AddOns{
+		Clock: now, Fleet: reader, Declarations: declarations.NewStore(), Conditions: condition.Writer{Status: h.Writer, Live: h.Writer},
+		Loader: fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
+			Reader: reader, Lazy: fleet.Objects{Reader: h.WithWatch}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
+		}},
+		Backoff: backoff.New(now), Evaluate: trigger.New(),
+	}
+	h.AddOns.Declarations.Set(evaluation.New(catalog.New(registered, templates...)))
 	return h
 }
 
@@ -126,6 +131,56 @@ func (h *Hub) Settle(t *testing.T, by reconcile.Reconciler) *addonv1alpha1.Manag
 		t.Fatal(err)
 	}
 	return found
+}
+
+// Faults has the write of a controller fail, each time on a hub of its own. says is the error of the one that the hub refuses. Without the
+// failure, Leaf becomes as it has to be.
+func Faults(t *testing.T, says string, start func(*testing.T) (*Hub, reconcile.Reconciler), asItHasToBe func(*addonv1alpha1.ManagedClusterAddOn) bool) {
+	t.Helper()
+	resource, broken := schema.GroupResource{Resource: "managedclusteraddons"}, errors.New("the hub is busy")
+	for name, test := range map[string]struct {
+		refused error
+		again   bool
+		fails   string
+	}{
+		"Conflict": {apierrors.NewConflict(resource, Leaf.Name, broken), true, ""},
+		"NotFound": {apierrors.NewNotFound(resource, Leaf.Name), false, ""},
+		"Refused":  {broken, false, says + ": the hub is busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, by := start(t)
+			hub.Refused = test.refused
+			result, err := by.Reconcile(t.Context(), reconcile.Request{NamespacedName: Leaf})
+			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.again {
+				t.Errorf("%+v, %v", result, err)
+			}
+			hub.Refused = nil
+			if found := hub.Settle(t, by); !asItHasToBe(found) {
+				t.Errorf("after it: %+v", found.Status.Conditions)
+			}
+		})
+	}
+}
+
+// Insist has another writer set these conditions again and again, and fails if the controller corrects them at once, each time.
+func (h *Hub) Insist(t *testing.T, by reconcile.Reconciler, conditions ...metav1.Condition) {
+	t.Helper()
+	waited := false
+	for range 3 {
+		found := h.Settle(t, by)
+		found.Status.Conditions = conditions
+		if err := h.Status().Update(t.Context(), found); err != nil {
+			t.Fatal(err)
+		}
+		result, err := by.Reconcile(t.Context(), reconcile.Request{NamespacedName: Leaf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited = waited || result.RequeueAfter > 0
+	}
+	if !waited {
+		t.Error("it is written again at once, each time")
+	}
 }
 
 // AddOn is one on the managed cluster.

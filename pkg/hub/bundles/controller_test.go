@@ -1,22 +1,16 @@
 package bundles
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/actingbench"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
@@ -31,10 +25,7 @@ func newBench(t *testing.T, bundle, lost bool, addOns ...client.Object) (*acting
 		metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
 	}
 	hub := actingbench.New(t, []addonv1alpha1.ClusterManagementAddOn{registered}, nil, lost, addOns...)
-	return hub, &Reconciler{
-		Clock: hub.Clock, Fleet: hub.Reader, Declarations: hub.Declarations, Loader: hub.Loader, Conditions: hub.Conditions,
-		Backoff: backoff.New(hub.Clock), Evaluate: trigger.New(),
-	}
+	return hub, &Reconciler{hub.AddOns}
 }
 
 func TestReconcile(t *testing.T) {
@@ -91,53 +82,22 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
+func newAvailable(t *testing.T) (*actingbench.Hub, reconcile.Reconciler) {
+	t.Helper()
+	return newBench(t, true, false, actingbench.AddOn("leaf"), actingbench.AddOn("base", actingbench.Condition("Available", isTrue, "Fine", "")))
+}
+
 func TestFaults(t *testing.T) {
-	resource, broken := schema.GroupResource{Resource: "managedclusteraddons"}, errors.New("the hub is busy")
-	for name, test := range map[string]struct {
-		refused error
-		again   bool
-		fails   string
-	}{
-		"Conflict": {apierrors.NewConflict(resource, "leaf", broken), true, ""},
-		"NotFound": {apierrors.NewNotFound(resource, "leaf"), false, ""},
-		"Refused":  {broken, false, "write Available=True/BundleAvailable of bundle cluster1/leaf: the hub is busy"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			base := actingbench.AddOn("base", actingbench.Condition("Available", isTrue, "Fine", ""))
-			hub, r := newBench(t, true, false, actingbench.AddOn("leaf"), base)
-			hub.Refused = test.refused
-			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: actingbench.Leaf})
-			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.again {
-				t.Errorf("%+v, %v", result, err)
-			}
-			hub.Refused = nil
-			if one := fleet.Available(hub.Settle(t, r)); one == nil || one.Status != isTrue {
-				t.Errorf("after it: %+v", one)
-			}
-		})
-	}
+	actingbench.Faults(t, "write Available=True/BundleAvailable of bundle cluster1/leaf", newAvailable, func(leaf *addonv1alpha1.ManagedClusterAddOn) bool {
+		available := fleet.Available(leaf)
+		return available != nil && available.Status == isTrue
+	})
 }
 
 // A writer that insists is followed at growing intervals.
 func TestAnotherWriterIsNotFought(t *testing.T) {
-	base := actingbench.AddOn("base", actingbench.Condition("Available", isTrue, "Fine", ""))
-	hub, r := newBench(t, true, false, actingbench.AddOn("leaf"), base)
-	waited := false
-	for range 3 {
-		found := hub.Settle(t, r)
-		found.Status.Conditions = []metav1.Condition{actingbench.Condition("Available", isFalse, "Mine", "")}
-		if err := hub.Status().Update(t.Context(), found); err != nil {
-			t.Fatal(err)
-		}
-		result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: actingbench.Leaf})
-		if err != nil {
-			t.Fatal(err)
-		}
-		waited = waited || result.RequeueAfter > 0
-	}
-	if !waited {
-		t.Error("it is written again at once, each time")
-	}
+	hub, r := newAvailable(t)
+	hub.Insist(t, r, actingbench.Condition("Available", isFalse, "Mine", ""))
 }
 
 func TestOnlyBundlesAreEnqueued(t *testing.T) {
@@ -157,11 +117,8 @@ func TestOnlyBundlesAreEnqueued(t *testing.T) {
 			if got := enqueued(); len(got) != test.want {
 				t.Errorf("enqueued by its evaluation: %q", got)
 			}
-			queue := triggertest.NewQueue(t)
-			r.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: test.leaf, ObjectNew: test.leaf}, queue)
-			r.addOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: test.leaf}, queue)
-			if got := triggertest.Drain(queue); len(got) != test.want {
-				t.Errorf("enqueued by its change: %q", got)
+			if got := r.concerns(test.leaf); got != (test.want == 1) {
+				t.Errorf("enqueued by its change: %t", got)
 			}
 		})
 	}

@@ -9,27 +9,23 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolsevents "k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/acting"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // EventOpened is the reason of the event on an add-on whose gate was opened.
@@ -37,35 +33,32 @@ const EventOpened = "GateOpened"
 
 // Reconciler decides on the gate of one add-on on one managed cluster.
 type Reconciler struct {
-	Clock        clock.PassiveClock
-	Fleet        hubcache.Reader
-	Declarations *declarations.Store
-	Loader       fleet.Loader
-	// Conditions writes Installable, and Client the annotation. Live reads registrations from the API server.
-	Conditions condition.Writer
-	Client     client.Client
-	Live       client.Reader
-	Backoff    *backoff.Tracker
-	Recorder   toolsevents.EventRecorder
-	// Evaluate triggers this controller.
-	Evaluate *trigger.Trigger
+	acting.AddOns
+	// Client writes the annotation, and Live reads registrations from the API server.
+	Client   client.Client
+	Live     client.Reader
+	Recorder toolsevents.EventRecorder
+}
+
+// SetupWithManager registers the controller. It begins with every add-on that waits.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return r.Setup(mgr, "gates", r, concerns)
+}
+
+// Evaluated enqueues an add-on that has been evaluated, if there is anything to decide.
+func (r *Reconciler) Evaluated(addOn types.NamespacedName) { r.EnqueueIf(concerns, addOn) }
+
+// concerns reports whether the gate of an add-on is closed, or the add-on still says that it waits.
+func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return fleet.GateClosed(addOn) || gate.Waits(fleet.Installable(addOn))
 }
 
 // Reconcile first sets Installable and then opens the gate, each where it is due. So a process that stops between the
 // two leaves nothing behind that the next one does not finish.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	key := request.NamespacedName
-	declared, err := r.Declarations.Wait(ctx)
-	if err != nil {
+	addOn, declared, err := r.Read(ctx, request.NamespacedName)
+	if err != nil || addOn == nil {
 		return reconcile.Result{}, err
-	}
-	addOn, err := r.Fleet.AddOn(ctx, key)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if addOn == nil {
-		r.Backoff.Forget(key)
-		return reconcile.Result{}, nil
 	}
 	now := r.Clock.Now()
 	decision, again, err := r.decide(ctx, declared, addOn)
@@ -77,16 +70,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed && !opens {
 		return controllers.At(again, now), nil
 	}
-	if wait := r.Backoff.Wait(key, desired); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
-	}
 	if opens {
-		if current, err := r.current(ctx, declared, addOn.Name); err != nil || !current {
+		if wait := r.Backoff.Wait(request.NamespacedName, desired); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
+		if current, err := declarations.UpToDate(ctx, r.Live, declared, addOn.Name); err != nil || !current {
 			return controllers.AfterConflict, err
 		}
 	}
 	if changed {
-		return r.report(ctx, addOn, desired)
+		return r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
 	}
 	return r.open(ctx, addOn, desired)
 }
@@ -96,8 +89,6 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 	never := time.Time{}
 	waits, isOpen := gate.Waits(fleet.Installable(addOn)), addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateOpen
 	switch {
-	case !addOn.DeletionTimestamp.IsZero():
-		return gate.Decision{}, never, nil
 	case waits && isOpen:
 		return gate.OpenedByHand, never, nil
 	case waits && !fleet.GateClosed(addOn):
@@ -117,37 +108,7 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 	return gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings), nil
 }
 
-// current reports whether the catalog has what the add-on declares at this moment. Different watches fill the caches of
-// registrations and of add-ons, and a gate that is opened too early cannot be closed again.
-func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := r.Live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
-	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
-	}
-	return declared.Has(registered), nil
-}
-
-// report writes Installable. The event of that write brings the add-on back.
-func (r *Reconciler) report(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) (reconcile.Result, error) {
-	key := client.ObjectKeyFromObject(addOn)
-	switch err := r.Conditions.Apply(ctx, names.Gate, addOn, desired); {
-	case apierrors.IsConflict(err):
-		return controllers.AfterConflict, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
-	case err != nil:
-		return reconcile.Result{}, fmt.Errorf("write Installable=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
-	}
-	r.Backoff.Wrote(key, desired)
-	log.FromContext(ctx).Info("Installable changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	return reconcile.Result{}, nil
-}
-
-// open opens the gate, in the state that was decided on.
+// open opens the gate, in the state that was decided on. It cannot be closed again.
 func (r *Reconciler) open(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, because metav1.Condition) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(addOn)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
@@ -157,13 +118,8 @@ func (r *Reconciler) open(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 		return reconcile.Result{}, err
 	}
 	stub := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	switch err := r.Client.Patch(ctx, stub, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(names.Gate)); {
-	case apierrors.IsConflict(err):
-		return controllers.AfterConflict, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
-	case err != nil:
-		return reconcile.Result{}, fmt.Errorf("open the gate of %s: %w", key, err)
+	if err := r.Client.Patch(ctx, stub, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(names.Gate)); err != nil {
+		return acting.Unwritten(err, fmt.Sprintf("open the gate of %s", key))
 	}
 	r.Backoff.Wrote(key, because)
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)

@@ -2,7 +2,6 @@ package gates
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -10,40 +9,30 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	clocktesting "k8s.io/utils/clock/testing"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/hubcache"
-	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/actingbench"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-var leaf = types.NamespacedName{Namespace: "cluster1", Name: "leaf"}
+var leaf = actingbench.Leaf
 
 // bench is a reconciler on a fake hub, where leaf requires base and is ordered, unless said otherwise.
 type bench struct {
 	*Reconciler
-	hub    client.WithWatch
+	hub    *actingbench.Hub
 	events chan string
 	writes []string
 	// refuses are errors by write.
@@ -70,42 +59,26 @@ func newBench(t *testing.T, is given) *bench {
 	if is.catalog == "" {
 		is.catalog = is.declares
 	}
-	scheme := runtime.NewScheme()
-	if err := fleet.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
 	registered := fixture.Specified(t, leaf.Name, is.declares)
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
-	status := metav1.ConditionTrue
-	if is.lost {
-		status = metav1.ConditionUnknown
-	}
-	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
-	objects := []client.Object{&registered, cluster}
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: leaf.Name}}
+	addOn := actingbench.AddOn(leaf.Name, is.conditions...)
 	if is.gate != "" {
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: is.gate}
 	}
-	addOn.Status.Conditions = is.conditions
-	objects = append(objects, addOn)
+	objects := []client.Object{&registered, addOn}
 	if is.base != nil {
-		base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: "base"}}
-		base.Status.Conditions = is.base
-		objects = append(objects, base)
+		objects = append(objects, actingbench.AddOn("base", is.base...))
 	}
-	b := &bench{refuses: map[string]error{}}
-	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
-		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
-	writer := interceptor.NewClient(b.hub, interceptor.Funcs{
+	catalog := []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, leaf.Name, is.catalog)}
+	b := &bench{hub: actingbench.New(t, catalog, nil, is.lost, objects...), refuses: map[string]error{}}
+	writer := interceptor.NewClient(b.hub.Writer, interceptor.Funcs{
 		SubResourceApply: func(
-			ctx context.Context, c client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+			ctx context.Context, c client.Client, of string, object runtime.ApplyConfiguration, o ...client.SubResourceApplyOption,
 		) error {
 			b.writes = append(b.writes, "Installable")
 			if err := b.refuses["Installable"]; err != nil {
 				return err
 			}
-			return store(ctx, c, of)
+			return c.SubResource(of).Apply(ctx, object, o...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption) error {
 			b.writes = append(b.writes, "gate")
@@ -115,47 +88,15 @@ func newBench(t *testing.T, is given) *bench {
 			return c.Patch(ctx, object, patch, o...)
 		},
 	})
-	declared := declarations.NewStore()
-	declared.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, leaf.Name, is.catalog)})))
-	recorder, clock := events.NewFakeRecorder(10), clocktesting.NewFakeClock(fixture.Now.Time)
+	recorder := events.NewFakeRecorder(10)
 	b.events = recorder.Events
-	reader := hubcache.NewReader(b.hub)
-	inputs := hubcache.Inputs{
-		Reader: reader, Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
-	}
-	b.Reconciler = &Reconciler{
-		Clock: clock, Fleet: reader, Declarations: declared, Loader: fleet.Loader{Reader: inputs, Offline: evaluation.OfflineHold},
-		Conditions: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: b.hub,
-		Backoff: backoff.New(clock), Recorder: recorder, Evaluate: trigger.New(),
-	}
+	b.Reconciler = &Reconciler{AddOns: b.hub.AddOns, Client: writer, Live: b.hub, Recorder: recorder}
+	b.Conditions = condition.Writer{Status: writer, Live: writer}
 	return b
 }
 
-// store adds the conditions that are applied, as an API server does. The fake client replaces the list.
-func store(ctx context.Context, hub client.Client, of runtime.ApplyConfiguration) error {
-	applied, stored := &addonv1alpha1.ManagedClusterAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}
-	content, err := json.Marshal(of)
-	if err = errors.Join(err, json.Unmarshal(content, applied), hub.Get(ctx, client.ObjectKeyFromObject(applied), stored)); err != nil {
-		return err
-	}
-	for _, condition := range applied.Status.Conditions {
-		meta.SetStatusCondition(&stored.Status.Conditions, condition)
-	}
-	return hub.Status().Update(ctx, stored)
-}
-
-// none is what no agent reports, and the hub does not serve.
-type none struct{}
-
-func (none) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
-	return evaluation.Facts{}, nil
-}
-func (none) Known() evaluation.APIFacts { return nil }
-
 func available(status metav1.ConditionStatus) []metav1.Condition {
-	return []metav1.Condition{{
-		Type: "Available", Status: status, Reason: "Fine", LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour)),
-	}}
+	return []metav1.Condition{actingbench.Condition("Available", status, "Fine", "")}
 }
 
 func waits() metav1.Condition {

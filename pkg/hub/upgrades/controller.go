@@ -4,59 +4,50 @@ package upgrades
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/acting"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // Reconciler decides on Upgradable of one add-on on one managed cluster.
 type Reconciler struct {
-	Clock        clock.PassiveClock
-	Fleet        hubcache.Reader
-	Declarations *declarations.Store
-	Loader       fleet.Loader
-	Conditions   condition.Writer
+	acting.AddOns
 	// Live reads add-ons and registrations from the API server.
-	Live    client.Reader
-	Backoff *backoff.Tracker
-	// Evaluate triggers this controller.
-	Evaluate *trigger.Trigger
+	Live client.Reader
+}
+
+// SetupWithManager registers the controller. It begins with every add-on where an AddOnTemplate waits.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return r.Setup(mgr, "upgrades", r, r.concerns)
+}
+
+// Evaluated enqueues an add-on that has been evaluated, if an AddOnTemplate waits there, or will.
+func (r *Reconciler) Evaluated(addOn types.NamespacedName) { r.EnqueueIf(r.concerns, addOn) }
+
+// concerns reports whether there is anything to decide. Before the first catalog it is not known; the first evaluation enqueues the
+// add-on then.
+func (r *Reconciler) concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	declared := r.Declarations.Current()
+	return fleet.WaitingTemplate(addOn) != "" || declared != nil && toMark(declared, addOn)
 }
 
 // Reconcile writes Upgradable where it is due. OCM rolls the template out after that write, because the add-on has changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	key := request.NamespacedName
-	declared, err := r.Declarations.Wait(ctx)
-	if err != nil {
+	addOn, declared, err := r.Read(ctx, request.NamespacedName)
+	if err != nil || addOn == nil {
 		return reconcile.Result{}, err
-	}
-	addOn, err := r.Fleet.AddOn(ctx, key)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if addOn == nil || !addOn.DeletionTimestamp.IsZero() {
-		r.Backoff.Forget(key)
-		return reconcile.Result{}, nil
 	}
 	now := r.Clock.Now()
 	decision, err := r.decide(ctx, declared, addOn)
@@ -67,10 +58,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed {
 		return reconcile.Result{}, nil
 	}
-	if wait := r.Backoff.Wait(key, desired); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
-	}
-	return r.write(ctx, addOn, desired)
+	return r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Upgrade})
 }
 
 // decide decides on the template that waits. Where none does, and others will have to, the add-on is marked once.
@@ -136,38 +124,4 @@ func (r *Reconciler) wanted(
 // its gate decides.
 func toMark(declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return fleet.Upgradable(addOn) == nil && gate.OrdersUpgrades(declared.Declaration(addOn.Name)) && fleet.TemplatesOf(addOn).Running != ""
-}
-
-func (r *Reconciler) write(
-	ctx context.Context,
-	addOn *addonv1alpha1.ManagedClusterAddOn,
-	desired metav1.Condition,
-) (reconcile.Result, error) {
-	key := client.ObjectKeyFromObject(addOn)
-	switch err := r.Conditions.Apply(ctx, names.Upgrade, addOn, desired); {
-	case apierrors.IsConflict(err):
-		return controllers.AfterConflict, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
-	case err != nil:
-		return reconcile.Result{}, fmt.Errorf("write Upgradable=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
-	}
-	r.Backoff.Wrote(key, desired)
-	log.FromContext(ctx).Info("Upgradable changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	return reconcile.Result{}, nil
-}
-
-// Evaluated enqueues an add-on that has been evaluated, if an AddOnTemplate waits there, or will.
-func (r *Reconciler) Evaluated(addOn types.NamespacedName) {
-	found, err := r.Fleet.AddOn(context.Background(), addOn) // of the cache
-	if err == nil && found != nil && r.concerns(found) {
-		r.Evaluate.Enqueue(addOn)
-	}
-}
-
-// concerns reports whether there is anything to decide. Before the first catalog it is not known; the first evaluation enqueues the
-// add-on then.
-func (r *Reconciler) concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	declared := r.Declarations.Current()
-	return fleet.WaitingTemplate(addOn) != "" || declared != nil && toMark(declared, addOn)
 }

@@ -1,23 +1,17 @@
 package upgrades
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/actingbench"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
@@ -69,10 +63,7 @@ func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
 			t.Fatal(err)
 		}
 	}
-	return hub, &Reconciler{
-		Clock: hub.Clock, Fleet: hub.Reader, Declarations: hub.Declarations, Loader: hub.Loader, Conditions: hub.Conditions,
-		Live: hub, Backoff: backoff.New(hub.Clock), Evaluate: trigger.New(),
-	}
+	return hub, &Reconciler{AddOns: hub.AddOns, Live: hub}
 }
 
 // waits is the condition while v2 waits.
@@ -149,51 +140,24 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
+// newSatisfied is a hub on which v2 waits, and what it needs is there.
+func newSatisfied(t *testing.T) (*actingbench.Hub, reconcile.Reconciler) {
+	t.Helper()
+	return newBench(t, given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)})
+}
+
 func TestFaults(t *testing.T) {
-	resource, broken := schema.GroupResource{Resource: "managedclusteraddons"}, errors.New("the hub is busy")
-	for name, test := range map[string]struct {
-		refused error
-		again   bool
-		fails   string
-	}{
-		"Conflict": {apierrors.NewConflict(resource, "leaf", broken), true, ""},
-		"NotFound": {apierrors.NewNotFound(resource, "leaf"), false, ""},
-		"Refused":  {broken, false, "write Upgradable=True/RequiredDependenciesSatisfied of cluster1/leaf: the hub is busy"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			hub, r := newBench(t, given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)})
-			hub.Refused = test.refused
-			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: actingbench.Leaf})
-			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.again {
-				t.Errorf("%+v, %v", result, err)
-			}
-			hub.Refused = nil
-			if one := fleet.Upgradable(hub.Settle(t, r)); one == nil || one.Status != metav1.ConditionTrue {
-				t.Errorf("after it: %+v", one)
-			}
+	actingbench.Faults(t, "write Upgradable=True/RequiredDependenciesSatisfied of cluster1/leaf", newSatisfied,
+		func(leaf *addonv1alpha1.ManagedClusterAddOn) bool {
+			upgradable := fleet.Upgradable(leaf)
+			return upgradable != nil && upgradable.Status == metav1.ConditionTrue
 		})
-	}
 }
 
 // Where admission lets the template wait again and again, it is opened at growing intervals.
 func TestAdmissionIsNotFought(t *testing.T) {
-	hub, r := newBench(t, given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: waits(missing)})
-	waited := false
-	for range 3 {
-		found := hub.Settle(t, r)
-		found.Status.Conditions = waits(missing)
-		if err := hub.Status().Update(t.Context(), found); err != nil {
-			t.Fatal(err)
-		}
-		result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: actingbench.Leaf})
-		if err != nil {
-			t.Fatal(err)
-		}
-		waited = waited || result.RequeueAfter > 0
-	}
-	if !waited {
-		t.Error("it is opened again at once, each time")
-	}
+	hub, r := newSatisfied(t)
+	hub.Insist(t, r, waits(missing)...)
 }
 
 func TestWhatIsEnqueued(t *testing.T) {
@@ -217,10 +181,8 @@ func TestWhatIsEnqueued(t *testing.T) {
 			if err := hub.Get(t.Context(), actingbench.Leaf, leaf); err != nil {
 				t.Fatal(err)
 			}
-			queue := triggertest.NewQueue(t)
-			r.addOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: leaf, ObjectNew: leaf}, queue)
-			if got := triggertest.Drain(queue); len(got) != test.want {
-				t.Errorf("enqueued by its change: %q", got)
+			if got := r.concerns(leaf); got != (test.want == 1) {
+				t.Errorf("enqueued by its change: %t", got)
 			}
 		})
 	}

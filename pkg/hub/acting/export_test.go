@@ -1,0 +1,4 @@
+package acting
+
+// Changes is what enqueues add-ons that change, for tests.
+var Changes = changes
