@@ -39,8 +39,8 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		u.keys[addOn.Name] = keys
 	}
 	addOn.UID, addOn.ResourceVersion = "", ""
-	addOn.Labels = only(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
-	addOn.Annotations = only(addOn.Annotations, func(name string) bool {
+	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
+	addOn.Annotations = fleet.OnlyNamed(addOn.Annotations, func(name string) bool {
 		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
 	})
 	if config, refers := fleet.ConfigOf(addOn); refers && keys.Config.Any() {
@@ -56,20 +56,6 @@ func (u *unread) removeFromConfig(config *addonv1alpha1.AddOnDeploymentConfig) (
 	config.Spec.CustomizedVariables = slices.DeleteFunc(slices.Clone(config.Spec.CustomizedVariables),
 		func(variable ocmv1alpha1.CustomizedVariable) bool { return !keys.Config.Has(variable.Name) })
 	return keys.Config.Any()
-}
-
-// only returns the entries to keep, nil for none.
-func only(all map[string]string, keeps func(name string) bool) (kept map[string]string) {
-	for name, value := range all {
-		if !keeps(name) {
-			continue
-		}
-		if kept == nil {
-			kept = map[string]string{}
-		}
-		kept[name] = value
-	}
-	return kept
 }
 
 // Removed stands for what looked like a credential in a file.
