@@ -2,19 +2,14 @@ package order
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,22 +53,8 @@ func registerTemplated(ctx context.Context, name, declares string) {
 
 func template(addOn string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
-	labels := map[string]string{"app": addOn}
-	content, err := json.Marshal(&appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: addOn},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "registry.example/agent"}}},
-			},
-		},
-	})
+	of, err := ocm.Template(addOn)
 	Expect(err).NotTo(HaveOccurred())
-	of := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: addOn}}
-	of.Spec.AddonName = addOn
-	of.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
 	return of
 }
 
