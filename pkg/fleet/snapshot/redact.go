@@ -116,55 +116,46 @@ func (c Content) redacted() Content {
 	c.Hosting = Hosting{r.clusters(c.Hosting.Clusters), r.addOns(c.Hosting.AddOns), r.facts(c.Hosting.Facts)}
 	c.HubAPIs = r.apis(c.HubAPIs)
 	c.PoliciesUnread = r.text(c.PoliciesUnread)
-	c.Policies = slices.Clone(c.Policies)
-	for i := range c.Policies {
-		spec := c.Policies[i].Spec.DeepCopy()
-		for j := range spec.Overrides {
-			if waive := spec.Overrides[j].Waive; waive != nil {
-				waive.Reason = r.text(waive.Reason)
+	c.Policies = changed(c.Policies, func(one *dependencyv1alpha1.AddOnDependencyPolicy) {
+		one.Spec = *one.Spec.DeepCopy()
+		for _, override := range one.Spec.Overrides {
+			if override.Waive != nil {
+				override.Waive.Reason = r.text(override.Waive.Reason)
 			}
 		}
-		c.Policies[i].Spec = *spec
-	}
+	})
 	return c
 }
 
 func (r redaction) addOns(all []addonv1alpha1.ManagedClusterAddOn) []addonv1alpha1.ManagedClusterAddOn {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].Status.Conditions = r.conditions(all[i].Status.Conditions)
-	}
-	return all
+	return changed(all, func(one *addonv1alpha1.ManagedClusterAddOn) {
+		one.Status.Conditions = r.conditions(one.Status.Conditions)
+	})
 }
 
 func (r redaction) clusters(all []clusterv1.ManagedCluster) []clusterv1.ManagedCluster {
-	all = slices.Clone(all)
-	for i := range all {
-		status := &all[i].Status
-		status.Conditions, status.ClusterClaims = r.conditions(status.Conditions), slices.Clone(status.ClusterClaims)
-		for j := range status.ClusterClaims {
-			status.ClusterClaims[j].Value = r.text(status.ClusterClaims[j].Value)
-		}
-	}
-	return all
+	return changed(all, func(one *clusterv1.ManagedCluster) {
+		one.Status.Conditions = r.conditions(one.Status.Conditions)
+		one.Status.ClusterClaims = changed(one.Status.ClusterClaims, func(claim *clusterv1.ManagedClusterClaim) { claim.Value = r.text(claim.Value) })
+	})
 }
 
 func (r redaction) facts(all []dependencyv1alpha1.ManagedClusterFacts) []dependencyv1alpha1.ManagedClusterFacts {
-	all = slices.Clone(all)
-	for i := range all {
-		status := &all[i].Status
-		status.APIs, status.AddOns = r.apis(status.APIs), slices.Clone(status.AddOns)
-		for j := range status.AddOns {
-			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
-		}
-	}
-	return all
+	return changed(all, func(one *dependencyv1alpha1.ManagedClusterFacts) {
+		one.Status.APIs = r.apis(one.Status.APIs)
+		one.Status.AddOns = changed(one.Status.AddOns, func(fact *dependencyv1alpha1.AddOnFact) { fact.Message = r.text(fact.Message) })
+	})
 }
 
 func (r redaction) apis(all []dependencyv1alpha1.APIFact) []dependencyv1alpha1.APIFact {
+	return changed(all, func(one *dependencyv1alpha1.APIFact) { one.Message = r.text(one.Message) })
+}
+
+// changed returns a copy with each one changed.
+func changed[T any](all []T, change func(*T)) []T {
 	all = slices.Clone(all)
 	for i := range all {
-		all[i].Message = r.text(all[i].Message)
+		change(&all[i])
 	}
 	return all
 }
